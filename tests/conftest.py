@@ -1,0 +1,5 @@
+"""Shared by every test: shapes in the annotations are checked at each call."""
+
+from jaxtyping import install_import_hook
+
+install_import_hook(["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.evaluators"], "beartype.beartype")
