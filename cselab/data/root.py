@@ -1,0 +1,56 @@
+"""Where the public data sets lie on this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cselab.data.files import MissingFile
+
+SENTEVAL_FOLDERS = ("STS", "SICK", "MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
+BENEATH = ("", "senteval", "downstream", "data/downstream", "SentEval/data/downstream")
+
+
+def data_root() -> Path | None:
+    """The folder of the public data sets, or None where there is none.
+
+    It is the folder that the environment variable CSELAB_DATA names; without the variable `shared/data`
+    beside the checkout, when that exists. An empty CSELAB_DATA means none.
+
+    Raises:
+        MissingFile: CSELAB_DATA names a folder that is not there.
+    """
+    named = os.environ.get("CSELAB_DATA")
+    if named is None:
+        beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+        return beside if beside.is_dir() else None
+    if not named:
+        return None
+    if not Path(named).is_dir():
+        raise MissingFile(f"CSELAB_DATA names {named!r}, which is not a folder")
+    return Path(named)
+
+
+def senteval_folder(root: str | Path | None = None) -> Path:
+    """The folder that holds `STS/`, `SICK/`, `MR/` ...: the root itself, or a usual place beneath it.
+
+    Args:
+        root: for instance `data`, `data/senteval` or a clone of SentEval; `data_root()` when None.
+
+    Raises:
+        MissingFile: no such folder; the message says what was looked for.
+    """
+    root = data_root() if root is None else Path(root)
+    if root is None:
+        raise MissingFile(
+            "no data folder: give one (`data=`, `--data DIR`) or set CSELAB_DATA to a SentEval folder "
+            f"(one that holds {', '.join(SENTEVAL_FOLDERS)})"
+        )
+    if not root.is_dir():
+        raise MissingFile(f"{root} is not a folder")
+    for place in BENEATH:
+        if any((root / place / name).is_dir() for name in SENTEVAL_FOLDERS):
+            return root / place
+    raise MissingFile(
+        f"{root} holds no SentEval data: none of {', '.join(SENTEVAL_FOLDERS)} in it or beneath it"
+    )
