@@ -1,0 +1,67 @@
+"""ArcCon: InfoNCE that asks for an angle to spare between anchor and positive."""
+
+from math import cos, pi, sin
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.losses.inputs import as_views, require_positive
+from cselab.losses.result import Loss
+
+
+def arc_con(
+    view1: Float[Tensor, "n d"], view2: Float[Tensor, "n d"], temperature: float, margin: float
+) -> Loss:
+    """InfoNCE in which a positive pair counts as if its angle were larger by a margin.
+
+        l_i = -log( exp(p_i) / (exp(p_i) + sum_{j != i} exp(cos(a_ij) / t)) ),   p_i = cos(a_ii + margin) / t
+
+    with a_ij the angle between view1_i and view2_j, t = temperature; the mean over i. ArcCSE, survey Eq. 2
+    (which leaves open whose view the negatives are; here, as in InfoNCE, the second). No code was released
+    with ArcCSE.
+
+    The gradient is finite everywhere: cos(a + margin) = cos a cos margin - sin a sin margin is computed with
+    sin a = |u - v| |u + v| / 2 for unit vectors u, v, not through arccos, whose derivative has no bound at
+    cosines of 1 and -1. Where both views of a sentence are the same the gradient of the sine is taken as 0.
+
+    Beyond a_ii = pi - margin the formula turns: cos(a + margin) rises again, and a positive pair that is
+    nearly opposite is pushed further apart. The formula is kept as it stands.
+
+    Args:
+        view1: `[N, d]`, N >= 2.
+        view2: `[N, d]`, another view of the same sentences.
+        temperature: divides the cosines.
+        margin: an angle in radians, 0 <= margin < pi; 0 gives InfoNCE.
+
+    Returns:
+        The term `arc_con`, above 0; not below InfoNCE as long as a_ii + margin <= pi.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, fewer than two rows, the temperature is not positive, the margin out of
+            its range.
+
+    See also:
+        info_nce: the margin 0.
+        focal_info_nce: other changes to the logits.
+
+    Example:
+        >>> import math, torch
+        >>> views = torch.eye(4)
+        >>> arc_con(views, views, temperature=1.0, margin=math.pi / 3).total    # log(1 + 3 / exp(1 / 2))
+        tensor(1.0366)
+    """
+    view1, view2 = as_views({"view1": view1, "view2": view2})
+    require_positive("temperature", temperature)
+    if not 0 <= margin < pi:
+        raise ValueError(
+            f"margin is {margin!r}; it is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)"
+        )
+
+    cosines = cosine_matrix(view1, view2)
+    unit1, unit2 = F.normalize(view1, dim=1), F.normalize(view2, dim=1)
+    sines = (unit1 - unit2).norm(dim=1) * (unit1 + unit2).norm(dim=1) / 2
+    widened = cosines.diagonal() * cos(margin) - sines * sin(margin)
+    return Loss({"arc_con": contrast(cosines.diagonal_scatter(widened) / temperature).mean()})

@@ -1,0 +1,191 @@
+"""Losses between dimensions: each column of one view against the columns of the other."""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.losses.contrast import contrast
+from cselab.losses.inputs import as_views, full_precision, require_one_of, require_positive, widen
+from cselab.losses.result import Loss
+
+EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
+
+
+def dimension_contrastive(
+    view1: Float[Tensor, "n d"],
+    view2: Float[Tensor, "n d"],
+    temperature: float,
+    scale: Literal["released", "paper"] = "released",
+) -> Loss:
+    """Each dimension should be more similar to itself in the other view than to the other dimensions.
+
+        l_c = -log( exp(s_cc) / sum_d exp(s_cd) )
+
+    with s_cd the dot product over the batch of dimension c of view1 and dimension d of view2, each
+    standardised over the batch (batch normalisation without affine parameters). ImSimCSE Eq. 5. Columns stand
+    where InfoNCE has rows; there is one direction only.
+
+    Paper and released code differ in scale:
+
+    * `"released"`: biased variance (divisor N), s_cd = dot / (N temperature), the mean over dimensions. With
+      temperature 5 the logits lie within +-0.2 and the loss stays near log d.
+    * `"paper"`: variance with divisor N - 1, s_cd = dot / temperature, the sum over dimensions. With
+      temperature 5 and N = 64 the logits reach 12.6, and at the paper's weight 0.1 the sum over 768
+      dimensions swamps the InfoNCE beside it.
+
+    released(temperature) = paper((N - 1) temperature) / d, up to eps. To both variances eps = 1e-5 is added,
+    as BatchNorm1d does, so that a dead dimension gives no NaN; the paper prints none.
+
+    Args:
+        view1: `[N, d]`, N >= 2; in ImSimCSE the outputs of the training head.
+        view2: `[N, d]`, another view of the same sentences.
+        temperature: divides the similarities; 5 in ImSimCSE.
+        scale: whose variance, divisor and reduction.
+
+    Returns:
+        The term `dimension_contrastive`, above 0.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, fewer than two rows or two dimensions, the temperature is not positive,
+            unknown scale.
+
+    See also:
+        barlow_twins: decorrelates dimensions by regression to the identity.
+        info_nce: the same contrast between rows.
+
+    Example:
+        >>> import torch
+        >>> view = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])    # uncorrelated
+        >>> dimension_contrastive(view, view, temperature=1.0).total    # log(1 + 1 / e)
+        tensor(0.3133)
+    """
+    view1, view2 = as_views({"view1": view1, "view2": view2})
+    require_positive("temperature", temperature)
+    require_one_of("scale", scale, ("released", "paper"))
+    rows, dimensions = view1.shape
+    if dimensions < 2:
+        raise ValueError("view1 and view2 have a single dimension: there is no other to contrast it with")
+
+    correction = 0 if scale == "released" else 1
+    with full_precision(view1):
+        dots = standardised(view1, correction).T @ standardised(view2, correction)
+    if scale == "released":
+        loss = contrast(dots / rows / temperature).mean()
+    else:
+        loss = contrast(dots / temperature).sum()
+    return Loss({"dimension_contrastive": loss})
+
+
+def barlow_twins(
+    view1: Float[Tensor, "n d"],
+    view2: Float[Tensor, "n d"],
+    weight: float,
+    extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]] | None = None,
+) -> Loss:
+    """The cross-correlation of the views' dimensions should be the identity.
+
+        sum_c (1 - C_cc)^2 + weight sum_c sum_{d != c} C_cd^2
+
+    with C the uncentred cross-correlation over the batch: see `cross_correlation`. ImSimCSE Eq. 4 with its
+    sign mended: printed with a minus before the first sum, it would maximise the error on the diagonal.
+    Centring is left to the caller, as in the equation; the released (commented) code batch-normalises the
+    views and divides by the number of rows instead.
+
+    C is a product through N rows, so its rank is at most N, and with N < d it cannot become the identity.
+    `extra_rows` appends M artificial rows to both views (the paper's experiment on this bottleneck: up to 704
+    rows of standard normal numbers, drawn afresh each step) and raises the bound to N + M. Draw them with a
+    generator of your own.
+
+    Args:
+        view1: `[N, d]`, N >= 2.
+        view2: `[N, d]`, another view of the same sentences.
+        weight: lambda_BT, of the off-diagonal entries; 0 or more. 0.012 in the released code.
+        extra_rows: one tensor `[M, d]` appended to both views, as in the released code (the rows agree, so
+            they also reward the diagonal), or a pair of tensors `[M, d]`, one for each view.
+
+    Returns:
+        The terms `invariance`, in [0, 4 d], and `redundancy`, the weight included, in [0, weight d (d - 1)].
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, there are fewer than two rows, the weight is negative.
+
+    See also:
+        cross_correlation: C itself, to look at its rank.
+        dimension_contrastive: decorrelates dimensions without this bottleneck.
+
+    Example:
+        >>> import torch
+        >>> view, others = torch.eye(5)[:2], torch.eye(5)[2:4]    # span 2 of 5 dimensions each
+        >>> barlow_twins(view, view, weight=0.01).floats()
+        {'invariance': 3.0, 'redundancy': 0.0}
+        >>> barlow_twins(view, view, weight=0.01, extra_rows=others).floats()
+        {'invariance': 1.0, 'redundancy': 0.0}
+    """
+    view1, view2 = as_views({"view1": view1, "view2": view2})
+    if not weight >= 0:
+        raise ValueError(f"weight is {weight!r}; it must be 0 or more")
+    if extra_rows is not None:
+        view1, view2 = with_rows(view1, view2, extra_rows)
+
+    correlation = cross_correlation(view1, view2)
+    diagonal = correlation.diagonal()
+    off_diagonal = correlation.diagonal_scatter(torch.zeros_like(diagonal))
+    return Loss(
+        {
+            "invariance": (1 - diagonal).square().sum(),
+            "redundancy": weight * off_diagonal.square().sum(),
+        }
+    )
+
+
+def cross_correlation(view1: Float[Tensor, "n d"], view2: Float[Tensor, "n d"]) -> Float[Tensor, "d d"]:
+    """The uncentred cross-correlation of dimensions, over the rows of two views.
+
+        C_cd = sum_i view1_ic view2_id / (|view1_.c| |view2_.d|)
+
+    ImSimCSE Eq. 4. Entries lie in [-1, 1]; the rank is at most min(N, d). A dimension that is 0 in every row
+    has 0 everywhere.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ or there are fewer than two rows.
+
+    See also:
+        barlow_twins: pulls this matrix to the identity.
+
+    Example:
+        >>> import torch
+        >>> view = torch.tensor([[1.0, 2.0, 0.0], [1.0, -2.0, 0.0]])
+        >>> cross_correlation(view, view).diagonal()
+        tensor([1.0000, 1.0000, 0.0000])
+    """
+    view1, view2 = as_views({"view1": view1, "view2": view2})
+    with full_precision(view1):
+        return F.normalize(view1, dim=0).T @ F.normalize(view2, dim=0)
+
+
+def standardised(view: Float[Tensor, "n d"], correction: int) -> Float[Tensor, "n d"]:
+    """Each column with mean 0 and variance 1; the variance has divisor N - correction, and EPS added."""
+    return (view - view.mean(0)) / (view.var(0, correction=correction) + EPS).sqrt()
+
+
+def with_rows(
+    view1: Float[Tensor, "n d"],
+    view2: Float[Tensor, "n d"],
+    extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]],
+) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
+    """Both views with artificial rows beneath: the same rows, or a pair's first and second."""
+    extra1, extra2 = (extra_rows, extra_rows) if isinstance(extra_rows, Tensor) else extra_rows
+    for extra in (extra1, extra2):
+        if extra.ndim != 2 or extra.shape != extra1.shape or extra.shape[1] != view1.shape[1]:
+            raise ValueError(
+                f"extra_rows has shapes {list(extra1.shape)} and {list(extra2.shape)}; "
+                f"both must be [M, {view1.shape[1]}], with the same M"
+            )
+    view1, view2, extra1, extra2 = widen(view1, view2, extra1, extra2)
+    return torch.cat([view1, extra1]), torch.cat([view2, extra2])

@@ -1,0 +1,158 @@
+"""InfoNCE, and its variants in which positives and negatives are measured on different views."""
+
+from math import log
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.losses.inputs import as_views, require_one_of, require_positive
+from cselab.losses.result import Loss
+
+
+def info_nce(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float) -> Loss:
+    """Each anchor should be more similar to its own positive than to the positives of the other sentences.
+
+        l_i = -log( exp(s_ii) / sum_j exp(s_ij) ),   s_ij = cos(anchor_i, positive_j) / temperature
+
+    and the mean over i: SimCSE's loss; WhitenedCSE Eq. 1, ImSimCSE Eq. 2. One direction only, as in SimCSE's
+    code: the N - 1 negatives of a sentence are the other sentences' positives, never their anchors. ImSimCSE
+    prints all of this; the survey's Eq. 1 and Focal-InfoNCE's Eq. 1 leave open which view of the negatives is
+    meant.
+
+    Args:
+        anchor: `[N, d]`, N >= 2.
+        positive: `[N, d]`, another view of the same sentences.
+        temperature: divides the cosines; 0.05 in SimCSE.
+
+    Returns:
+        The term `info_nce`, between 0 and log(1 + (N - 1) exp(2 / temperature)); log N where all rows are
+        the same.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, there are fewer than two rows, or the temperature is not positive.
+
+    See also:
+        decoupled_info_nce: positives and negatives from different views.
+        multi_positive_info_nce: several positives for an anchor.
+
+    Example:
+        >>> import torch
+        >>> views = torch.eye(4)    # four orthogonal sentences, both views the same
+        >>> info_nce(views, views, temperature=1.0).total    # log(1 + 3 / e)
+        tensor(0.7437)
+    """
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    require_positive("temperature", temperature)
+    return Loss({"info_nce": contrast(cosine_matrix(anchor, positive) / temperature).mean()})
+
+
+def decoupled_info_nce(
+    positive_pair: tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]],
+    negative_pair: tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]],
+    temperature: float,
+    m: float = 1.0,
+    m_on: Literal["negatives", "positive"] = "negatives",
+) -> Loss:
+    """InfoNCE whose positives' similarities come from one pair of views and its negatives' from another.
+
+        l_i = -log( exp(p_i) / (exp(p_i) + m sum_{j != i} exp(n_ij)) )
+
+    with p_i = cos(positive_pair[0]_i, positive_pair[1]_i) / temperature and n_ij = cos(negative_pair[0]_i,
+    negative_pair[1]_j) / temperature; the mean over i. ImSimCSE Eq. 3 in general form: each of its
+    experiments on noise in positives or negatives (Table 1), and off-dropout sampling itself, is a call of
+    this function.
+
+    Where m belongs, paper and released code disagree, and the two are far apart: the paper multiplies the sum
+    of negatives (`m_on="negatives"`; adds log m to every negative logit), the code multiplies the positive's
+    logit, in numerator and denominator (`m_on="positive"`: p_i becomes m p_i; at m = 0.9 and a cosine of 0.85
+    over 0.05, 17 becomes 15.3).
+
+    Args:
+        positive_pair: two views `[N, d]`; only cosines of row i with row i are used.
+        negative_pair: two views `[N, d]`; only cosines of row i with row j != i are used.
+        temperature: divides the cosines.
+        m: weight of the negatives, or of the positive logit; 1 changes nothing.
+        m_on: what m multiplies.
+
+    Returns:
+        The term `decoupled_info_nce`, above 0.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, there are fewer than two rows, temperature or m is not positive, m_on
+            is unknown.
+
+    See also:
+        info_nce: both pairs the same, m = 1.
+        off_dropout_info_nce: negatives from one noise-free view.
+
+    Example:
+        >>> import torch
+        >>> noisy, exact = torch.tensor([[3.0, 1.0], [-1.0, 3.0]]), torch.eye(2)
+        >>> decoupled_info_nce((noisy, noisy), (exact, exact), temperature=1.0).total    # log(1 + 1 / e)
+        tensor(0.3133)
+    """
+    names = ("positive_pair[0]", "positive_pair[1]", "negative_pair[0]", "negative_pair[1]")
+    views = as_views(dict(zip(names, (*positive_pair, *negative_pair), strict=True)))
+    require_positive("temperature", temperature)
+    require_positive("m", m)
+    require_one_of("m_on", m_on, ("negatives", "positive"))
+
+    positives = cosine_matrix(*views[:2]).diagonal() / temperature
+    negatives = cosine_matrix(*views[2:]) / temperature
+    if m_on == "negatives":
+        negatives = negatives + log(m)
+    else:
+        positives = m * positives
+    return Loss({"decoupled_info_nce": contrast(negatives.diagonal_scatter(positives)).mean()})
+
+
+def off_dropout_info_nce(
+    view1: Float[Tensor, "n d"],
+    view2: Float[Tensor, "n d"],
+    clean: Float[Tensor, "n d"],
+    temperature: float,
+    m: float,
+    m_on: Literal["negatives", "positive"] = "negatives",
+) -> Loss:
+    """InfoNCE with positives from two dropout views and negatives from one view encoded without dropout.
+
+        l_i = -log( exp(p_i) / (exp(p_i) + m sum_{j != i} exp(n_ij)) )
+
+    with p_i = cos(view1_i, view2_i) / temperature and n_ij = cos(clean_i, clean_j) / temperature; the mean
+    over i. ImSimCSE Eq. 3: noise helps in positives and harms in negatives. Both sides of a negative are
+    noise-free, and the gradient flows through them. The paper multiplies the negatives by m, its released
+    code the positive logit (`m_on="positive"`): see `decoupled_info_nce`, of which this is a call.
+
+    Args:
+        view1: `[N, d]`, encoded with dropout.
+        view2: `[N, d]`, encoded with another dropout mask.
+        clean: `[N, d]`, encoded with dropout switched off.
+        temperature: divides the cosines; 0.05 in ImSimCSE.
+        m: weight of the negatives (or of the positive logit); 0.9 in ImSimCSE.
+        m_on: what m multiplies.
+
+    Returns:
+        The term `off_dropout_info_nce`, above 0.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, there are fewer than two rows, temperature or m is not positive, m_on
+            is unknown.
+
+    See also:
+        decoupled_info_nce: the general form.
+        dimension_contrastive: the other half of ImSimCSE.
+
+    Example:
+        >>> import torch
+        >>> views = torch.eye(2)
+        >>> off_dropout_info_nce(views, views, clean=views, temperature=1.0, m=1.0).total    # log(1 + 1 / e)
+        tensor(0.3133)
+    """
+    view1, view2, clean = as_views({"view1": view1, "view2": view2, "clean": clean})
+    loss = decoupled_info_nce((view1, view2), (clean, clean), temperature, m, m_on)
+    return Loss({"off_dropout_info_nce": loss.total})

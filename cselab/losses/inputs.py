@@ -1,0 +1,64 @@
+"""What every loss asks of its arguments, and the message for whoever gives something else."""
+
+from collections.abc import Collection, Mapping
+from functools import reduce
+from math import inf
+
+import torch
+from torch import Tensor
+
+
+def as_views(views: Mapping[str, Tensor]) -> list[Tensor]:
+    """The given views, checked against each other and in one dtype of at least float32.
+
+    Args:
+        views: argument name -> tensor `[N, d]`, the same shape for all, N >= 2.
+
+    Raises:
+        TypeError: a view is not a tensor of floating-point numbers.
+        ValueError: a view is not a matrix, the shapes differ, or there are fewer than two rows.
+    """
+    for name, view in views.items():
+        if not isinstance(view, Tensor) or not view.is_floating_point():
+            given = f"a tensor of {view.dtype}" if isinstance(view, Tensor) else f"a {type(view).__name__}"
+            raise TypeError(f"{name} is {given}; a view is a floating-point torch tensor of shape [N, d]")
+        if view.ndim != 2:
+            raise ValueError(f"{name} has shape {list(view.shape)}; a view is [N, d], one row a sentence")
+
+    shapes = {name: list(view.shape) for name, view in views.items()}
+    first, shape = next(iter(shapes.items()))
+    for name in shapes:
+        if shapes[name] != shape:
+            raise ValueError(
+                f"{name} has shape {shapes[name]} but {first} has {shape}; "
+                "row i of every view belongs to sentence i, so all views have the same shape [N, d]"
+            )
+    if shape[0] < 2:
+        raise ValueError(
+            f"{first} has {shape[0]} row(s): a batch needs at least two sentences, because each is "
+            "contrasted with the others; raise the batch size or drop the last incomplete batch"
+        )
+    return widen(*views.values())
+
+
+def widen(*tensors: Tensor) -> list[Tensor]:
+    """The tensors in their common dtype, float32 at least (half precision cannot carry cosines over 0.05)."""
+    dtype = reduce(torch.promote_types, (tensor.dtype for tensor in tensors), torch.float32)
+    return [tensor.to(dtype) for tensor in tensors]
+
+
+def full_precision(tensor: Tensor) -> torch.autocast:
+    """A context in which `torch.autocast` does not turn matrix products into half precision."""
+    return torch.autocast(device_type=tensor.device.type, enabled=False)
+
+
+def require_positive(name: str, value: float) -> None:
+    """Raise ValueError unless `value` is positive and finite."""
+    if not 0 < value < inf:
+        raise ValueError(f"{name} is {value!r}; it must be a positive, finite number")
+
+
+def require_one_of(name: str, value: str, allowed: Collection[str]) -> None:
+    """Raise ValueError unless `value` is among `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}; allowed are {', '.join(map(repr, allowed))}")

@@ -1,0 +1,90 @@
+"""InfoNCE for several positives of one anchor: the sum over positives outside or inside the logarithm."""
+
+from collections.abc import Sequence
+from math import log
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.losses.inputs import as_views, require_one_of, require_positive
+from cselab.losses.result import Loss
+
+
+def multi_positive_info_nce(
+    anchor: Float[Tensor, "n d"],
+    positives: Sequence[Float[Tensor, "n d"]],
+    temperature: float,
+    reduction: Literal["outside", "inside", "inside_printed"] = "outside",
+    weight: float = 1.0,
+) -> Loss:
+    """InfoNCE of one anchor with several positives of the same sentence.
+
+    With s_ip = cos(anchor_i, positives[p]_i) / temperature and the InfoNCE of positive p, whose negatives are
+    view p of the other sentences,
+
+        l_ip = -s_ip + log Z_ip,   Z_ip = sum_j exp(cos(anchor_i, positives[p]_j) / temperature)
+
+    the mean over i of
+
+    * `"outside"`: weight * sum_p l_ip. WhitenedCSE Eq. 7, and what its code runs (weight 1).
+    * `"inside"`: log( weight * sum_p exp(l_ip) ) = log sum_p weight exp(-s_ip) Z_ip. WhitenedCSE Eq. 8 with
+      its signs mended: the positive with the highest loss, the least similar, gets most of the gradient, as
+      the text beneath the equation wants.
+    * `"inside_printed"`: -log sum_p weight exp(-s_ip) / Z_ip. WhitenedCSE Eq. 8 as printed. The similarity is
+      negated while the outer minus and the fraction stay as in Eq. 7, so that with one positive it is s_ip +
+      log Z_ip: minimising it pushes positives away from their anchor. It is here to show that.
+
+    The paper leaves the positive's index out of the denominator (h_j^+); its code has the reading taken here.
+    Its m counts views in the tables, the anchor included, but positives in these equations. In the two
+    `inside` forms the weight only adds a constant and has no gradient.
+
+    Args:
+        anchor: `[N, d]`, N >= 2.
+        positives: one or more views `[N, d]` of the same sentences.
+        temperature: divides the cosines; 0.05 in WhitenedCSE.
+        reduction: where the sum over positives stands.
+        weight: lambda_m of the paper, the same for each positive.
+
+    Returns:
+        The term `multi_positive_info_nce`. With `"outside"` above 0; with `"inside"` above log(weight *
+        number of positives); with `"inside_printed"` it may be negative.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: no positives, the shapes differ, fewer than two rows, temperature or weight not positive,
+            unknown reduction.
+
+    See also:
+        info_nce: the same with a single positive, for `"outside"` and for `"inside"`.
+
+    Example:
+        >>> import torch
+        >>> views = torch.eye(4)
+        >>> multi_positive_info_nce(views, [views, views], 1.0).total    # 2 log(1 + 3 / e)
+        tensor(1.4873)
+        >>> multi_positive_info_nce(views, [views, views], 1.0, "inside").total    # log(2 (1 + 3 / e))
+        tensor(1.4368)
+    """
+    named = {f"positives[{p}]": positive for p, positive in enumerate(positives)}
+    if not named:
+        raise ValueError("positives is empty; give at least one view [N, d]")
+    anchor, *positives = as_views({"anchor": anchor, **named})
+    require_positive("temperature", temperature)
+    require_positive("weight", weight)
+    require_one_of("reduction", reduction, ("outside", "inside", "inside_printed"))
+
+    logits = [cosine_matrix(anchor, positive) / temperature for positive in positives]
+    losses = torch.stack([contrast(each) for each in logits])  # l_ip  [positives, N]
+    match reduction:
+        case "outside":  # Eq. 7
+            rows = weight * losses.sum(0)
+        case "inside":  # Eq. 8, mended
+            rows = losses.logsumexp(0) + log(weight)
+        case "inside_printed":  # Eq. 8
+            similarities = torch.stack([each.diagonal() for each in logits])
+            denominators = losses + similarities  # log Z_ip
+            rows = -(-similarities - denominators).logsumexp(0) - log(weight)
+    return Loss({"multi_positive_info_nce": rows.mean()})
