@@ -38,7 +38,7 @@ class Loss:
         for name, term in self.terms.items():
             if term.ndim != 0:
                 raise ValueError(
-                    f"the term {name!r} has shape {list(term.shape)}; it must be a scalar; take its mean or sum"
+                    f"the term {name!r} has shape {list(term.shape)}; it must be a scalar: take a mean or sum"
                 )
 
     @property
@@ -61,7 +61,7 @@ class Loss:
     def __radd__(self, other: int) -> "Loss":
         return self if isinstance(other, int) and other == 0 else NotImplemented  # sum() starts at 0
 
-    def __mul__(self, factor: float | Float[Tensor, ""]) -> "Loss":
+    def __mul__(self, factor: int | float | Float[Tensor, ""]) -> "Loss":
         if isinstance(factor, Loss):
             return NotImplemented
         return Loss({name: factor * term for name, term in self.terms.items()})

@@ -1,0 +1,80 @@
+from math import exp, log
+
+import pytest
+import torch
+
+from cselab.losses import focal_info_nce, info_nce
+
+
+def test_focal_info_nce_agrees_with_loops(make_views, cosine):
+    view1, view2 = make_views()
+    temperature, m, rows = 0.3, 0.25, []
+    for i in range(6):
+        positive = exp(cosine(view1[i], view2[i]) ** 2 / temperature)
+        negatives = 0.0
+        for j in range(6):
+            if j != i:
+                s = cosine(view1[i], view2[j])
+                negatives += exp(s * (s + m) / temperature)
+        rows.append(-log(positive / (negatives + positive)))
+    loss = focal_info_nce(view1, view2, temperature, m)
+    assert loss.floats() == {"focal_info_nce": pytest.approx(sum(rows) / 6, abs=1e-10)}
+
+
+def test_closed_forms():
+    apart, together = torch.eye(5, dtype=torch.float64), torch.ones(5, 2, dtype=torch.float64)
+    assert focal_info_nce(apart, apart, 0.5, 0.3).total.item() == pytest.approx(log(1 + 4 * exp(-2)))
+    assert focal_info_nce(together, together, 0.5, 0.3).total.item() == pytest.approx(
+        log(1 + 4 * exp(0.3 / 0.5))
+    )
+
+
+@pytest.mark.parametrize("detach", [False, True])
+def test_the_derivatives_by_the_cosines_are_the_papers(detach):
+    """Eq. 5, and Eq. 4 mended; view2 is a basis, so that the coordinates of view1 are the cosines."""
+    temperature, m = 0.5, 0.3
+    cosines = 0.9 * torch.rand(4, 4, generator=torch.Generator().manual_seed(0)).double() - 0.45
+    cosines.requires_grad_()
+    rest = (1 - cosines.square().sum(1, keepdim=True)).sqrt()
+    view1, view2 = torch.cat([cosines, rest], dim=1), torch.eye(4, 5, dtype=torch.float64)
+    gradient = torch.autograd.grad(focal_info_nce(view1, view2, temperature, m, detach).total, cosines)[0]
+
+    with torch.no_grad():
+        own = torch.eye(4, dtype=torch.bool)
+        logits = torch.where(own, cosines**2, cosines * (cosines + m)) / temperature
+        slopes = torch.where(own, 2 * cosines, 2 * cosines + m) / temperature
+        if detach:
+            slopes = torch.where(own, cosines, cosines + m) / temperature
+        expected = (logits.softmax(dim=1) - own.double()) * slopes / 4  # / 4: the mean over the batch
+    torch.testing.assert_close(gradient, expected, rtol=0, atol=1e-12)
+
+
+def test_detaching_changes_the_gradient_and_not_the_value(make_views):
+    view1, view2 = make_views()
+    view1.requires_grad_()
+    attached, detached = (
+        focal_info_nce(view1, view2, 0.07, 0.3, detach=detach).total for detach in (False, True)
+    )
+    assert attached == detached
+    gradients = [torch.autograd.grad(loss, view1)[0] for loss in (attached, detached)]
+    assert not torch.allclose(*gradients)
+
+
+def test_negatives_weigh_more_than_in_info_nce_above_one_minus_m_only():
+    def pair(cosine):  # two sentences, equal views, this cosine between them
+        views = torch.tensor([[1.0, 0.0], [cosine, (1 - cosine**2) ** 0.5]], dtype=torch.float64)
+        return focal_info_nce(views, views, 0.07, 0.3).total, info_nce(views, views, 0.07).total
+
+    focal, plain = pair(0.8)
+    assert focal > plain
+    focal, plain = pair(0.6)
+    assert focal < plain
+
+
+def test_negatives_below_minus_half_m_are_pulled_back_up():
+    for cosine, sign in ((-0.1, -1), (-0.2, 1)):
+        angle = torch.tensor(cosine, dtype=torch.float64).acos().requires_grad_()
+        one, zero = torch.ones_like(angle), torch.zeros_like(angle)
+        views = torch.stack([torch.stack([one, zero]), torch.stack([angle.cos(), angle.sin()])])
+        by_angle = torch.autograd.grad(focal_info_nce(views, views, 0.5, 0.3).total, angle)[0]
+        assert by_angle.sign() == sign  # a step against it opens the angle at -0.1 and closes it at -0.2
