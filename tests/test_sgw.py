@@ -269,6 +269,11 @@ def repeated_channels(n, d):
     return random_rows(n, 1, dtype=torch.float32).expand(n, d).clone()
 
 
+def proportional_channels(n, d):
+    """Of rank one, though in float32 rounding leaves a determinant on either side of zero."""
+    return random_rows(n, 1, dtype=torch.float32) * torch.linspace(0.1, 0.7, d)
+
+
 def one_repeated_row(n, d):
     return random_rows(1, d, dtype=torch.float32).expand(n, d).clone()
 
@@ -282,7 +287,9 @@ def a_constant_channel(n, d):
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("kind", ["zca", "pca"])
 @pytest.mark.parametrize("num_groups", [1, 2, 4])
-@pytest.mark.parametrize("batch", [repeated_channels, one_repeated_row, a_constant_channel])
+@pytest.mark.parametrize(
+    "batch", [repeated_channels, proportional_channels, one_repeated_row, a_constant_channel]
+)
 def test_rank_deficient_batches_stay_finite_with_their_gradients(batch, num_groups, kind, scale):
     x = (scale * batch(16, 8)).requires_grad_()
     whitened = group_whiten(x, num_groups, kind=kind, gradient_through_matrix=True)
