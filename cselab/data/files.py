@@ -64,7 +64,7 @@ def read_sentences(path: str | Path) -> Iterator[str]:
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: no sentence in the file, a line that is not UTF-8 (named by number), a packed file cut short.
+        DataError: no sentence in the file, a line that is not UTF-8, a packed file cut short.
 
     See also: `cselab.data.read_pairs` for sentence pairs with a score.
     """

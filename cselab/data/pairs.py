@@ -36,7 +36,7 @@ class Pairs:
         lengths = {len(self.sentences1), len(self.sentences2), len(self.scores)}
         if len(lengths) > 1:
             raise ValueError(
-                f"{self.name}: {len(self.sentences1)} first sentences, {len(self.sentences2)} second sentences "
+                f"{self.name}: {len(self.sentences1)} first sentences, {len(self.sentences2)} second ones "
                 f"and {len(self.scores)} scores; a pair needs one of each"
             )
         if self.subsets and len(self.subsets) != len(self.scores):
@@ -90,7 +90,7 @@ def read_pairs(path: str | Path) -> Pairs:
 
 
 def pair_from(fields: list[str], columns: tuple[int, int, int], place: str) -> tuple[str, str, float]:
-    """First sentence, second sentence and score from the fields of a line, or an error that names the place."""
+    """First sentence, second sentence and score from the fields of a line, or an error naming the place."""
     if len(fields) <= max(columns):
         raise DataError(f"{place}: {len(fields)} tab-separated fields, at least {max(columns) + 1} expected")
     first, second, score = (fields[column].strip() for column in columns)

@@ -1,9 +1,11 @@
 """The seven STS sets from a SentEval folder, checked on load.
 
-A set is made of parts, one file (or one input and one gold file) each. Every part is held against what is known
-of the published files (`sts_parts.json`): the number of scored pairs, the gold scores, the words, the double
-quotes. A file that is cut short, re-encoded or re-quoted is refused by name. The words are compared without
-case, white space and punctuation, so that the original cased release passes as well as SentEval's tokens.
+A set is made of parts, one file (or one input and one gold file) each. Every part is held against what is
+known of the published files (`sts_parts.json`): the number of scored pairs, the gold scores, the words, the
+double quotes. A file that is cut short, re-encoded or re-quoted is refused by name. The words are compared
+without case, white space and punctuation, so that the original cased release passes as well as SentEval's
+tokens. A part with the right number of pairs but neither the known words nor the known scores is some other
+data set in the same layout: it is read, and its provenance says "unknown text".
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from cselab.data.files import DataError, MissingFile, read_lines
+from cselab.data.files import DataError, read_lines
 from cselab.data.pairs import Pairs, number_from, pair_from
 from cselab.data.root import senteval_folder
 
@@ -152,14 +154,14 @@ def _checked(rows: Rows, part: str, path: Path) -> str:
     known, found = published_parts()[part], describe_part(rows)
     if found["rows"] != known["rows"]:
         raise DataError(
-            f"{path}: {found['rows']} scored pairs found, {known['rows']} expected for {part}; is it complete?"
+            f"{path}: {found['rows']} scored pairs found, {known['rows']} expected; is it complete?"
         )
     if found["text"] == known["text"] and found["scores"] == known["scores"]:
         return "as published"
     same_words, same_scores = found["words"] == known["words"], found["scores"] == known["scores"]
     if same_scores and not same_words:
         raise DataError(
-            f"{path}: {found['rows']} pairs found as expected, with the gold scores of {part}, but not its words; "
+            f"{path}: {found['rows']} pairs as expected, with the gold scores of {part}, but not its words; "
             "was the file re-encoded or edited?"
         )
     if same_words and not same_scores:
@@ -168,8 +170,8 @@ def _checked(rows: Rows, part: str, path: Path) -> str:
         )
     if same_words and found["quotes"] != known["quotes"]:
         raise DataError(
-            f"{path}: {found['quotes']} double quotes found, {known['quotes']} expected for {part}; was the file "
-            "written by a CSV writer? (its fields are plain text between tabs, with no quoting)"
+            f"{path}: {found['quotes']} double quotes found, {known['quotes']} expected; was it written "
+            "by a CSV writer? (its fields are plain text between tabs, with no quoting)"
         )
     return "as published, other case or tokens" if same_words else "unknown text"
 

@@ -1,0 +1,45 @@
+"""Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
+
+from cselab.evaluators.baselines import RandomEncoder, StaticEmbeddings, TransformedEncoder, word_overlap
+from cselab.evaluators.dev import PairsEvaluator
+from cselab.evaluators.evaluation import evaluate
+from cselab.evaluators.geometry import (
+    DegenerateEmbeddings,
+    alignment,
+    effective_rank,
+    feature_correlation,
+    mean_cosine,
+    rank,
+    sampled_uniformity,
+    spectrum,
+    uniformity,
+)
+from cselab.evaluators.records import Record, Scores, read_scores
+from cselab.evaluators.significance import Comparison, compare, paired_bootstrap, paired_t_test
+from cselab.evaluators.suites import SUITES
+
+__all__ = [
+    "SUITES",
+    "Comparison",
+    "DegenerateEmbeddings",
+    "PairsEvaluator",
+    "RandomEncoder",
+    "Record",
+    "Scores",
+    "StaticEmbeddings",
+    "TransformedEncoder",
+    "alignment",
+    "compare",
+    "effective_rank",
+    "evaluate",
+    "feature_correlation",
+    "mean_cosine",
+    "paired_bootstrap",
+    "paired_t_test",
+    "rank",
+    "read_scores",
+    "sampled_uniformity",
+    "spectrum",
+    "uniformity",
+    "word_overlap",
+]

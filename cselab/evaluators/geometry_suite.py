@@ -1,0 +1,120 @@
+"""The geometry of an encoder on a set of sentences: STS-B test as in the papers, or any corpus."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cselab.data import Pairs, load_sts, read_sentences
+from cselab.evaluators import geometry
+from cselab.evaluators.geometry import DegenerateEmbeddings, Vectors
+from cselab.evaluators.records import Record
+from cselab.evaluators.suites import Options, Source
+from cselab.evaluators.vectors import Encoded, Scorer
+
+ALIGNMENT_THRESHOLD = 4.0
+"""Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""
+
+EXACT_UP_TO = 20_000
+"""Sentences up to which the uniformity is summed over all pairs; above it is estimated from a sample."""
+
+OF_SENTENCES = {
+    "uniformity": geometry.uniformity,
+    "mean_cosine": geometry.mean_cosine,
+    "feature_correlation": geometry.feature_correlation,
+    "effective_rank": geometry.effective_rank,
+}
+PROTOCOLS = {
+    "alignment": "unit vectors, squared distance, pairs with gold > {threshold:g}",
+    "uniformity": "unit vectors, t = 2, all pairs of sentences",
+    "mean_cosine": "all pairs of sentences",
+    "feature_correlation": "vectors as they are",
+    "effective_rank": "singular values of the centred vectors",
+}
+TASKS = tuple(PROTOCOLS)
+
+
+@dataclass(frozen=True)
+class GeometryTask:
+    """The measures of `cselab.evaluators.geometry` on sentences, and the alignment on positive pairs.
+
+    Attributes:
+        sentences: repeats included, as in the papers, which take both sides of STS-B.
+        positives: pairs that mean the same.
+        origin: what the sentences are: a record with task, split, hash and provenance of the data.
+    """
+
+    sentences: list[str]
+    positives: Pairs
+    measures: tuple[str, ...]
+    origin: Record
+    threshold: float = ALIGNMENT_THRESHOLD
+    name: str = "geometry"
+
+    def outline(self) -> list[Record]:
+        return [
+            replace(
+                self.origin,
+                metric=measure,
+                rows=len(self.positives) if measure == "alignment" else len(self.sentences),
+                protocol=PROTOCOLS[measure].format(threshold=self.threshold),
+                key=measure,
+            )
+            for measure in self.measures
+        ]
+
+    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+        vectors = encoded(self.sentences)
+        duplicates = encoded.duplicates(self.sentences)
+        return [
+            replace(self._measured(record, vectors, encoded), duplicates=duplicates)
+            for record in self.outline()
+        ]
+
+    def _measured(self, record: Record, vectors: Vectors, encoded: Encoded | Scorer) -> Record:
+        try:
+            if record.metric == "alignment":
+                first, second = encoded(self.positives.sentences1), encoded(self.positives.sentences2)
+                return replace(record, value=geometry.alignment(first, second))
+            if record.metric == "uniformity" and len(vectors) > EXACT_UP_TO:
+                value, error, samples = geometry.sampled_uniformity(vectors, seed=record.seed or 0)
+                how = f"unit vectors, t = 2, {samples} pairs of sentences drawn at random"
+                return replace(record, value=value, standard_error=error, protocol=how)
+            return replace(record, value=OF_SENTENCES[record.metric](vectors))
+        except DegenerateEmbeddings as reason:
+            return replace(record, failure=str(reason))
+
+
+def positives(pairs: Pairs, threshold: float | int = ALIGNMENT_THRESHOLD) -> Pairs:
+    """The pairs whose gold score is above the threshold."""
+    return pairs.rows([row for row, score in enumerate(pairs.scores) if score > threshold])
+
+
+def collect(
+    data: Source, tasks: Sequence[str] | None, options: Options
+) -> tuple[list[GeometryTask], dict[str, str]]:
+    """The geometry on STS-B test from a SentEval folder, on given pairs, on sentences or on a text file.
+
+    Where there are no positive pairs there is no alignment, which is then reported as missing.
+    """
+    pairs, sentences, origin = _origin(data)
+    origin = replace(origin, seed=options.seed)
+    measures, missing = TASKS if tasks is None else tuple(tasks), {}
+    positive = positives(pairs)
+    if not len(positive) and "alignment" in measures:
+        measures = tuple(measure for measure in measures if measure != "alignment")
+        missing["alignment"] = f"{origin.task} has no pairs with a score above {ALIGNMENT_THRESHOLD:g}"
+    return [GeometryTask(sentences, positive, measures, origin)], missing
+
+
+def _origin(data: Source) -> tuple[Pairs, list[str], Record]:
+    if isinstance(data, list) or (isinstance(data, str | Path) and Path(data).is_file()):
+        sentences = data if isinstance(data, list) else list(read_sentences(data))
+        name = "sentences" if isinstance(data, list) else Path(data).name
+        digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
+        return Pairs([], [], [], name), sentences, Record(task=name, metric="", data_hash=digest)
+    pairs = data if isinstance(data, Pairs) else load_sts("STS-B", data, "test")
+    origin = Record(
+        task=pairs.name, metric="", split=pairs.split, data_hash=pairs.hash, provenance=pairs.provenance
+    )
+    return pairs, pairs.sentences, origin

@@ -1,0 +1,195 @@
+"""What an evaluation leaves behind: records that say what was measured on what, and the scores in them."""
+
+import json
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One measured number with everything needed to know what it is.
+
+    Attributes:
+        task, split, subset: what was scored; `subset` is empty for the whole task.
+        metric: "spearman", "pearson", "accuracy", "uniformity", ...
+        value: correlations and accuracies times 100, geometry in its own unit; None when it failed.
+        interval: the 95 % interval of the value.
+        standard_error: of a value that was estimated from a sample; None for an exact one.
+        aggregation: how subsets were put together ("all", "mean", "weighted_mean"), or empty.
+        protocol: how it was measured where there are several ways.
+        rows: the pairs or sentences measured.
+        data_hash, provenance: sha256 of the data as it was read, and what a check of its content said.
+        duplicates: how many distinct sentences share their vector with another one.
+        seconds: time to score the task, encoding apart.
+        failure: why there is no value, or None.
+        key: the name of this number in `Scores.scores`; empty for the details beneath a score.
+    """
+
+    task: str
+    metric: str
+    value: float | None = None
+    split: str = ""
+    subset: str = ""
+    rows: int = 0
+    interval: tuple[float, float] | None = None
+    standard_error: float | None = None
+    aggregation: str = ""
+    protocol: str = ""
+    encoder: str = ""
+    pooling: str = ""
+    representation: str = ""
+    data_hash: str = ""
+    provenance: str = ""
+    duplicates: int | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    seconds: float | None = None
+    failure: str | None = None
+    key: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Pair by pair, what an encoder predicted and what people said; kept for paired comparisons."""
+
+    predicted: np.ndarray
+    gold: np.ndarray
+    strata: list[tuple[np.ndarray, float]]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of one encoder on the tasks that ran.
+
+    Attributes:
+        records: every number with its details.
+        missing: tasks that did not run because their data are not there, and why. They have no score.
+        outcomes: predictions by task, for `cselab.evaluators.compare`; not written to JSON.
+        encode_seconds: time to encode all distinct sentences of all tasks, once.
+    """
+
+    records: list[Record]
+    missing: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    encode_seconds: float = 0.0
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Score by task name; a task that did not run or failed is not in it."""
+        return {
+            record.key: record.value for record in self.records if record.key and record.value is not None
+        }
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why a task has no score although it ran, by task name."""
+        return {record.key: record.failure for record in self.records if record.key and record.failure}
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Which of the seven STS sets (test splits) have a score."""
+        return tuple(task for task in SEVEN_STS if task in self.scores)
+
+    @property
+    def avg(self) -> float | None:
+        """Mean of the seven STS scores, not rounded before; None unless all seven are there."""
+        if self.covers != SEVEN_STS:
+            return None
+        return float(np.mean([self.scores[task] for task in SEVEN_STS]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for JSON: `scores`, `covers`, `records`; `avg` only when all seven STS sets ran."""
+        average = {} if self.avg is None else {"avg": self.avg}
+        return {
+            "scores": self.scores,
+            **average,
+            "covers": list(self.covers),
+            "failures": self.failures,
+            "missing": self.missing,
+            "encode_seconds": self.encode_seconds,
+            "records": [record.to_dict() for record in self.records],
+        }
+
+    def to_json(self, path: str | Path) -> None:
+        """Write `to_dict` as strict JSON (no NaN) to a file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        rows = [("task", "split", "rows", "metric", "score", "95 % interval", "how")]
+        for record in self.records:
+            if record.key:
+                rows.append(_row(record))
+        lines = _aligned(rows)
+        if self.avg is not None:
+            lines.append(f"average of the seven STS sets: {self.avg:.2f}")
+        elif self.covers:
+            lines.append(f"no average: only {', '.join(self.covers)} of the seven STS sets have a score")
+        lines += [f"{task} failed: {reason}" for task, reason in self.failures.items()]
+        lines += [f"{task} did not run: {reason}" for task, reason in self.missing.items()]
+        return "\n".join(lines)
+
+
+def _row(record: Record) -> tuple[str, ...]:
+    digits = 2 if abs(record.value or 0.0) >= 10 else 3
+    shown = "failed" if record.value is None else f"{record.value:.{digits}f}"
+    interval = (
+        f"{record.interval[0]:.{digits}f} to {record.interval[1]:.{digits}f}" if record.interval else ""
+    )
+    how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
+    return record.key, record.split, str(record.rows), record.metric, shown, interval, how
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numeric = (False, False, True, False, True, False, False)
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    found = {"python": platform.python_version()}
+    for package in ("cselab", "torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def read_scores(path: str | Path) -> Scores:
+    """Scores from a file that `Scores.to_json` wrote (without the predictions)."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    return Scores(
+        records=[_record(entry) for entry in content["records"]],
+        missing=content["missing"],
+        encode_seconds=content["encode_seconds"],
+    )
+
+
+def _record(entry: dict[str, Any]) -> Record:
+    interval = entry["interval"]
+    return Record(**{**entry, "interval": tuple(interval) if interval else None})
+
+
+def headline(records: Iterable[Record]) -> list[Record]:
+    """The records that give a score, without the details beneath them."""
+    return [record for record in records if record.key]

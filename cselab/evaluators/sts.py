@@ -1,0 +1,159 @@
+"""Semantic textual similarity: how well the cosine of two sentences follows what people say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
+from cselab.evaluators.geometry import DegenerateEmbeddings
+from cselab.evaluators.records import Outcome, Record
+from cselab.evaluators.significance import (
+    RESAMPLES,
+    UndefinedCorrelation,
+    bootstrap_interval,
+    correlation,
+    stratified_correlation,
+)
+from cselab.evaluators.suites import Options, Source, folder
+from cselab.evaluators.vectors import Encoded, Scorer
+
+AGGREGATIONS = ("all", "mean", "weighted_mean")
+"""How the subsets of STS12 to STS16 become one number.
+
+* all: one correlation over all pairs together, as SimCSE and everyone after it reports;
+* mean: the mean of the correlations of the subsets, as SentEval prints;
+* weighted_mean: the same weighted by their numbers of pairs, as BERT-flow and BERT-whitening report.
+"""
+
+SPLIT_TASKS = tuple(f"{task}/{split}" for task in STS_TASKS for split in sts_splits(task) if split != "test")
+TASKS = (*STS_TASKS, *SPLIT_TASKS)
+"""The seven sets (test splits), and their other splits by name: "STS-B/dev", "SICK-R/full"."""
+
+
+@dataclass(frozen=True)
+class StsTask:
+    """Sentence pairs scored by Spearman and Pearson correlation x100, whole and by subset."""
+
+    pairs: Pairs
+    name: str
+    aggregation: str = "all"
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    @property
+    def sentences(self) -> list[str]:
+        return self.pairs.sentences
+
+    def outline(self) -> list[Record]:
+        """The headline record before it has a value."""
+        return [self._record("spearman", self.aggregation, key=self.name)]
+
+    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+        """Spearman in the asked aggregation first; then Pearson, the other aggregations and every subset."""
+        aggregations = sorted(AGGREGATIONS if self._has_subsets else ("all",), key=self.aggregation.__ne__)
+        outcome = self.outcome(encoded)
+        duplicates = encoded.duplicates(self.sentences)
+        records = []
+        for aggregation in aggregations:
+            whole = replace(outcome, strata=strata(self._subsets, aggregation))
+            for metric in ("spearman", "pearson"):
+                key = self.name if metric == "spearman" and aggregation == aggregations[0] else ""
+                record = self._record(metric, aggregation, key=key)
+                records.append(self._scored(record, whole))
+        if self._has_subsets:
+            for subset in dict.fromkeys(self._subsets):
+                rows = np.flatnonzero(np.array(self._subsets) == subset)
+                part = Outcome(outcome.predicted[rows], outcome.gold[rows], [(np.arange(len(rows)), 1.0)])
+                for metric in ("spearman", "pearson"):
+                    record = replace(self._record(metric, ""), subset=subset, rows=len(rows))
+                    records.append(self._scored(record, part))
+        return [replace(record, protocol=encoded.similarity, duplicates=duplicates) for record in records]
+
+    def outcome(self, encoded: Encoded | Scorer) -> Outcome:
+        """Predicted and gold similarity of every pair.
+
+        Raises:
+            DegenerateEmbeddings: vectors that cannot be scored, or similarities that are all the same.
+        """
+        predicted = np.asarray(
+            encoded.similarities(self.pairs.sentences1, self.pairs.sentences2), dtype=np.float64
+        )
+        outcome = Outcome(predicted, np.asarray(self.pairs.scores), strata(self._subsets, self.aggregation))
+        try:
+            correlation(outcome.predicted, outcome.gold)
+        except UndefinedCorrelation as undefined:
+            raise DegenerateEmbeddings(str(undefined)) from None
+        return outcome
+
+    @property
+    def _subsets(self) -> list[str]:
+        return self.pairs.subsets or [""] * len(self.pairs)
+
+    @property
+    def _has_subsets(self) -> bool:
+        return len(set(self._subsets)) > 1
+
+    def _scored(self, record: Record, outcome: Outcome) -> Record:
+        try:
+            value = 100 * stratified_correlation(outcome, record.metric)
+        except UndefinedCorrelation as undefined:
+            return replace(record, failure=str(undefined))
+        if not record.key:
+            return replace(record, value=value)
+        low, high = bootstrap_interval(outcome, record.metric, self.resamples, self.seed)
+        return replace(record, value=value, interval=(100 * low, 100 * high))
+
+    def _record(self, metric: str, aggregation: str, key: str = "") -> Record:
+        return Record(
+            task=self.pairs.name,
+            metric=metric,
+            split=self.pairs.split,
+            rows=len(self.pairs),
+            aggregation=aggregation if self._has_subsets else "",
+            data_hash=self.pairs.hash,
+            provenance=self.pairs.provenance,
+            seed=self.seed,
+            key=key,
+        )
+
+
+def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, float]]:
+    """The groups of rows that are correlated apart, each with its share in the sum.
+
+    Raises:
+        ValueError: an unknown aggregation.
+
+    >>> [share for rows, share in strata(["a", "a", "a", "b"], "weighted_mean")]
+    [0.75, 0.25]
+    """
+    if aggregation not in AGGREGATIONS:
+        raise ValueError(
+            f"unknown aggregation {aggregation!r}; the aggregations are: {', '.join(AGGREGATIONS)}"
+        )
+    if aggregation == "all":
+        return [(np.arange(len(subsets)), 1.0)]
+    groups = [np.flatnonzero(np.array(subsets) == subset) for subset in dict.fromkeys(subsets)]
+    if aggregation == "mean":
+        return [(rows, 1 / len(groups)) for rows in groups]
+    return [(rows, len(rows) / len(subsets)) for rows in groups]
+
+
+def collect(
+    data: Source, tasks: Sequence[str] | None, options: Options
+) -> tuple[list[StsTask], dict[str, str]]:
+    """The STS tasks to run and, when no tasks were named, those whose files are missing, with the reason."""
+    found, missing = [], {}
+    for name in STS_TASKS if tasks is None else tasks:
+        task, _, split = name.partition("/")
+        try:
+            pairs = load_sts(task, folder(data, "sts"), split or "test")
+        except MissingFile as reason:
+            if tasks is not None:
+                raise
+            missing[name] = str(reason)
+        else:
+            found.append(StsTask(pairs, name, options.aggregation, seed=options.seed))
+    if not found:
+        raise MissingFile(next(iter(missing.values())))
+    return found, missing
