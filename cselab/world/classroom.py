@@ -1,0 +1,160 @@
+"""Classroom STS: natural English sentence pairs written for this project and graded by the STS guideline.
+
+The world's pairs come from a grammar; these were written and graded by hand, one at a time, as a check that
+the world is not the only yardstick. The guideline of the SemEval STS tasks:
+
+    5  the same meaning
+    4  the same but for unimportant details
+    3  roughly the same, but important information differs or is missing
+    2  not the same, but some details are shared
+    1  not the same, but on the same topic
+    0  on different topics
+
+A half grade stands between two. Each pair names in one word the reason for its grade; `REASONS` says which
+grades a reason may go with, and a row that breaks this is refused:
+
+    same        the same content words, built differently: passive, fronting, buy and sell
+    paraphrase  the same meaning in other words
+    idiom       the same meaning, on one side as a figure of speech
+    detail      one side says more: in passing (4) or something that matters (3)
+    hypernym    one side is more general: close by (4) or vague (3)
+    number      quantities differ: hardly (4) or clearly (3)
+    time        times differ: hardly (4) or clearly (3)
+    place       places differ: one is more exact (4) or it is elsewhere (3)
+    who         the same deed by someone else
+    certainty   a fact on one side; a plan, chance, claim, condition, duty or question on the other
+    role        who does it and whom it is done to, or what is compared with what, change places
+    negation    one side denies the other
+    opposite    one side says the contrary without a negation: rise and fall
+    event       something else happens to the same people or things, or in the same setting
+    object      the same deed, done to or with something else
+    topic       only the topic is shared
+    sense       only a word is shared, in another sense
+    none        nothing is shared
+
+Some 130 of the 483 pairs are traps on purpose: the same words in other roles, a negation, another number, a
+shared word in another sense, an idiom, hardly a shared word but one meaning. A score depends on how many of
+them there are: compare encoders on these pairs with each other, not with scores on other sets.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from cselab.data import DataError, Pairs, read_lines
+
+FILE = Path(__file__).with_name("classroom.tsv")
+ROWS = {"dev": 161, "test": 322}
+REASONS = {  # lowest and highest grade
+    "same": (5.0, 5.0),
+    "paraphrase": (4.5, 5.0),
+    "idiom": (4.5, 5.0),
+    "detail": (3.0, 4.5),
+    "hypernym": (3.0, 4.0),
+    "number": (3.0, 4.0),
+    "time": (3.0, 4.0),
+    "place": (3.0, 4.0),
+    "who": (3.0, 3.0),
+    "certainty": (3.0, 3.5),
+    "role": (2.0, 2.5),
+    "negation": (2.0, 2.0),
+    "opposite": (2.0, 2.0),
+    "event": (1.5, 2.5),
+    "object": (2.0, 2.5),
+    "topic": (1.0, 1.5),
+    "sense": (0.0, 0.5),
+    "none": (0.0, 0.0),
+}
+
+
+class ClassroomPair(NamedTuple):
+    """A row of the file: a graded pair, the reason for its grade, and its everyday topic.
+
+    Where the two sentences share no topic, `topic` is that of the first.
+    """
+
+    split: str
+    score: float
+    reason: str
+    topic: str
+    sentence1: str
+    sentence2: str
+
+
+def classroom_sts(split: str = "test") -> Pairs:
+    """The classroom's pairs of one split, graded 0 to 5, with the reason for each grade as its subset.
+
+    Args:
+        split: "test" (322 pairs), or "dev" (161), for choosing between settings. Both have the same mix of
+            grades and reasons, and share no sentence.
+
+    Raises:
+        ValueError: there is no such split.
+        DataError: the file is damaged; the message names it and the line.
+
+    See also: `classroom_pairs` for the rows with their topics; the world's own pairs for any number of them.
+
+    >>> pairs = classroom_sts("dev")
+    >>> len(pairs), min(pairs.scores), max(pairs.scores)
+    (161, 0.0, 5.0)
+    """
+    if split not in ROWS:
+        raise ValueError(f"split {split!r}: the classroom's splits are {', '.join(ROWS)}")
+    rows = [row for row in classroom_pairs() if row.split == split]
+    return Pairs(
+        [row.sentence1 for row in rows],
+        [row.sentence2 for row in rows],
+        [row.score for row in rows],
+        name="Classroom STS",
+        split=split,
+        subsets=[row.reason for row in rows],
+    )
+
+
+def classroom_pairs(path: str | Path = FILE) -> list[ClassroomPair]:
+    """Every row of the file, in its order, each checked.
+
+    Raises:
+        DataError: a row is malformed, or rows are missing; the message names the file and the line.
+    """
+    header, *lines = list(read_lines(path)) or [""]
+    if header.split("\t") != list(ClassroomPair._fields):
+        raise DataError(
+            f"{path}, line 1: the header should be {', '.join(ClassroomPair._fields)}, tab-separated"
+        )
+    rows = [_pair_from(line, f"{path}, line {number}") for number, line in enumerate(lines, start=2)]
+    for split, expected in ROWS.items():
+        found = sum(row.split == split for row in rows)
+        if found != expected:
+            raise DataError(
+                f"{path}, {len(lines) + 1} lines: {found} pairs of split {split}, {expected} expected; "
+                "is the file complete?"
+            )
+    return rows
+
+
+def _pair_from(line: str, place: str) -> ClassroomPair:
+    fields = line.split("\t")
+    if len(fields) != len(ClassroomPair._fields):
+        raise DataError(f"{place}: {len(fields)} tab-separated fields, {len(ClassroomPair._fields)} expected")
+    for name, field in zip(ClassroomPair._fields, fields, strict=True):
+        if not field or field != field.strip():
+            raise DataError(f"{place}: the {name} {field!r} is blank or has white space around it")
+    split, score, reason, topic, sentence1, sentence2 = fields
+    if split not in ROWS:
+        raise DataError(f"{place}: split {split!r} is not one of {', '.join(ROWS)}")
+    if reason not in REASONS:
+        raise DataError(f"{place}: reason {reason!r} is not one of {', '.join(REASONS)}")
+    return ClassroomPair(split, _grade_from(score, reason, place), reason, topic, sentence1, sentence2)
+
+
+def _grade_from(text: str, reason: str, place: str) -> float:
+    lowest, highest = REASONS[reason]
+    allowed = [half / 2 for half in range(round(2 * lowest), round(2 * highest) + 1)]
+    if text not in {f"{grade:g}" for grade in allowed}:
+        raise DataError(
+            f"{place}: a pair with reason {reason!r} is graded "
+            f"{' or '.join(f'{grade:g}' for grade in allowed)}, not {text!r}"
+        )
+    return float(text)
