@@ -1,0 +1,1 @@
+"""Running things: experiments, headless notebooks and the command line."""

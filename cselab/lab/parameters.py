@@ -1,0 +1,123 @@
+"""The parameters of a notebook: the assignments of its one cell tagged `parameters`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from nbformat import NotebookNode
+
+
+def parameters_of(notebook: NotebookNode, name: str) -> dict[str, object]:
+    """The parameters and their defaults, in the order of the cell.
+
+    Raises:
+        ValueError: not exactly one cell tagged `parameters`, or a default that is not a plain value
+            (bool, int, float, str, None, or a list of these).
+    """
+    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(tagged) != 1:
+        raise ValueError(
+            f"{name}: a notebook needs exactly one cell tagged 'parameters'; this one has {len(tagged)}. "
+            "In JupyterLab: select the cell, open the property inspector (the gears), add the tag."
+        )
+    found: dict[str, object] = {}
+    for statement in ast.parse(tagged[0].source).body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target = statement.target
+        else:
+            continue
+        if isinstance(target, ast.Name):
+            found[target.id] = _default(name, target.id, statement.value)
+    return found
+
+
+def typed_parameters(
+    name: str, defaults: Mapping[str, object], overrides: Mapping[str, object]
+) -> dict[str, object]:
+    """The overrides, each as the type of its default: `"200"` becomes 200 where the default is an int.
+
+    A list is written `a,b,c` or `[a, b, c]`. A parameter whose default is None takes any plain value.
+
+    Raises:
+        ValueError: an unknown parameter, or a value that is not of its default's type.
+    """
+    unknown = [parameter for parameter in overrides if parameter not in defaults]
+    if unknown:
+        raise ValueError(
+            f"{name}: unknown parameter {', '.join(map(repr, unknown))}. "
+            f"It has: {', '.join(defaults) or 'none at all'}."
+        )
+    values = {}
+    for parameter, value in overrides.items():
+        default = defaults[parameter]
+        try:
+            values[parameter] = _as_type_of(default, value)
+        except ValueError:
+            raise ValueError(
+                f"{name}: parameter {parameter!r} takes {_kind(default)} (its default is {default!r}); "
+                f"got {value!r}."
+            ) from None
+    return values
+
+
+def _default(name: str, parameter: str, expression: ast.expr) -> object:
+    try:
+        value = ast.literal_eval(expression)
+    except ValueError:
+        value = ...
+    items = value if isinstance(value, list) else [value]
+    if not all(item is None or isinstance(item, bool | int | float | str) for item in items):
+        raise ValueError(
+            f"{name}: the default of parameter {parameter!r} must be written as a plain value "
+            f"(bool, int, float, str, None, or a list of these); it is {ast.unparse(expression)}."
+        )
+    return value
+
+
+def _kind(default: object) -> str:
+    if isinstance(default, list):
+        return f"a list of {_kind(_typical(default)).split()[-1]}"
+    return {bool: "true or false", int: "an int", float: "a float", str: "a str"}.get(
+        type(default), "a value"
+    )
+
+
+def _typical(items: list) -> object:
+    """The item whose type stands for the list's: a float where ints and floats are mixed."""
+    return next((item for item in items if isinstance(item, float)), items[0] if items else "")
+
+
+def _as_type_of(default: object, value: object) -> object:
+    if isinstance(default, list):
+        items = _items(value) if isinstance(value, str) else value
+        if not isinstance(items, list | tuple):
+            raise ValueError
+        return [_as_type_of(_typical(default), item) for item in items]
+    if isinstance(value, str) and not isinstance(default, str):
+        return _read(default, value.strip())
+    if isinstance(default, float) and type(value) is int:
+        return float(value)
+    if default is not None and type(value) is not type(default):
+        raise ValueError
+    return value
+
+
+def _items(text: str) -> list[str]:
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    return [item.strip().strip("'\"") for item in inner.split(",") if item.strip()]
+
+
+def _read(default: object, text: str) -> object:
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError
+        return text.lower() == "true"
+    if default is None:
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            return text
+    return type(default)(text)

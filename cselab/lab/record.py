@@ -1,0 +1,60 @@
+"""A notebook's numbers, kept in its outputs so that a headless run can hold them against earlier ones."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+MIME_TYPE = "application/vnd.cselab.record+json"
+
+
+def record(name: str, value: object, tolerance: float = 1e-6) -> None:
+    """Show a number of this notebook and keep it for the headless run.
+
+    `cselab notebooks run` collects every record into `records.json` and compares it with
+    `tests/baselines/<notebook>.<profile>.json`: the run fails where `abs(value - baseline) > tolerance`.
+
+    Args:
+        name: what the number is, unique in the notebook: `"simcse STS-B dev"`.
+        value: an int, a finite float, a bool or a str; numpy and torch scalars too.
+        tolerance: absolute, in the unit of `value`; say how far another machine may land.
+            The default is equality up to rounding. Text and truth values are compared for equality.
+
+    Raises:
+        TypeError: `value` is not one number, truth value or text.
+        ValueError: an empty name, a value that is not finite, a negative tolerance.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"record() needs a name that is not empty; got {name!r}.")
+    plain = _plain(name, value)
+    if not tolerance >= 0:
+        raise ValueError(f"record({name!r}): tolerance must be 0 or more; got {tolerance!r}.")
+
+    from IPython.display import display
+
+    bundle = {MIME_TYPE: {"name": name, "value": plain, "tolerance": float(tolerance)}}
+    display({**bundle, "text/plain": f"{name} = {shown(plain)}"}, raw=True)
+
+
+def shown(value: bool | int | float | str) -> str:
+    """A recorded value as people read it: floats to six significant digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _plain(name: str, value: object) -> bool | int | float | str:
+    if hasattr(value, "item") and getattr(value, "size", None) != 0:  # a numpy or torch scalar
+        try:
+            value = value.item()
+        except (ValueError, RuntimeError):
+            pass  # more than one element: refused below
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        if not math.isfinite(value):
+            raise ValueError(f"record({name!r}): the value is {value}; a failed measurement is not a result.")
+        return float(value)
+    raise TypeError(
+        f"record({name!r}): the value must be one number, bool or str; got {type(value).__name__}."
+    )

@@ -1,0 +1,45 @@
+import pytest
+
+from cselab.lab.baselines import differences, read_baseline, write_baseline
+
+
+def entry(name, value, tolerance=1e-6):
+    return {"name": name, "value": value, "tolerance": tolerance}
+
+
+def test_numbers_within_the_tolerance_of_the_run_agree_on_both_sides():
+    baseline = {"records": [entry("rho", 0.70)]}
+    assert differences([entry("rho", 0.719, 0.02)], baseline) == []
+    assert differences([entry("rho", 0.681, 0.02)], baseline) == []
+
+
+@pytest.mark.parametrize("value", [0.721, 0.679])
+def test_a_number_beyond_the_tolerance_is_named_with_value_baseline_and_tolerance(value):
+    found = differences([entry("rho", value, 0.02)], {"records": [entry("rho", 0.70)]})
+    assert found == [f"'rho' is {value}, the baseline 0.7 (tolerance 0.02)"]
+
+
+def test_a_record_that_appeared_and_one_that_vanished_are_both_reported():
+    found = differences([entry("new", 1)], {"records": [entry("old", 1)]})
+    assert found == ["'new' is not in the baseline", "'old' is in the baseline but was not recorded"]
+
+
+@pytest.mark.parametrize(("value", "expected"), [("cls", "mean"), (True, False), (True, 1), ("1", 1)])
+def test_text_and_truth_values_are_compared_for_equality_whatever_the_tolerance(value, expected):
+    assert differences([entry("x", value, 100.0)], {"records": [entry("x", expected)]})
+    assert not differences([entry("x", value, 0.0)], {"records": [entry("x", value)]})
+
+
+def test_a_baseline_reads_as_it_was_written_and_a_missing_one_as_none(tmp_path):
+    run = {"notebook": "00_tour", "records": [entry("ρ", 0.7)]}
+    write_baseline(tmp_path / "new" / "00_tour.smoke.json", run)
+    assert read_baseline(tmp_path / "new" / "00_tour.smoke.json") == run
+    assert read_baseline(tmp_path / "none.json") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"records": [{"name": "x"}]}'])
+def test_a_damaged_baseline_is_named(tmp_path, text):
+    path = tmp_path / "00_tour.smoke.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"00_tour\.smoke\.json is not a baseline"):
+        read_baseline(path)
