@@ -1,24 +1,18 @@
 """The seven STS sets from a SentEval folder, checked on load.
 
-A set is made of parts, one file (or one input and one gold file) each. Every part is held against what is
-known of the published files (`sts_parts.json`): the number of scored pairs, the gold scores, the words, the
-double quotes. A file that is cut short, re-encoded or re-quoted is refused by name. The words are compared
-without case, white space and punctuation, so that the original cased release passes as well as SentEval's
-tokens. A part with the right number of pairs but neither the known words nor the known scores is some other
-data set in the same layout: it is read, and its provenance says "unknown text".
+A set is made of parts, one file (or one input and one gold file) each; every part is held against what is
+known of the published one (`sts_parts.json`). A file cut short, re-encoded or re-quoted is refused by name.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import string
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from cselab.data.files import DataError, read_lines
 from cselab.data.pairs import Pairs, number_from, pair_from
+from cselab.data.published import PROVENANCES, check_published, describe
 from cselab.data.root import senteval_folder
 
 STS_PAIRS = {
@@ -47,8 +41,6 @@ ONE_FILE = {
     "SICK-R": ("SICK/SICK_{}.txt", (1, 2, 3), "pair_ID"),
 }
 FILE_SPLITS = {"SICK-R": {"dev": "trial", "test": "test_annotated"}}
-
-INVISIBLE_IN_WORDS = str.maketrans("", "", string.punctuation)
 
 Rows = list[tuple[str, str, float]]
 
@@ -79,7 +71,8 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
         names = tuple(STS_PAIRS[task]) if split == "full" else (split,)
         parts = {name: _one_file(folder, task, name) for name in names}
         files = {name: f"{task}/{name}" for name in names}
-    verdicts = [_checked(rows, files[name], path) for name, (rows, path) in parts.items()]
+    known = published_parts()
+    verdicts = [check_published(rows, known[files[name]], path) for name, (rows, path) in parts.items()]
     rows = [(row, name) for name, (rows, _) in parts.items() for row in rows]
     return Pairs(
         sentences1=[first for (first, _, _), _ in rows],
@@ -140,53 +133,10 @@ def _tokens(row: tuple[str, str, float]) -> tuple[str, str, float]:
     return " ".join(first.split()), " ".join(second.split()), score
 
 
-PROVENANCES = ("as published", "as published, other case or tokens", "unknown text")
-
-
 @cache
-def published_parts() -> dict[str, dict]:
+def published_parts() -> dict[str, dict[str, int | str]]:
     """What is known of each published part: rows, and hashes of gold scores, words and text."""
     return json.loads(Path(__file__).with_name("sts_parts.json").read_text())
 
 
-def _checked(rows: Rows, part: str, path: Path) -> str:
-    """Hold a part against the published one: its provenance, or an error that names the file."""
-    known, found = published_parts()[part], describe_part(rows)
-    if found["rows"] != known["rows"]:
-        raise DataError(
-            f"{path}: {found['rows']} scored pairs found, {known['rows']} expected; is it complete?"
-        )
-    if found["text"] == known["text"] and found["scores"] == known["scores"]:
-        return "as published"
-    same_words, same_scores = found["words"] == known["words"], found["scores"] == known["scores"]
-    if same_scores and not same_words:
-        raise DataError(
-            f"{path}: {found['rows']} pairs as expected, with the gold scores of {part}, but not its words; "
-            "was the file re-encoded or edited?"
-        )
-    if same_words and not same_scores:
-        raise DataError(
-            f"{path}: the sentences of {part}, but not its gold scores; were they edited or re-ordered?"
-        )
-    if same_words and found["quotes"] != known["quotes"]:
-        raise DataError(
-            f"{path}: {found['quotes']} double quotes found, {known['quotes']} expected; was it written "
-            "by a CSV writer? (its fields are plain text between tabs, with no quoting)"
-        )
-    return "as published, other case or tokens" if same_words else "unknown text"
-
-
-def describe_part(rows: Rows) -> dict[str, int | str]:
-    """Rows, double quotes and hashes of a part: the text as it is, its words alone, its gold scores."""
-    texts = [f"{first}\t{second}" for first, second, _ in rows]
-    return {
-        "rows": len(rows),
-        "quotes": sum(text.count('"') for text in texts),
-        "scores": _digest(f"{score:g}" for _, _, score in rows),
-        "words": _digest("".join(text.casefold().translate(INVISIBLE_IN_WORDS).split()) for text in texts),
-        "text": _digest(texts),
-    }
-
-
-def _digest(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+describe_part = describe

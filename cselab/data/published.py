@@ -1,0 +1,102 @@
+"""Holding a data file against the published one, without a copy of it: by counts and hashes.
+
+The words are hashed without case, white space and punctuation, so that an original cased release passes as
+well as SentEval's tokens. A file with the right number of rows but neither the known words nor the known
+scores is some other data set in the same layout: it may be read; its provenance says "unknown text".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cselab.data.files import DataError
+
+Rows = Sequence[tuple[str, str, float]]
+"""First text, second text (or ""), and score or label of each row."""
+
+PROVENANCES = ("not checked", "as published", "as published, other case or tokens", "unknown text")
+"""What a check may say, the better known first."""
+
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def describe(rows: Rows) -> dict[str, int | str]:
+    """Rows, double quotes and hashes of a file: its text as it is, its words alone, its scores."""
+    texts = [f"{first}\t{second}" for first, second, _ in rows]
+    return {
+        "rows": len(rows),
+        "quotes": sum(text.count('"') for text in texts),
+        "scores": _digest(f"{score:g}" for _, _, score in rows),
+        "words": _digest("".join(text.casefold().translate(PUNCTUATION).split()) for text in texts),
+        "text": _digest(texts),
+    }
+
+
+def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
+    """The provenance of a file, given what is known of the published one.
+
+    Args:
+        known: `rows`, and of a file that was at hand the rest of what `describe` gives.
+
+    Raises:
+        DataError: the file is cut short, re-encoded, re-quoted or edited; the message names it.
+    """
+    found = describe(rows)
+    if found["rows"] != known["rows"]:
+        raise DataError(f"{path}: {found['rows']} rows found, {known['rows']} expected; is it complete?")
+    if all(found[item] == value for item, value in known.items()) and "text" in known:
+        return "as published"
+    texts = [text for first, second, _ in rows for text in (first, second) if text]
+    if looks_re_encoded(texts):
+        raise DataError(f"{path}: accented letters are garbled; was the file re-encoded?")
+    if looks_re_quoted(texts):
+        raise DataError(f"{path}: {WRITTEN_BY_CSV}")
+    if "words" not in known:
+        return "unknown text"
+    same_words, same_scores = found["words"] == known["words"], found["scores"] == known["scores"]
+    if same_scores and not same_words and len({score for _, _, score in rows}) > 1:
+        raise DataError(
+            f"{path}: {found['rows']} rows as expected, with the published scores or labels but other words; "
+            "was it re-encoded or edited?"
+        )
+    if same_words and not same_scores:
+        raise DataError(f"{path}: the published sentences with other scores or labels; was it edited?")
+    if same_words and found["quotes"] != known["quotes"]:
+        raise DataError(f"{path}: {found['quotes']} double quotes, not {known['quotes']}; {WRITTEN_BY_CSV}")
+    return "as published, other case or tokens" if same_words else "unknown text"
+
+
+WRITTEN_BY_CSV = (
+    "quotes were added; was it written by a CSV writer? (fields are plain text between tabs, without quoting)"
+)
+
+
+def looks_re_encoded(texts: Iterable[str]) -> bool:
+    """Whether a text shows UTF-8 read as latin-1 or cp1252, NULs of UTF-16, or replacement characters."""
+    return any("\0" in text or (not text.isascii() and _garbled(text)) for text in texts)
+
+
+def _garbled(text: str) -> bool:
+    if "\ufffd" in text:
+        return True
+    for encoding in ("latin-1", "cp1252"):
+        try:
+            text.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+        return True
+    return False
+
+
+def looks_re_quoted(texts: list[str]) -> bool:
+    """Whether texts show the marks of a CSV writer: doubled quotes, or quotes around every field."""
+    return any('""' in text for text in texts) or all(
+        len(text) > 1 and text.startswith('"') and text.endswith('"') for text in texts
+    )
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
