@@ -1,5 +1,7 @@
-"""Shared by every test: shapes in the annotations are checked at each call."""
+"""Shared by every test: the shapes in the annotations are checked at each call."""
 
 from jaxtyping import install_import_hook
 
-install_import_hook(["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.evaluators"], "beartype.beartype")
+install_import_hook(
+    ["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.evaluators.geometry"], "typechecker.check"
+)

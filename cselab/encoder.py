@@ -1,0 +1,468 @@
+"""A sentence encoder: tokenizer, transformer, pooling, and a head that training may add."""
+
+import copy
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cselab.checkpoint import CheckpointError, tensors_hash
+from cselab.embedded import EMBEDDED, embedded_folder
+from cselab.folders import read_folder, save_folder
+from cselab.pooling import get_pooling
+from cselab.progress import Progress
+
+Representation = Literal["backbone", "head"]
+Features = dict[str, Tensor]
+
+
+class UntrainedWeightsError(ValueError):
+    """Vectors were asked of weights that were neither trained nor loaded: their scores would mean nothing."""
+
+
+class TruncationWarning(UserWarning):
+    """Some sentences were longer than the encoder's longest input and lost tokens."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """How many of how many sentences lost tokens in the last `encode`."""
+
+    cut: int
+    of: int
+    max_length: int
+
+    def __str__(self) -> str:
+        return f"{self.cut} of {self.of} sentences were cut at {self.max_length} tokens"
+
+
+class SentenceEncoder(nn.Module):
+    """Sentences in, vectors out.
+
+    Make one with `SentenceEncoder.from_pretrained`. The vector of a sentence is the pooled output of the
+    transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after the
+    training head (`representation="head"`: what the text of WhitenedCSE evaluates).
+
+    Args:
+        backbone: a BERT- or RoBERTa-like transformers model.
+        tokenizer: its fast tokenizer.
+        pooling: a name in `cselab.pooling.POOLINGS`.
+        representation: "backbone" or "head".
+        head: what follows the pooling in training, or None.
+        max_length: longest input in tokens, [CLS] and [SEP] included; default what the model can take.
+        normalize: whether `encode` returns vectors of length one.
+        template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
+        name: where it came from; results name it.
+
+    Raises:
+        ValueError: unknown pooling or representation; `mask` pooling without a usable template.
+    """
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        tokenizer: Any,
+        pooling: str = "mean",
+        representation: Representation = "backbone",
+        head: nn.Module | None = None,
+        max_length: int | None = None,
+        normalize: bool = False,
+        template: str | None = None,
+        name: str = "",
+    ):
+        super().__init__()
+        self.backbone = backbone
+        self.tokenizer = tokenizer
+        self.head = head
+        self.untrained: set[str] = set()
+        self.pooling = pooling
+        self.representation = representation
+        longest = _longest_input(backbone, tokenizer)
+        if max_length is not None and not 3 <= max_length <= longest:
+            raise ValueError(f"max_length must be between 3 and {longest} for this model, got {max_length}")
+        self.max_length = max_length or longest
+        self.normalize = normalize
+        self.template = template
+        self.name = name
+        self.last_truncation: Truncation | None = None
+        if self.pooling == "mask":
+            _add_prompt(tokenizer, template)
+        elif template is not None:
+            raise ValueError(f"a template belongs to the pooling 'mask', this encoder pools by {pooling!r}")
+
+    # ---------------------------------------------------------------------------- opening and saving
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | Path,
+        *,
+        pooling: str | None = None,
+        representation: Representation | None = None,
+        max_length: int | None = None,
+        template: str | None = None,
+        device: str | torch.device | None = None,
+        revision: str | None = None,
+    ) -> "SentenceEncoder":
+        """Open an embedded encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
+
+        A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
+        checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
+        checkpoint is pooled by the mean of its tokens, as sentence-transformers does.
+        Weights are read from safetensors, in float32. Only a hub name reaches the network.
+
+        Raises:
+            CheckpointError: damaged, incomplete or missing files; the message names them.
+            ValueError: unknown names; a pooling that these weights do not have.
+        """
+        folder, name = _find(name_or_path, revision)
+        settings = read_folder(folder)
+        own_template = settings.pop("template", None) if pooling in (None, "mask") else None
+        if pooling is not None:
+            settings["pooling"] = pooling
+            settings.pop("template", None)
+        if template or own_template:
+            settings["template"] = template or own_template
+        settings |= {
+            key: value
+            for key, value in {"representation": representation, "max_length": max_length}.items()
+            if value is not None
+        }
+        backbone, untrained = _load_backbone(folder)
+        if settings.get("max_length") is not None and max_length is None:
+            settings["max_length"] = min(settings["max_length"], _longest_input(backbone, None))
+        encoder = cls(backbone, _load_tokenizer(folder), name=name, **settings)
+        encoder.untrained = untrained
+        encoder._check_trained()
+        return encoder.to(device).eval() if device is not None else encoder.eval()
+
+    def save_pretrained(self, path: str | Path) -> None:
+        """Write a folder that cselab, transformers and `sentence_transformers.SentenceTransformer` open.
+
+        The head is written too, if it was trained; sentence-transformers uses it when the representation is
+        "head".
+        """
+        save_folder(self, Path(path))
+
+    # ---------------------------------------------------------------------------- vectors
+
+    @property
+    def pooling(self) -> str:
+        """The name of the pooling; may be set to another that these weights have."""
+        return self._pooling
+
+    @pooling.setter
+    def pooling(self, name: str) -> None:
+        get_pooling(name)
+        self._pooling = name
+
+    @property
+    def representation(self) -> Representation:
+        """Which vector is evaluated and saved: before ("backbone") or after the head ("head")."""
+        return self._representation
+
+    @representation.setter
+    def representation(self, which: Representation) -> None:
+        if which not in ("backbone", "head"):
+            raise ValueError(f"unknown representation {which!r}; choose 'backbone' or 'head'")
+        if which == "head" and self.head is None:
+            raise UntrainedWeightsError(
+                "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"
+            )
+        self._representation = which
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.backbone.parameters()).device
+
+    @property
+    def embedding_dimension(self) -> int:
+        """Width of the vectors that `encode` returns."""
+        if self.representation == "head" and self.head is not None:
+            return list(self.head.dense_layers())[-1][0].out_features
+        return self.backbone.config.hidden_size
+
+    def get_embedding_dimension(self) -> int:
+        """The same as `embedding_dimension`, by sentence-transformers' name."""
+        return self.embedding_dimension
+
+    def attach_head(self, head: nn.Module) -> None:
+        """Put a fresh head on the encoder; until it is trained its vectors may not be evaluated."""
+        self.head = head.to(self.device)
+        self.untrained.add("head")
+
+    def weights_hash(self) -> str:
+        """SHA-256 of the weights that make the representation; equal hashes give equal vectors."""
+        tensors = {f"backbone.{name}": value for name, value in self.backbone.state_dict().items()}
+        if self.representation == "head":
+            tensors |= {f"head.{name}": value for name, value in self.head.state_dict().items()}
+        return tensors_hash(tensors)
+
+    def tokenize(self, sentences: Sequence[str], max_length: int | None = None) -> Features:
+        """Token ids and masks of a batch, padded to its longest row, on the encoder's device."""
+        features = self.tokenizer(
+            list(sentences),
+            padding=True,
+            truncation=True,
+            max_length=max_length or self.max_length,
+            return_tensors="pt",
+        )
+        return {name: tensor.to(self.device) for name, tensor in features.items()}
+
+    def pooled(self, features: Features) -> Float[Tensor, "n d"]:
+        """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
+        pooling = get_pooling(self.pooling)
+        output = self.backbone(**features, output_hidden_states=len(pooling.layers) > 1)
+        layers = output.hidden_states or [output.last_hidden_state]
+        counted = features["attention_mask"]
+        if pooling.counts == "mask":
+            counted = (features["input_ids"] == self.tokenizer.mask_token_id).long()
+        if pooling.pooler:
+            return self.backbone.pooler(layers[-1])
+        return pooling(layers, counted)
+
+    def forward(self, features: Features) -> Float[Tensor, "n d"]:
+        """The representation of a batch, with gradients."""
+        vectors = self.pooled(features)
+        return self.head(vectors) if self.representation == "head" else vectors
+
+    @torch.inference_mode()
+    def encode(
+        self,
+        sentences: str | Sequence[str],
+        batch_size: int = 64,
+        show_progress_bar: bool | None = None,
+        convert_to_tensor: bool = False,
+        normalize_embeddings: bool = False,
+    ) -> np.ndarray | Tensor:
+        """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
+
+        Runs without dropout. Each distinct sentence is encoded once, short ones together. `last_truncation`
+        tells afterwards how many sentences were cut, and a `TruncationWarning` says so.
+
+        Args:
+            sentences: a list of non-empty strings, or one string.
+            batch_size: sentences a forward pass.
+            show_progress_bar: None shows progress when there are more than 100 batches.
+            convert_to_tensor: return a tensor on the encoder's device in place of a numpy array.
+            normalize_embeddings: scale each vector to length one.
+
+        Raises:
+            TypeError, ValueError: something that is not a string, an empty string (its index is named), an
+                empty list.
+            UntrainedWeightsError: the pooler or head was never trained or loaded.
+        """
+        if isinstance(sentences, str):
+            return self.encode([sentences], convert_to_tensor=convert_to_tensor,
+                               normalize_embeddings=normalize_embeddings)[0]  # fmt: skip
+        sentences = check_sentences(sentences)
+        self._check_trained()
+        distinct = list(dict.fromkeys(sentences))
+        encodings = self.tokenizer(distinct, truncation=True, max_length=self.max_length)
+        cut = {text for text, one in zip(distinct, encodings.encodings, strict=True) if one.overflowing}
+        self.last_truncation = Truncation(
+            sum(text in cut for text in sentences), len(sentences), self.max_length
+        )
+        if cut:
+            warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=2)
+
+        order = sorted(range(len(distinct)), key=lambda index: len(encodings["input_ids"][index]))
+        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        show = len(batches) > 100 if show_progress_bar is None else show_progress_bar
+        vectors = torch.empty(len(distinct), self.embedding_dimension, device=self.device)
+        with evaluating(self), Progress(len(batches), "encode", show=show) as progress:
+            for rows in batches:
+                features = self.tokenizer.pad(
+                    {name: [values[row] for row in rows] for name, values in encodings.items()},
+                    return_tensors="pt",
+                )
+                vectors[rows] = self(features.to(self.device)).float()
+                progress.update()
+        if self.normalize or normalize_embeddings:
+            vectors = F.normalize(vectors, dim=1)
+        place = {text: row for row, text in enumerate(distinct)}
+        vectors = vectors[[place[text] for text in sentences]]
+        return vectors if convert_to_tensor else vectors.cpu().numpy()
+
+    @staticmethod
+    def similarity(a: np.ndarray | Tensor, b: np.ndarray | Tensor) -> Tensor:
+        """Cosine similarity of each row of `a` with each row of `b`: [n, m], in [-1, 1]."""
+        a, b = (F.normalize(torch.as_tensor(x, dtype=torch.float32), dim=-1) for x in (a, b))
+        return a @ b.mT
+
+    def copy(self) -> "SentenceEncoder":
+        """An independent copy: train it, and this one stays as it is."""
+        return copy.deepcopy(self)
+
+    def _check_trained(self) -> None:
+        wanted = {"head"} if self.representation == "head" else set()
+        wanted |= {"pooler"} if get_pooling(self.pooling).pooler else set()
+        for part in sorted(wanted & self.untrained):
+            raise UntrainedWeightsError(
+                f"the {part} of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would "
+                "be noise: "
+                + (
+                    "choose another pooling than 'cls_pooler'"
+                    if part == "pooler"
+                    else "train it first, or use representation='backbone'"
+                )
+            )
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """Dropout off inside, each submodule's mode put back afterwards."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+def check_sentences(sentences: Sequence[str]) -> list[str]:
+    """The sentences as a list, each a string that is not empty.
+
+    Raises:
+        TypeError: something is not a string; names its index and type.
+        ValueError: no sentence at all, or an empty one; names its index.
+    """
+    sentences = list(sentences)
+    if not sentences:
+        raise ValueError("sentences is empty: give at least one sentence")
+    for index, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            raise TypeError(
+                f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string"
+            )
+        if not sentence.strip():
+            raise ValueError(f"sentences[{index}] is an empty string: leave it out")
+    return sentences
+
+
+def _longest_input(backbone: nn.Module, tokenizer: Any) -> int:
+    config = backbone.config
+    # RoBERTa numbers its positions from padding_idx + 1 on
+    offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
+    limit = config.max_position_embeddings - offset
+    stated = getattr(tokenizer, "model_max_length", None) or limit
+    return min(limit, int(stated)) if stated < 10**6 else limit
+
+
+def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
+    """The folder of an encoder and the name that results will carry."""
+    name = str(name_or_path)
+    if name in EMBEDDED:
+        return embedded_folder(name), name
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").exists():
+            raise CheckpointError(f"{path} is not an encoder: it has no config.json")
+        return path, path.resolve().name
+    if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise CheckpointError(f"there is no encoder folder {path}")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        wanted = ["*.json", "*.txt", "*.model", "model*.safetensors", "*/config.json", "*/model.safetensors"]
+        return Path(snapshot_download(name, revision=revision, allow_patterns=wanted)), name
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise CheckpointError(
+            f"no encoder {name!r}: not embedded ({', '.join(EMBEDDED)}), not a folder, and not to be had from the "
+            f"hub ({reason})"
+        ) from None
+
+
+def _load_backbone(folder: Path) -> tuple[nn.Module, set[str]]:
+    """The transformer in float32, and which of its parts have no weights of their own."""
+    from safetensors import SafetensorError
+    from transformers import AutoConfig, AutoModel
+
+    try:
+        with _quiet_transformers():
+            config = AutoConfig.from_pretrained(folder)
+            model, info = AutoModel.from_pretrained(
+                folder, config=config, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+            )
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CheckpointError(
+            f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
+            "and whole safetensors weights"
+        ) from None
+    missing = set(info["missing_keys"])
+    pooler = {key for key in missing if key.startswith("pooler.")}
+    lost = sorted(missing - pooler) + sorted(str(item) for item in info["mismatched_keys"])
+    if lost:
+        raise CheckpointError(
+            f"{folder} lacks weights that its config asks for ({', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}): "
+            "it was cut short, or belongs to another model"
+        )
+    if not pooler and getattr(model, "pooler", None) is not None:
+        return model, set()
+    model.pooler = None
+    return model, {"pooler"}
+
+
+def _load_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        with _quiet_transformers():
+            return AutoTokenizer.from_pretrained(folder, use_fast=True)
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
+
+
+@contextmanager
+def _quiet_transformers() -> Iterator[None]:
+    """No report of unused pretraining heads and no bar while weights load; errors are still raised."""
+    from transformers.utils import logging as transformers_logging
+
+    before = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity(logging.ERROR)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(before)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+def _add_prompt(tokenizer: Any, template: str | None) -> None:
+    """Let the tokenizer itself wrap each sentence in the prompt: truncation then never cuts the prompt."""
+    from tokenizers.processors import TemplateProcessing
+
+    if not template or template.count("{sentence}") != 1 or template.count(tokenizer.mask_token) != 1:
+        raise ValueError(
+            "the pooling 'mask' needs a template with {sentence} and "
+            f'{tokenizer.mask_token} once each, for instance \'This sentence : "{{sentence}}" means '
+            f"{tokenizer.mask_token}.'; got {template!r}"
+        )
+    before, after = template.split("{sentence}")
+    pieces: Mapping[str, list[int]] = {
+        "<before>": [tokenizer.cls_token_id, *tokenizer(before, add_special_tokens=False)["input_ids"]],
+        "<after>": [*tokenizer(after, add_special_tokens=False)["input_ids"], tokenizer.sep_token_id],
+    }
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<before> $A <after>",
+        special_tokens=[
+            {"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)}
+            for name, ids in pieces.items()
+        ],
+    )

@@ -1,0 +1,214 @@
+"""An encoder as a folder: written so that cselab, transformers and sentence-transformers all open it.
+
+config.json, model.safetensors, tokenizer*.json    the backbone, as transformers writes it
+modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
+2_Dense/ ...                                       the head, one folder a linear layer
+cselab.json                                        pooling, representation, longest input
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from cselab.checkpoint import CheckpointError
+from cselab.heads import ACTIVATIONS, DenseLayers
+from cselab.pooling import get_pooling
+
+if TYPE_CHECKING:
+    from cselab.encoder import SentenceEncoder
+
+MODULE = "sentence_transformers.models."
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CheckpointError(f"{path} is not valid JSON ({error}): it was cut short or damaged") from None
+
+
+def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None:
+    kind = type(activation)
+    config = {
+        "in_features": linear.in_features,
+        "out_features": linear.out_features,
+        "bias": linear.bias is not None,
+        "activation_function": f"{kind.__module__}.{kind.__name__}",
+    }
+    _write_json(folder / "config.json", config)
+    state = {
+        f"linear.{name}": tensor.detach().cpu().contiguous() for name, tensor in linear.state_dict().items()
+    }
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
+    config = _read_json(folder / "config.json")
+    name = config["activation_function"]
+    if name not in ACTIVATIONS:
+        raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
+    linear = nn.Linear(config["in_features"], config["out_features"], bias=config.get("bias", True))
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise CheckpointError(f"{weights} is missing (weights are read from safetensors only)")
+    state = load_file(weights)
+    linear.load_state_dict({key.removeprefix("linear."): value for key, value in state.items()})
+    return linear, ACTIVATIONS[name]()
+
+
+def save_folder(encoder: "SentenceEncoder", path: Path) -> None:
+    """Write `encoder` to the folder `path`."""
+    path.mkdir(parents=True, exist_ok=True)
+    pooling = get_pooling(encoder.pooling)
+    config = encoder.backbone.config
+    several_layers = len(pooling.layers) > 1
+    before, config.output_hidden_states = config.output_hidden_states, several_layers
+    encoder.backbone.save_pretrained(path)
+    config.output_hidden_states = before
+    encoder.tokenizer.save_pretrained(path)
+
+    width = config.hidden_size
+    modules = [("", "Transformer")]
+    _write_json(
+        path / "sentence_bert_config.json", {"max_seq_length": encoder.max_length, "do_lower_case": False}
+    )
+
+    def add(kind: str, content: dict[str, Any] | None = None) -> Path:
+        folder = path / f"{len(modules)}_{kind}"
+        folder.mkdir(exist_ok=True)
+        if content is not None:
+            _write_json(folder / "config.json", content)
+        modules.append((folder.name, kind))
+        return folder
+
+    if several_layers:
+        first, last = (index % (config.num_hidden_layers + 1) for index in pooling.layers)
+        folder = add(
+            "WeightedLayerPooling",
+            {
+                "word_embedding_dimension": width,
+                "layer_start": first,
+                "num_hidden_layers": config.num_hidden_layers,
+            },
+        )
+        weights = torch.zeros(last - first + 1)
+        weights[0] = weights[-1] = 1.0
+        save_file({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
+    if pooling.counts == "mask":  # a mean in which only [MASK] has weight
+        vocabulary = encoder.tokenizer.convert_ids_to_tokens(range(len(encoder.tokenizer)))
+        words = {
+            "vocab": vocabulary,
+            "word_weights": {encoder.tokenizer.mask_token: 1.0},
+            "unknown_word_weight": 0.0,
+        }
+        folder = add("WordWeights", words)
+        table = torch.zeros(len(vocabulary), 1)
+        table[encoder.tokenizer.mask_token_id] = 1.0
+        save_file({"emb_layer.weight": table}, folder / "model.safetensors", metadata={"format": "pt"})
+    add(
+        "Pooling",
+        {
+            "word_embedding_dimension": width,
+            "pooling_mode_cls_token": pooling.counts == "first",
+            "pooling_mode_mean_tokens": pooling.counts != "first",
+            "pooling_mode_max_tokens": False,
+            "pooling_mode_mean_sqrt_len_tokens": False,
+        },
+    )
+    if pooling.pooler:
+        folder = add("Dense")
+        _write_dense(folder, encoder.backbone.pooler.dense, nn.Tanh())
+    head = []
+    if encoder.head is not None and "head" not in encoder.untrained:
+        for linear, activation in encoder.head.dense_layers():
+            folder = add("Dense")
+            _write_dense(folder, linear, activation)
+            head.append(folder.name)
+    if encoder.normalize:
+        add("Normalize")
+    listed = [
+        (folder, kind) for folder, kind in modules if folder not in head or encoder.representation == "head"
+    ]
+    _write_json(
+        path / "modules.json",
+        [
+            {"idx": index, "name": str(index), "path": folder, "type": MODULE + kind}
+            for index, (folder, kind) in enumerate(listed)
+        ],
+    )
+    _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
+    _write_json(
+        path / "cselab.json",
+        {
+            "pooling": encoder.pooling,
+            "representation": encoder.representation,
+            "max_length": encoder.max_length,
+            "normalize": encoder.normalize,
+            "template": encoder.template,
+            "head": head,
+        },
+    )
+
+
+def read_folder(path: Path) -> dict[str, Any]:
+    """How the vectors of a folder are made: keyword arguments of `SentenceEncoder`, where the folder says so.
+
+    Understands a folder of cselab, one of sentence-transformers (Transformer, Pooling, Dense, Normalize), and a
+    plain transformers checkpoint, which says nothing.
+
+    Raises:
+        CheckpointError: damaged files, or sentence-transformers modules that are not understood.
+    """
+    own, modules = path / "cselab.json", path / "modules.json"
+    if own.exists():
+        settings = _read_json(own)
+        head = settings.pop("head")
+        if head:
+            settings["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
+        return settings
+    if not modules.exists():
+        return {}
+    settings: dict[str, Any] = {"representation": "backbone"}
+    dense = []
+    for module in _read_json(modules):
+        folder, kind = path / module["path"], module["type"].rsplit(".", 1)[-1]
+        if kind == "Transformer":
+            config = path / "sentence_bert_config.json"
+            if config.exists():
+                settings["max_length"] = _read_json(config).get("max_seq_length")
+        elif kind == "Pooling":
+            settings["pooling"] = _pooling_name(folder / "config.json")
+        elif kind == "Dense":
+            dense.append(_read_dense(folder))
+        elif kind == "Normalize":
+            settings["normalize"] = True
+        else:
+            raise CheckpointError(
+                f"{modules} has a module of kind {module['type']!r}; understood are Transformer, Pooling "
+                "(cls or mean), Dense and Normalize"
+            )
+    if dense:
+        settings |= {"head": DenseLayers(dense), "representation": "head"}
+    return settings
+
+
+def _pooling_name(path: Path) -> str:
+    config = _read_json(path)
+    modes = config.get("pooling_mode") or [
+        key.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens")
+        for key, on in config.items()
+        if key.startswith("pooling_mode_") and on
+    ]
+    modes = [modes] if isinstance(modes, str) else list(modes)
+    if modes not in (["cls"], ["mean"]):
+        raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are cls and mean")
+    return modes[0]

@@ -1,0 +1,70 @@
+"""Training heads: what stands between the encoder's vector and the loss while training.
+
+A head is an `nn.Module` from [n, d] to [n, d] that can say, in `dense_layers`, which linear layers and
+activations it is made of at inference; that is how it is saved, and how sentence-transformers reads it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cselab.sgw import ShuffledGroupWhitening
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {
+    f"torch.nn.modules.{module}.{kind.__name__}": kind
+    for module, kind in [
+        ("activation", nn.Tanh),
+        ("activation", nn.ReLU),
+        ("activation", nn.GELU),
+        ("activation", nn.Sigmoid),
+        ("linear", nn.Identity),
+    ]
+}
+
+
+class DenseLayers(nn.Module):
+    """A chain of linear layers, each with its activation: a head that was saved and loaded again."""
+
+    def __init__(self, layers: Sequence[tuple[nn.Linear, nn.Module]]):
+        super().__init__()
+        self.layers = nn.Sequential(*(module for pair in layers for module in pair))
+
+    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n e"]:
+        return self.layers(x)
+
+    def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
+        return zip(self.layers[::2], self.layers[1::2], strict=True)
+
+
+class MLPHead(DenseLayers):
+    """Linear(d, d) + tanh on the sentence vector, SimCSE's head: freshly initialised, used in training.
+
+    SimCSE trains with it and, unsupervised, evaluates without it.
+    """
+
+    def __init__(self, width: int, generator: torch.Generator):
+        linear = nn.Linear(width, width)
+        nn.init.normal_(linear.weight, std=0.02, generator=generator)  # BERT's initialisation
+        nn.init.zeros_(linear.bias)
+        super().__init__([(linear, nn.Tanh())])
+
+
+class WhitenedHead(nn.Module):
+    """Shuffled group whitening, then Linear + tanh: the head of WhitenedCSE.
+
+    Each call is a view of its own: in training the whitening draws a fresh permutation.
+    """
+
+    def __init__(self, whitening: ShuffledGroupWhitening, generator: torch.Generator):
+        super().__init__()
+        self.whitening = whitening
+        self.mlp = MLPHead(whitening.width, generator)
+
+    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        return self.mlp(self.whitening(x))
+
+    def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
+        yield self.whitening.as_linear(), nn.Identity()
+        yield from self.mlp.dense_layers()

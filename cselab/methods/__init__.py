@@ -1,0 +1,25 @@
+"""One file a method: how its views are made, how they are contrasted. `METHODS` knows them by name."""
+
+from cselab.methods.barlow_twins import BarlowTwins
+from cselab.methods.base import METHODS, Encode, Method, Views, create_method, get_method, register
+from cselab.methods.focal import Focal
+from cselab.methods.imsimcse import ImSimCSE
+from cselab.methods.noise import Noise
+from cselab.methods.simcse import SimCSE
+from cselab.methods.whitenedcse import WhitenedCSE
+
+__all__ = [
+    "METHODS",
+    "BarlowTwins",
+    "Encode",
+    "Focal",
+    "ImSimCSE",
+    "Method",
+    "Noise",
+    "SimCSE",
+    "Views",
+    "WhitenedCSE",
+    "create_method",
+    "get_method",
+    "register",
+]

@@ -1,0 +1,43 @@
+"""The rank experiment of ImSimCSE (section 4.2, Table 2): Barlow Twins beside InfoNCE, padded with noise rows."""
+
+from collections.abc import Sequence
+
+import torch
+
+from cselab.losses import Loss, barlow_twins, info_nce
+from cselab.methods.base import Encode, Method, Views, register
+
+
+@register("barlow_twins", "SimCSE + Barlow Twins")
+class BarlowTwins(Method):
+    """SimCSE plus the Barlow Twins term, whose correlation matrix has rank N at most.
+
+        l = InfoNCE + weight * [ sum_c (1 - C_cc)^2 + redundancy * sum_{c != d} C_cd^2 ]              Eq. 4
+
+    `artificial_rows` (the paper's M; 0, 100, 300, 704 at N = 64, d = 768) standard normal rows, drawn anew each
+    step, raise that bound to N + M. `shared_rows` appends the same rows to both views, as the code left in a
+    comment does; the paper does not say. 0.1 and 0.012 are that comment's weights.
+
+    See also: `ImSimCSE`, whose dimension-wise contrast has no such bottleneck.
+    """
+
+    temperature: float = 0.05
+    weight: float = 0.1
+    redundancy: float = 0.012
+    artificial_rows: int = 0
+    shared_rows: bool = True
+
+    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
+        return Views(*encode(batch, times=2))
+
+    def loss(self, v: Views) -> Loss:
+        extra = None
+        if self.artificial_rows:
+            extra = self._rows_like(v.anchor)
+            extra = extra if self.shared_rows else (extra, self._rows_like(v.anchor))
+        return info_nce(v.anchor, v.positive, self.temperature) + self.weight * barlow_twins(
+            v.anchor, v.positive, self.redundancy, extra
+        )
+
+    def _rows_like(self, z: torch.Tensor) -> torch.Tensor:
+        return torch.randn(self.artificial_rows, z.shape[1], generator=self.generator).to(z)

@@ -1,0 +1,88 @@
+"""From token vectors to one sentence vector: the poolings of the survey, each under one unambiguous name.
+
+"First-last average" has two meanings in the literature, with different scores for the same BERT: the static
+embeddings with the last layer (`emb_last_mean`, the 56.70 row of most tables) and the first transformer layer
+with the last (`layer1_last_mean`, 60.73 in the SimCSE repository since 2022).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Layers = Sequence[Float[Tensor, "n t d"]]
+
+
+def first_token(layer: Float[Tensor, "n t d"]) -> Float[Tensor, "n d"]:
+    """The vector of the first token, [CLS] or <s>."""
+    return layer[:, 0]
+
+
+def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+    """Mean over the tokens where `counted` is 1 (the attention mask: everything but padding).
+
+    [CLS] and [SEP] are counted, as in sentence-transformers and SimCSE. A row that counts nothing gives zeros.
+
+    >>> import torch
+    >>> mean_tokens(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[1, 1, 0]]))
+    tensor([[2.]])
+    """
+    weights = counted.to(layer.dtype)[..., None]
+    return (layer * weights).sum(1) / weights.sum(1).clamp(min=1e-9)
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """One way to pool. `layers` are the hidden states it reads (0: static embeddings, -1: the last layer).
+
+    `counts` says which tokens: "first", "all" (but padding) or "mask" ([MASK] of a prompt). `pooler` says that
+    the dense + tanh which BERT was pretrained with follows.
+    """
+
+    meaning: str
+    layers: tuple[int, ...] = (-1,)
+    counts: str = "all"
+    pooler: bool = False
+
+    def __call__(self, layers: Layers, counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+        """Pool hidden states; `counted` marks the tokens of a mean."""
+        vectors = [
+            first_token(layers[index]) if self.counts == "first" else mean_tokens(layers[index], counted)
+            for index in self.layers
+        ]
+        return sum(vectors[1:], start=vectors[0]) / len(vectors)
+
+
+POOLINGS: dict[str, Pooling] = {
+    "cls": Pooling("the [CLS] vector of the last layer", counts="first"),
+    "cls_pooler": Pooling("[CLS] through the trained dense + tanh of BERT", counts="first", pooler=True),
+    "mean": Pooling("mean of the tokens of the last layer"),
+    "emb_last_mean": Pooling("mean of the static embeddings and the last layer (56.70)", layers=(0, -1)),
+    "layer1_last_mean": Pooling("mean of the first and the last layer (60.73)", layers=(1, -1)),
+    "last2_mean": Pooling("mean of the last two layers (BERT-flow, ConSERT)", layers=(-2, -1)),
+    "mask": Pooling("the [MASK] vector of a prompt (PromptBERT)", counts="mask"),
+}
+
+
+def get_pooling(name: str) -> Pooling:
+    """The pooling of that name.
+
+    Raises:
+        ValueError: unknown name; lists the known.
+
+    >>> get_pooling("first_last_avg")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown pooling 'first_last_avg'; choose one of cls, cls_pooler, mean, emb_last_mean, ...
+    """
+    if name not in POOLINGS:
+        raise ValueError(
+            f"unknown pooling {name!r}; choose one of {', '.join(POOLINGS)}"
+            + (
+                " ('first-last average' means emb_last_mean in most papers, layer1_last_mean in others)"
+                if "first" in name
+                else ""
+            )
+        )
+    return POOLINGS[name]

@@ -1,0 +1,54 @@
+"""Progress of long work: a bar for a person, a few plain lines for a log.
+
+A tqdm bar in an executed notebook stays frozen at 0 %, and in a log file it is noise; there one line per
+tenth is printed instead.
+"""
+
+import os
+import sys
+import time
+from types import TracebackType
+
+
+def _is_watched() -> bool:
+    """Whether someone sees the output as it is made (a terminal, or a notebook that is not run headless)."""
+    if os.environ.get("CSELAB_HEADLESS"):
+        return False
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class Progress:
+    """Count `total` steps of named work; use as a context manager.
+
+    >>> with Progress(4, "encode", show=False) as progress:
+    ...     progress.update(4)
+    """
+
+    def __init__(self, total: int, name: str, *, show: bool = True, lines: int = 10):
+        self.total, self.name, self.lines = total, name, lines
+        self.done, self.note = 0, ""
+        self.started = self.spoken = time.monotonic()
+        self.bar = None
+        self.show = show
+        if show and _is_watched():
+            from tqdm.auto import tqdm
+
+            self.bar = tqdm(total=total, desc=name)
+
+    def update(self, steps: int = 1, note: str = "") -> None:
+        before, self.done = self.done, self.done + steps
+        self.note = note or self.note
+        if self.bar is not None:
+            if note:
+                self.bar.set_postfix_str(note, refresh=False)
+            self.bar.update(steps)
+        elif self.show and self.done * self.lines // self.total > before * self.lines // self.total:
+            seconds = time.monotonic() - self.started
+            print(f"{self.name}: {self.done}/{self.total}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.close()
