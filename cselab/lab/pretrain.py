@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from cselab.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.data import read_sentences
 from cselab.progress import Progress
 
+TOKENIZER_SENTENCES = 300_000
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -290,6 +293,46 @@ def pretrain(
                 save(done)
     export(accelerator.unwrap_model(model), tokenizer, output)
     return output
+
+
+def pretrain_from_files(
+    output: Path,
+    neighbours: Sequence[Path],
+    scattered: Sequence[Path],
+    config: PretrainConfig,
+    *,
+    tokenizer: Path | None = None,
+    precision: str = "no",
+) -> Path:
+    """`pretrain` on text files: `neighbours` whose lines follow one another, and `scattered` sentences.
+
+    Without a tokenizer, one is trained on the first 300,000 sentences of each file. Tokenizer and token ids are
+    kept in `output`, so that a run that is started again goes on at once.
+
+    Raises:
+        ValueError: no file; `output` holds a run with other settings.
+        DataError: a file that is missing, empty, damaged or not UTF-8.
+    """
+    from transformers import AutoTokenizer
+
+    files = [*neighbours, *scattered]
+    if not files:
+        raise ValueError("give at least one corpus")
+    output = Path(output)
+    kept = output / "tokenizer"
+    if tokenizer is None and not kept.exists():
+        sample = chain.from_iterable(islice(read_sentences(file), TOKENIZER_SENTENCES) for file in files)
+        train_tokenizer(sample, config.vocabulary).save_pretrained(kept)
+    opened = AutoTokenizer.from_pretrained(tokenizer or kept)
+    corpora = []
+    for number, file in enumerate(files):
+        cached = output / f"tokens-{number}.npz"
+        if not cached.exists():
+            corpus = tokenize_corpus(opened, read_sentences(file), neighbours=file in neighbours)
+            np.savez(cached, ids=corpus.ids, starts=corpus.starts)
+        arrays = np.load(cached, allow_pickle=False)
+        corpora.append(TokenizedCorpus(arrays["ids"], arrays["starts"], file in neighbours))
+    return pretrain(opened, corpora, config, output, precision=precision)
 
 
 def export(model, tokenizer, output: Path) -> None:

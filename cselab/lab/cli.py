@@ -1,0 +1,306 @@
+"""The command line: `cselab train`, `evaluate`, `encode`, `methods`, `pretrain`, `data`, `notebooks`, `doctor`."""
+
+import json
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+UsageError: type[Exception] = typer.BadParameter.__base__
+ClickException: type[Exception] = UsageError.__base__
+
+
+def _with_allowed_options(error: Exception, context: Any) -> Exception:
+    """An unknown option's message, with the options that there are."""
+    if getattr(error, "option_name", None) and "Allowed" not in error.message:
+        allowed = [name for parameter in context.command.params for name in getattr(parameter, "opts", [])]
+        error.message += f" Allowed: {', '.join(name for name in allowed if name.startswith('-'))}"
+    return error
+
+
+class Command(TyperCommand):
+    """A command that lists the allowed options, and reports errors of the user's making without a traceback."""
+
+    def parse_args(self, ctx, args):
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            raise _with_allowed_options(error, ctx) from None
+
+    def invoke(self, ctx):
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError, ArithmeticError) as error:
+            raise ClickException(str(error)) from error
+
+
+class Group(TyperGroup):
+    """A group whose unknown commands are answered with the known."""
+
+    def resolve_command(self, ctx, args):
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError as error:
+            error.message += f" Allowed: {', '.join(self.list_commands(ctx))}"
+            raise
+
+
+def _app(text: str) -> typer.Typer:
+    return typer.Typer(
+        help=text, cls=Group, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    )
+
+
+app = _app("Contrastive learning of sentence embeddings: train, measure, take apart.")
+data_app = _app("The public data sets on this machine.")
+notebooks_app = _app("The notebooks, headless.")
+app.add_typer(data_app, name="data")
+app.add_typer(notebooks_app, name="notebooks")
+
+EncoderName = Annotated[str, typer.Argument(help="embedded name (micro, mini), folder, or hub name")]
+Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ../shared/data")
+]
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
+
+
+def _settings(assignments: Iterable[str] | None) -> dict[str, str]:
+    settings = {}
+    for assignment in assignments or ():
+        name, equals, value = assignment.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+@app.command(cls=Command)
+def train(
+    method: Annotated[str, typer.Argument(help="a method: see `cselab methods`")],
+    corpus: Annotated[Path, typer.Option(help="text, one sentence a line; also .gz, .xz")],
+    output: Annotated[Path, typer.Option(help="folder of the run; afterwards an encoder")],
+    encoder: Annotated[str, typer.Option(help="embedded name (micro, mini), folder, or hub name")] = "micro",
+    pooling: Pooling = None,
+    steps: Annotated[int | None, typer.Option(help="optimiser steps; default: one epoch")] = None,
+    epochs: Annotated[float, typer.Option(help="passes over the corpus")] = 1.0,
+    batch_size: Annotated[int, typer.Option(help="sentences a step")] = 64,
+    lr: Annotated[float, typer.Option(help="peak learning rate")] = 3e-5,
+    warmup: Annotated[float, typer.Option(help="share of the steps")] = 0.0,
+    seed: Annotated[int, typer.Option(help="of everything")] = 42,
+    max_length: Annotated[int, typer.Option(help="tokens a training sentence is cut at")] = 32,
+    eval_every: Annotated[int, typer.Option(help="steps between evaluations")] = 125,
+    precision: Annotated[str, typer.Option(help="auto, fp32 or bf16")] = "auto",
+    representation: Annotated[
+        str, typer.Option(help="backbone or head: what is evaluated and saved")
+    ] = "backbone",
+    dev: Annotated[
+        str,
+        typer.Option(help="what selects the best step: sts-b, world, corpus (label-free), none, or auto"),
+    ] = "auto",
+    limit: Annotated[int | None, typer.Option(help="use only the first LIMIT sentences")] = None,
+    data: DataFolder = None,
+    settings: Settings = None,
+) -> None:
+    """Train an encoder with a method; continue the run if OUTPUT holds an unfinished one."""
+    from cselab.data import read_sentences
+    from cselab.encoder import SentenceEncoder
+    from cselab.lab.dev import dev_evaluator
+    from cselab.lab.parameters import typed_parameters
+    from cselab.methods import get_method
+    from cselab.train import TrainConfig
+    from cselab.train import train as run_training
+
+    kind = get_method(method)
+    parameters = typed_parameters(method, {"variant": "default", **kind.parameters()}, _settings(settings))
+    config = TrainConfig(
+        steps=steps, epochs=epochs, batch_size=batch_size, lr=lr, warmup=warmup, seed=seed, max_length=max_length,
+        eval_every=eval_every, precision=precision, representation=representation,
+    )  # fmt: skip
+    sentences = list(islice(read_sentences(corpus), limit))
+    evaluator, sentences, what = dev_evaluator(dev, sentences, data)
+    model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
+    typer.echo(f"{method} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}")
+    run = run_training(model, kind(**parameters), sentences, config, evaluator, output=output)
+    if run.resumed_from is not None:
+        typer.echo(f"continued from step {run.resumed_from}")
+    if run.best is not None:
+        typer.echo(
+            f"best at step {run.best['step']}: dev {run.best['score']:.2f}, alignment {run.best['alignment']:.3f}, "
+            f"uniformity {run.best['uniformity']:.3f}"
+        )
+    typer.echo(f"encoder in {output} ({run.seconds:.0f} s)")
+
+
+@app.command(cls=Command)
+def evaluate(
+    encoder: EncoderName,
+    suite: Annotated[
+        list[str], typer.Option(help="sts, geometry, transfer, clustering, world; may be repeated")
+    ],
+    task: Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")] = None,
+    data: DataFolder = None,
+    pooling: Pooling = None,
+    representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
+    aggregation: Annotated[str, typer.Option(help="all, mean or weighted_mean")] = "all",
+    protocol: Annotated[str, typer.Option(help="of transfer: senteval or lbfgs")] = "senteval",
+    cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
+) -> None:
+    """Score an encoder: an encoder's folder or name, `word-overlap`, or `random`."""
+    from cselab.encoder import SentenceEncoder
+    from cselab.evaluators import RandomEncoder, word_overlap
+    from cselab.evaluators import evaluate as score
+
+    if encoder == "word-overlap":
+        model: Any = word_overlap
+    elif encoder == "random":
+        model = RandomEncoder()
+    else:
+        model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, representation=representation)
+    scores = score(
+        model, suite if len(suite) > 1 else suite[0], data, task, aggregation, protocol=protocol, cache=cache
+    )
+    typer.echo(str(scores))
+    if json_file is not None:
+        scores.to_json(json_file)
+
+
+@app.command(cls=Command)
+def encode(
+    encoder: EncoderName,
+    corpus: Annotated[Path, typer.Argument(help="text, one sentence a line; also .gz, .xz")],
+    output: Annotated[Path, typer.Option(help="vectors.npy or vectors.safetensors")],
+    pooling: Pooling = None,
+    batch_size: Annotated[int, typer.Option(help="sentences a forward pass")] = 64,
+    normalize: Annotated[bool, typer.Option(help="scale vectors to length one")] = False,
+) -> None:
+    """Write the vectors of the sentences of a file, in their order, float32 [n, d]."""
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    from cselab.data import read_sentences
+    from cselab.encoder import SentenceEncoder
+
+    if output.suffix not in (".npy", ".safetensors"):
+        raise ValueError(f"output must end in .npy or .safetensors, got {output}")
+    model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
+    vectors = model.encode(
+        list(read_sentences(corpus)), batch_size, show_progress_bar=True, normalize_embeddings=normalize
+    )
+    if output.suffix == ".npy":
+        np.save(output, vectors)
+    else:
+        save_file({"vectors": vectors}, output)
+    typer.echo(f"{len(vectors)} vectors of width {vectors.shape[1]} in {output}")
+
+
+@app.command(cls=Command)
+def methods(
+    name: Annotated[str | None, typer.Argument(help="one method, with its parameters")] = None,
+) -> None:
+    """List the methods, or show one: what it does, its parameters and variants."""
+    import inspect
+
+    from cselab.methods import METHODS, get_method
+
+    if name is None:
+        for key, method in METHODS.items():
+            typer.echo(f"{key:14}{method.title:26}{inspect.getdoc(method).splitlines()[0]}")
+        return
+    method = get_method(name)
+    typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nParameters (--set NAME=VALUE):")
+    for parameter, default in {"variant": "default", **method.parameters()}.items():
+        typer.echo(f"  {parameter} = {default!r}")
+    for variant, changes in method.variants.items():
+        typer.echo(
+            f"  variant={variant}: {', '.join(f'{k}={v!r}' for k, v in changes.items()) or 'as default'}"
+        )
+
+
+@app.command(cls=Command)
+def pretrain(
+    output: Annotated[Path, typer.Argument(help="folder of the run; afterwards a plain encoder")],
+    neighbours: Annotated[
+        list[Path] | None, typer.Option(help="corpus whose lines follow one another; may be repeated")
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated")
+    ] = None,
+    tokenizer: Annotated[Path | None, typer.Option(help="folder of a tokenizer; default: train one")] = None,
+    settings: Settings = None,
+) -> None:
+    """Pretrain a small plain BERT by masked words and next passages; continues an unfinished run.
+
+    --set takes the fields of PretrainConfig: layers, width, heads, vocabulary, length, steps, batch_size, lr ...
+    """
+    from dataclasses import asdict
+
+    from cselab.lab.parameters import typed_parameters
+    from cselab.lab.pretrain import PretrainConfig, pretrain_from_files
+    from cselab.train import faster_in_bf16
+
+    defaults = asdict(PretrainConfig())
+    config = PretrainConfig(**{**defaults, **typed_parameters("pretrain", defaults, _settings(settings))})
+    precision = "bf16" if faster_in_bf16() else "no"
+    pretrain_from_files(
+        output, neighbours or [], corpus or [], config, tokenizer=tokenizer, precision=precision
+    )
+    typer.echo(f"plain encoder in {output}")
+
+
+@data_app.command("check", cls=Command)
+def data_check(
+    folder: Annotated[Path | None, typer.Argument(help="SentEval folder, or one above it")] = None,
+) -> None:
+    """Compare the data sets in FOLDER with what is known of them: rows, content. Fails if any is damaged."""
+    from cselab.data import check
+
+    found = check(folder)
+    for line in found:
+        typer.echo(str(line))
+    if any(line.status == "damaged" for line in found):
+        raise typer.Exit(1)
+
+
+@notebooks_app.command("run", cls=Command)
+def notebooks_run(
+    names: Annotated[list[str] | None, typer.Argument(help="names or numbers; default: all")] = None,
+    profile: Annotated[str, typer.Option(help="smoke, classroom or paper")] = "classroom",
+    output: Annotated[Path, typer.Option(help="folder of the executed notebooks, pages and numbers")] = Path(
+        "out"
+    ),
+    folder: Annotated[Path | None, typer.Option(help="where the notebooks are")] = None,
+    update_baselines: Annotated[bool, typer.Option(help="make these numbers the new baselines")] = False,
+    settings: Settings = None,
+) -> None:
+    """Run notebooks headless, compare their numbers with the recorded ones, write pages to read offline."""
+    from cselab.lab.notebooks import run_notebooks
+
+    results = run_notebooks(
+        names or [], profile, _settings(settings), output, folder=folder, update_baselines=update_baselines
+    )
+    for result in results:
+        typer.echo(f"{result.name}: {'passed' if result.passed else 'FAILED'}  {result.page}")
+    if not all(result.passed for result in results):
+        raise typer.Exit(1)
+
+
+@app.command(cls=Command)
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
+    """Say what this machine has, and what would run on it."""
+    from cselab.lab.doctor import examine
+
+    findings = examine()
+    if as_json:
+        typer.echo(json.dumps({finding.what: finding.found for finding in findings}, indent=2))
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok ' if finding.good else '-- '} {finding.what:24}{finding.found}")
+
+
+if __name__ == "__main__":
+    app()

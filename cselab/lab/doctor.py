@@ -1,0 +1,55 @@
+"""What this machine has, and what would run on it."""
+
+import os
+import platform
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report; `good` is False where something would be missed."""
+
+    what: str
+    found: str
+    good: bool = True
+
+
+def examine() -> list[Finding]:
+    """Look at Python, torch, the devices, the embedded encoders, the data and the notebook tools."""
+    import torch
+
+    from cselab.data import data_root
+    from cselab.embedded import EMBEDDED, embedded_folder
+    from cselab.train import faster_in_bf16
+
+    cuda = torch.cuda.is_available()
+    root = data_root()
+    missing = [
+        name
+        for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget")
+        if not find_spec(name)
+    ]
+    for name in EMBEDDED:
+        embedded_folder(name)
+    return [
+        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads on {os.cpu_count()} cores"),
+        Finding("device", torch.cuda.get_device_name() if cuda else "CPU only (no CUDA device)"),
+        Finding("precision", "bf16 autocast" if faster_in_bf16() else "fp32 (bf16 is not faster here)"),
+        Finding("embedded encoders", ", ".join(EMBEDDED) or "none", bool(EMBEDDED)),
+        Finding(
+            "data", str(root) if root else "none (set CSELAB_DATA to a SentEval folder)", root is not None
+        ),
+        Finding(
+            "notebooks",
+            f"missing: {', '.join(missing)} (pip install 'cselab[notebooks]')" if missing else "can be run",
+            not missing,
+        ),
+        Finding(
+            "profiles",
+            "smoke, classroom, paper"
+            if cuda
+            else "smoke and classroom (the paper profile wants a CUDA device)",
+        ),
+    ]
