@@ -104,6 +104,8 @@ def _measured(task: Task, encoded: Encoded | Scorer, encoder: Any) -> list[Recor
         ),
         "pooling": str(getattr(encoder, "pooling", "")),
         "representation": str(getattr(encoder, "representation", "")),
+        "max_length": getattr(encoder, "max_length", None),
+        "truncated": getattr(getattr(encoder, "last_truncation", None), "cut", None),
         "versions": versions(),
     }
     return [replace(record, seconds=seconds, **about) for record in records]

@@ -1,0 +1,77 @@
+import gzip
+import itertools
+import lzma
+
+import pytest
+
+from cselab.data import DataError, MissingFile, read_lines, read_sentences
+
+SENTENCES = ["A dog runs.", "Zwei Hunde schlafen – draußen.", "One \u2028 sentence, not two."]
+
+
+def write(path, content: bytes):
+    opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
+    with opener(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["corpus.txt", "corpus.txt.gz", "corpus.txt.xz", "corpus"])
+def test_a_corpus_reads_the_same_plain_and_packed(tmp_path, name):
+    path = write(tmp_path / name, "\n".join(SENTENCES).encode())
+    assert list(read_sentences(path)) == SENTENCES
+
+
+def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_no_sentences(tmp_path):
+    path = write(tmp_path / "corpus.txt", b"\xef\xbb\xbf one \r\n\r\n   \r\ntwo\r\n")
+    assert list(read_sentences(path)) == ["one", "two"]
+
+
+def test_lines_keep_their_blanks_and_lose_only_their_ends(tmp_path):
+    path = write(tmp_path / "scores.txt", b"5\r\n\n 3 \n")
+    assert list(read_lines(path)) == ["5", "", " 3 "]
+
+
+def test_a_corpus_is_streamed(tmp_path):
+    path = write(tmp_path / "corpus.txt.xz", b"good\n" * 200_000 + b"bad \xff\n")
+    sentences = read_sentences(path)
+    assert list(itertools.islice(sentences, 3)) == ["good"] * 3
+    with pytest.raises(DataError, match="line 200001"):
+        list(sentences)
+
+
+def test_a_line_that_is_not_utf8_is_named(tmp_path):
+    path = write(tmp_path / "latin.txt", "good\ncafé\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"latin\.txt, line 2: byte 0xe9 is not utf-8"):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n\t\n"])
+@pytest.mark.parametrize("name", ["empty.txt", "empty.txt.gz", "empty.txt.xz"])
+def test_a_corpus_without_a_sentence_is_refused_at_once(tmp_path, name, content):
+    path = write(tmp_path / name, content)
+    with pytest.raises(DataError, match=rf"{name}: no sentence"):
+        read_sentences(path)
+
+
+def test_a_missing_file_is_refused_at_once_as_python_users_expect(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.txt: no such file"):
+        read_sentences(tmp_path / "nowhere.txt")
+    with pytest.raises(MissingFile, match="is a folder"):
+        read_sentences(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["corpus.txt.gz", "corpus.txt.xz"])
+def test_a_packed_file_cut_short_is_noticed(tmp_path, name):
+    path = write(tmp_path / name, "\n".join(f"sentence {i * i} of many" for i in range(5000)).encode())
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(DataError, match=rf"{name}: cannot be unpacked after line \d+"):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize("name", ["corpus.txt.gz", "corpus.txt.xz"])
+def test_a_plain_file_under_a_packed_name_is_noticed(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("not packed at all\n")
+    with pytest.raises(DataError, match=rf"{name}: cannot be unpacked"):
+        list(read_sentences(path))

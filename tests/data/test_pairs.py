@@ -1,0 +1,57 @@
+import pytest
+
+from cselab.data import DataError, Pairs, read_pairs
+
+PAIRS = Pairs(["a", "b", "c"], ["d", "e", "f"], [0.0, 2.5, 5.0], "toy", "dev", ["x", "x", "y"])
+
+
+def test_pairs_know_their_size_sentences_and_rows():
+    assert len(PAIRS) == 3
+    assert PAIRS.sentences == ["a", "b", "c", "d", "e", "f"]
+    part = PAIRS.rows([2, 0])
+    assert (part.sentences1, part.sentences2, part.scores) == (["c", "a"], ["f", "d"], [5.0, 0.0])
+    assert (part.name, part.split, part.subsets) == ("toy", "dev", ["y", "x"])
+
+
+def test_the_hash_depends_on_sentences_scores_and_order_alone():
+    same = Pairs(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, "another name")
+    assert same.hash == PAIRS.hash
+    for other in (
+        Pairs(["a", "b", "z"], PAIRS.sentences2, PAIRS.scores),
+        Pairs(PAIRS.sentences1, ["d", "e", "z"], PAIRS.scores),
+        Pairs(PAIRS.sentences1, PAIRS.sentences2, [0.0, 2.5, 4.9]),
+        PAIRS.rows([1, 0, 2]),
+    ):
+        assert other.hash != PAIRS.hash
+
+
+def test_sides_of_different_length_are_refused():
+    with pytest.raises(ValueError, match="2 first sentences, 1 second ones and 2 scores"):
+        Pairs(["a", "b"], ["c"], [1.0, 2.0])
+    with pytest.raises(ValueError, match="1 subset names for 2 pairs"):
+        Pairs(["a", "b"], ["c", "d"], [1.0, 2.0], subsets=["x"])
+
+
+def test_pairs_are_read_from_tabs_whatever_their_quotes(tmp_path):
+    path = tmp_path / "own.tsv"
+    path.write_text('he said " no\tshe said "yes"\t1.5\n\na\tb\t4\n')
+    pairs = read_pairs(path)
+    assert (pairs.sentences1, pairs.sentences2) == (['he said " no', "a"], ['she said "yes"', "b"])
+    assert (pairs.scores, pairs.name) == ([1.5, 4.0], "own")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: 2 tab-separated fields, at least 3 expected"),
+        ("a\tb\tfive\n", r"own\.tsv, line 1: the score 'five' is not a number"),
+        ("a\tb\tnan\n", "the score 'nan' is not finite"),
+        ("a\t \t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
+        ("\n\n", r"own\.tsv: no pair in it"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, content, message):
+    path = tmp_path / "own.tsv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_pairs(path)

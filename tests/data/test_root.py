@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import pytest
+
+from cselab.data import MissingFile, data_root, senteval_folder
+
+
+def test_the_variable_names_the_root(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    assert data_root() == tmp_path
+
+
+def test_an_empty_variable_means_no_data(monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    assert data_root() is None
+    with pytest.raises(MissingFile, match="set CSELAB_DATA to a SentEval folder"):
+        senteval_folder()
+
+
+def test_a_variable_that_names_nothing_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path / "gone"))
+    with pytest.raises(MissingFile, match="gone"):
+        data_root()
+
+
+def test_without_the_variable_the_root_lies_beside_the_checkout(monkeypatch):
+    monkeypatch.delenv("CSELAB_DATA", raising=False)
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+    assert data_root() == (beside if beside.is_dir() else None)
+
+
+@pytest.mark.parametrize(
+    "beneath", [".", "senteval", "downstream", "data/downstream", "SentEval/data/downstream"]
+)
+def test_a_senteval_folder_is_found_from_above(tmp_path, beneath):
+    (tmp_path / beneath / "STS").mkdir(parents=True)
+    assert senteval_folder(tmp_path).resolve() == (tmp_path / beneath).resolve()
+
+
+def test_a_folder_without_data_sets_says_what_was_looked_for(tmp_path):
+    with pytest.raises(MissingFile, match="holds no SentEval data: none of STS, SICK, MR"):
+        senteval_folder(tmp_path)
+    with pytest.raises(MissingFile, match="is not a folder"):
+        senteval_folder(tmp_path / "gone")
