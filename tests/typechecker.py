@@ -2,4 +2,4 @@
 
 from beartype import BeartypeConf, beartype
 
-check = beartype(conf=BeartypeConf(is_pep484_numeric_tower=True))
+check = beartype(conf=BeartypeConf(is_pep484_tower=True))
