@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from cselab.data import Pairs
+from cselab.data import Pairs, data_root
 from cselab.data.sts import STS_PAIRS
 
 
@@ -58,3 +58,12 @@ def sts_folder(tmp_path):
             lines.append(f"genre\tfile\tyear\t{row}\t{5 - apart / 36:.3f}\t{sentences}\n")
         (folder / f"sts-{split}.csv").write_text("".join(lines))
     return tmp_path / "data"
+
+
+@pytest.fixture
+def real_data():
+    """The root of the real data sets, where they are on this machine."""
+    root = data_root()
+    if root is None:
+        pytest.skip("the real data sets are not on this machine (CSELAB_DATA)")
+    return root

@@ -1,0 +1,255 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+from cselab.data import DataError, MissingFile, Pairs
+from cselab.evaluators import RandomEncoder, Scores, evaluate, read_scores, word_overlap
+from cselab.evaluators.records import Record
+
+
+class Broken:
+    """Vectors of the angle encoder, spoilt."""
+
+    def __init__(self, encoder, spoil):
+        self.encoder, self.spoil = encoder, spoil
+
+    def encode(self, sentences):
+        return self.spoil(self.encoder.encode(sentences))
+
+
+def with_nan(vectors):
+    vectors[3, 0] = np.nan
+    return vectors
+
+
+def constant(vectors):
+    return np.full_like(vectors, 0.25)
+
+
+def constant_but_for_rounding(vectors):
+    return constant(vectors) + 1e-8 * vectors
+
+
+def test_a_perfect_ranking_scores_100(angles, pairs):
+    scores = evaluate(angles, pairs)
+    assert scores.scores == {"angles": pytest.approx(100)}
+    (record,) = [record for record in scores.records if record.key]
+    assert (record.encoder, record.pooling, record.representation) == ("angles", "none", "backbone")
+    assert record.versions["torch"] and record.seconds > 0 and record.rows == 20
+
+
+def test_every_distinct_sentence_of_all_suites_is_encoded_once(angles, sts_folder):
+    scores = evaluate(
+        angles, ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "STS-B/dev", "uniformity"]
+    )
+    assert set(scores.scores) == {"STS-B", "STS-B/dev", "uniformity"}
+    (encoded,) = angles.calls
+    assert len(encoded) == len(set(encoded))
+
+
+def test_a_task_that_did_not_run_is_absent_and_the_average_with_it(angles, sts_folder):
+    scores = evaluate(angles, "sts", data=sts_folder)
+    assert set(scores.scores) == {"STS-B"}
+    assert scores.avg is None and scores.covers == ("STS-B",)
+    assert set(scores.missing) == {"STS12", "STS13", "STS14", "STS15", "STS16", "SICK-R"}
+    assert "STS.input.MSRpar.txt: no such file" in scores.missing["STS12"]
+    assert "avg" not in scores.to_dict()
+    assert "no average: only STS-B of the seven STS sets" in str(scores)
+    assert "STS12 did not run" in str(scores)
+
+
+def test_a_missing_task_that_was_asked_for_is_an_error(angles, sts_folder):
+    with pytest.raises(MissingFile, match="SICK_test_annotated"):
+        evaluate(angles, "sts", data=sts_folder, tasks=["SICK-R"])
+    assert angles.calls == []
+
+
+def test_a_damaged_file_stops_everything_before_anything_is_encoded(angles, sts_folder):
+    path = sts_folder / "STS/STSBenchmark/sts-test.csv"
+    path.write_bytes(path.read_bytes()[:-500])
+    with pytest.raises(DataError, match=r"sts-test\.csv"):
+        evaluate(angles, ["sts", "geometry"], data=sts_folder)
+    assert angles.calls == []
+
+
+def test_the_average_is_that_of_the_seven_test_splits():
+    tasks = ["STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"]
+    records = [Record(task, "spearman", value=float(row), key=task) for row, task in enumerate(tasks)]
+    beside = Record("STS-B", "spearman", value=99.0, key="STS-B/dev")
+    scores = Scores([*records, beside])
+    assert scores.avg == 3.0
+    assert scores.to_dict()["avg"] == 3.0
+    assert Scores(records[1:]).avg is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (with_nan, r"1 of \d+ embeddings are not finite"),
+        (constant, "constant embeddings"),
+        (constant_but_for_rounding, "constant embeddings"),
+    ],
+)
+def test_embeddings_that_cannot_be_scored_give_a_reason_and_no_number(angles, sts_folder, spoil, reason):
+    scores = evaluate(
+        Broken(angles, spoil), ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "uniformity"]
+    )
+    assert scores.scores == {}
+    assert set(scores.failures) == {"STS-B", "uniformity"}
+    for record in scores.records:
+        assert record.value is None
+        assert record.failure == scores.failures[record.key]
+        assert re.search(reason, record.failure)
+    assert "STS-B failed: " in str(scores) and "nan" not in str(scores)
+
+
+def test_duplicate_vectors_are_counted(angles):
+    pairs = Pairs(["0 a", "0 b", "90 c"], ["45 d", "0 e", "10 f"], [3.0, 5.0, 1.0], "toy")
+    (record, *_) = evaluate(angles, pairs).records
+    assert record.duplicates == 3
+    assert evaluate(RandomEncoder(), pairs).records[0].duplicates == 0
+
+
+def test_a_function_of_pairs_is_scored_like_an_encoder(pairs):
+    overlapping = Pairs(["a b", "a b", "a b"], ["a b", "a c", "c d"], [5.0, 3.0, 0.0], "toy")
+    scores = evaluate(word_overlap, overlapping)
+    assert scores.scores == {"toy": pytest.approx(100)}
+    assert scores.records[0].encoder == "word_overlap"
+
+
+def test_a_function_of_pairs_has_no_geometry(pairs):
+    with pytest.raises(ValueError, match="needs sentence vectors"):
+        evaluate(word_overlap, "geometry", data=pairs)
+
+
+def test_something_that_cannot_encode_is_refused(pairs):
+    with pytest.raises(TypeError, match=r"has no encode\(\)"):
+        evaluate(object(), pairs)
+
+
+def test_an_encoder_that_loses_sentences_is_refused(angles, pairs):
+    with pytest.raises(ValueError, match="one row a sentence is expected"):
+        evaluate(Broken(angles, lambda vectors: vectors[1:]), pairs)
+
+
+def test_unknown_names_list_the_allowed(angles, sts_folder):
+    with pytest.raises(ValueError, match="unknown suite 'stss'; the suites are: sts, geometry, transfer"):
+        evaluate(angles, "stss", data=sts_folder)
+    with pytest.raises(ValueError, match="unknown task 'STS11'; the tasks are: sts: STS12, STS13"):
+        evaluate(angles, "sts", data=sts_folder, tasks=["STS11"])
+    with pytest.raises(ValueError, match="unknown aggregation 'median'; the aggregations are: all, mean"):
+        evaluate(angles, "sts", data=sts_folder, aggregation="median")
+    assert angles.calls == []
+
+
+def test_scores_travel_through_json(angles, sts_folder, tmp_path):
+    scores = evaluate(Broken(angles, with_nan), "sts", data=sts_folder, tasks=["STS-B"])
+    scores.records.extend(evaluate(angles, "geometry", data=sts_folder).records)
+    scores.to_json(tmp_path / "scores.json")
+    content = json.loads((tmp_path / "scores.json").read_text())
+    assert content["scores"] == scores.scores
+    assert content["failures"].keys() == {"STS-B"}
+    assert len(content["records"]) == len(scores.records)
+    back = read_scores(tmp_path / "scores.json")
+    assert back.records == scores.records and back.scores == scores.scores
+
+
+def test_the_table_shows_scores_with_intervals(angles, pairs):
+    header, row = str(evaluate(angles, pairs)).splitlines()
+    assert header.split()[:5] == ["task", "split", "rows", "metric", "score"]
+    assert row.split()[:5] == ["angles", "dev", "20", "spearman", "100.00"]
+
+
+def test_the_same_seed_gives_the_same_records(angles, pairs):
+    first, second = (evaluate(RandomEncoder(), pairs, seed=5).records for _ in range(2))
+    assert [r.interval for r in first] == [r.interval for r in second]
+    assert [r.value for r in first] == [r.value for r in second]
+
+
+# ---------------------------------------------------------------------------------------------- the cache
+
+
+def test_cached_vectors_give_the_same_scores_without_encoding(angles, pairs, tmp_path):
+    first = evaluate(angles, pairs, cache=tmp_path)
+    again = evaluate(angles, pairs, cache=tmp_path)
+    assert len(angles.calls) == 1
+    assert again.scores == first.scores
+
+
+def test_other_weights_pooling_or_sentences_are_not_confused(angles, pairs, tmp_path):
+    evaluate(angles, pairs, cache=tmp_path)
+    evaluate(angles, pairs.rows(range(10)), cache=tmp_path)
+    angles.pooling = "other"
+    evaluate(angles, pairs, cache=tmp_path)
+    angles.weights_hash = lambda: "other weights"
+    evaluate(angles, pairs, cache=tmp_path)
+    assert len(angles.calls) == 4
+
+
+def test_a_damaged_cache_is_named_and_not_used(angles, pairs, tmp_path):
+    evaluate(angles, pairs, cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    content = bytearray(file.read_bytes())
+    content[-3] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=file.name):
+        evaluate(angles, pairs, cache=tmp_path)
+
+
+def test_an_encoder_without_a_weights_hash_cannot_be_cached(pairs, tmp_path):
+    with pytest.raises(ValueError, match="RandomEncoder cannot be cached"):
+        evaluate(RandomEncoder(), pairs, cache=tmp_path)
+
+
+# ----------------------------------------------------------------------------------------------- geometry
+
+
+def test_the_geometry_suite_measures_pairs_above_four_and_sentences_of_both_sides(angles):
+    pairs = Pairs(["0 a", "10 b", "20 c"], ["60 d", "40 e", "25 f"], [5.0, 4.0, 4.5], "toy", "test")
+    scores = evaluate(angles, "geometry", data=pairs)
+    cosine = np.cos(np.radians([60, 5]))
+    assert scores.scores["alignment"] == pytest.approx(np.mean(2 - 2 * cosine), rel=1e-5)
+    degrees = np.radians([0, 10, 20, 60, 40, 25])
+    all_cosines = np.cos(degrees[:, None] - degrees)[np.triu_indices(6, 1)]
+    assert scores.scores["mean_cosine"] == pytest.approx(all_cosines.mean(), rel=1e-5)
+    assert scores.scores["uniformity"] == pytest.approx(
+        np.log(np.exp(-2 * (2 - 2 * all_cosines)).mean()), rel=1e-5
+    )
+    assert set(scores.scores) == {
+        "alignment",
+        "uniformity",
+        "mean_cosine",
+        "feature_correlation",
+        "effective_rank",
+    }
+    rows = {record.metric: record.rows for record in scores.records}
+    assert rows["alignment"] == 2 and rows["uniformity"] == 6
+
+
+def test_the_geometry_of_a_corpus_has_no_alignment(angles, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("0 a\n30 b\n90 c\n")
+    from_file = evaluate(angles, "geometry", data=path)
+    from_list = evaluate(angles, "geometry", data=["0 a", "30 b", "90 c"])
+    assert from_file.scores == from_list.scores
+    assert "alignment" not in from_file.scores
+    assert from_file.missing == {"alignment": "corpus.txt has no pairs with a score above 4"}
+
+
+def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
+    from cselab.evaluators import geometry_suite
+
+    sentences = [f"{row} degrees" for row in range(50)]
+    exact = evaluate(angles, "geometry", data=sentences).scores["uniformity"]
+    monkeypatch.setattr(geometry_suite, "EXACT_UP_TO", 49)
+    scores = evaluate(angles, "geometry", data=sentences)
+    (record,) = [record for record in scores.records if record.metric == "uniformity"]
+    assert "drawn at random" in record.protocol
+    assert record.value == pytest.approx(exact, abs=5 * record.standard_error)
+
+
+def test_a_suite_of_folders_refuses_sentences(angles):
+    with pytest.raises(TypeError, match="the sts suite reads a data folder, not list"):
+        evaluate(angles, "sts", data=["0 a"])

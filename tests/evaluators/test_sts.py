@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from cselab.data import Pairs, load_sts
+from cselab.evaluators import DegenerateEmbeddings
+from cselab.evaluators.sts import AGGREGATIONS, TASKS, StsTask, strata
+from cselab.evaluators.vectors import Encoded, Scorer
+
+
+def subset_pairs():
+    """Three subsets of 4, 6 and 10 pairs, whose similarities a scorer draws at random."""
+    subsets = ["a"] * 4 + ["b"] * 6 + ["c"] * 10
+    generator = np.random.default_rng(0)
+    gold = generator.uniform(0, 5, size=20)
+    rows = [str(row) for row in range(20)]
+    return Pairs(rows, [row + "'" for row in rows], list(gold), "toy", "test", subsets), generator.normal(
+        size=20
+    )
+
+
+@pytest.fixture
+def measured():
+    """Pairs, predictions, and the records of the task in the "all" aggregation."""
+    pairs, predicted = subset_pairs()
+    return pairs, predicted, StsTask(pairs, "toy").measure(Scorer(lambda first, second: predicted))
+
+
+def value_of(records, metric, aggregation="", subset=""):
+    found = [r for r in records if (r.metric, r.aggregation, r.subset) == (metric, aggregation, subset)]
+    assert len(found) == 1
+    return found[0].value
+
+
+@pytest.mark.parametrize("metric", ["spearman", "pearson"])
+def test_aggregations_are_what_their_names_say(measured, metric):
+    pairs, predicted, records = measured
+    gold, subsets = np.array(pairs.scores), np.array(pairs.subsets)
+    of = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[metric]
+    each = {s: 100 * of(predicted[subsets == s], gold[subsets == s]).statistic for s in "abc"}
+    assert value_of(records, metric, "all") == pytest.approx(100 * of(predicted, gold).statistic)
+    assert value_of(records, metric, "mean") == pytest.approx(sum(each.values()) / 3)
+    weighted = (4 * each["a"] + 6 * each["b"] + 10 * each["c"]) / 20
+    assert value_of(records, metric, "weighted_mean") == pytest.approx(weighted)
+    for subset in "abc":
+        assert value_of(records, metric, subset=subset) == pytest.approx(each[subset])
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_the_asked_aggregation_gives_the_score_and_its_interval(aggregation):
+    pairs, predicted = subset_pairs()
+    records = StsTask(pairs, "toy", aggregation).measure(Scorer(lambda first, second: predicted))
+    headline = [record for record in records if record.key]
+    assert [(r.key, r.metric, r.aggregation) for r in headline] == [("toy", "spearman", aggregation)]
+    low, high = headline[0].interval
+    assert low < headline[0].value < high
+
+
+def test_a_set_without_subsets_has_one_number_a_metric():
+    pairs, predicted = subset_pairs()
+    whole = Pairs(pairs.sentences1, pairs.sentences2, pairs.scores, "toy")
+    records = StsTask(whole, "toy", "mean").measure(Scorer(lambda first, second: predicted))
+    assert [(record.metric, record.aggregation) for record in records] == [("spearman", ""), ("pearson", "")]
+
+
+def test_records_say_what_was_measured(measured):
+    pairs, _, records = measured
+    assert {(r.task, r.split, r.data_hash, r.provenance, r.protocol) for r in records} == {
+        ("toy", "test", pairs.hash, "not checked", "scored without vectors")
+    }
+    assert [record.rows for record in records if record.subset == "b"] == [6, 6]
+
+
+def test_a_subset_that_cannot_be_correlated_fails_alone_with_the_means_built_on_it():
+    pairs, predicted = subset_pairs()
+    predicted = predicted.copy()
+    predicted[:4] = 0.5
+    records = StsTask(pairs, "toy").measure(Scorer(lambda first, second: predicted))
+    failed = {(r.aggregation, r.subset) for r in records if r.failure}
+    assert failed == {("mean", ""), ("weighted_mean", ""), ("", "a")}
+    assert all("all the same" in record.failure for record in records if record.failure)
+
+
+def test_similarities_that_are_all_the_same_are_a_failure_of_the_task():
+    pairs, _ = subset_pairs()
+    with pytest.raises(DegenerateEmbeddings, match="the 20 predictions are all the same"):
+        StsTask(pairs, "toy").measure(Scorer(lambda first, second: np.ones(20)))
+
+
+def test_the_similarity_is_the_cosine():
+    pairs = Pairs(["e1", "e1", "e1"], ["e1", "e2", "both"], [5.0, 0.0, 3.0])
+    vectors = np.array([[2.0, 0.0], [0.0, 0.5], [7.0, 7.0]])
+    outcome = StsTask(pairs, "toy").outcome(Encoded(["e1", "e2", "both"], vectors))
+    assert outcome.predicted == pytest.approx([1.0, 0.0, np.sqrt(0.5)])
+
+
+def test_unknown_aggregations_list_the_known():
+    with pytest.raises(
+        ValueError, match="unknown aggregation 'wmean'; the aggregations are: all, mean, weighted_mean"
+    ):
+        strata(["a"], "wmean")
+
+
+def test_the_other_splits_have_names_of_their_own():
+    assert TASKS[:7] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+    assert {"STS-B/dev", "STS-B/train", "STS-B/full", "SICK-R/dev", "SICK-R/train", "SICK-R/full"} == set(
+        TASKS[7:]
+    )
+
+
+def test_word_overlap_scores_the_real_sets_as_the_literature_knows(real_data):
+    from cselab.evaluators import word_overlap
+
+    task = StsTask(load_sts("STS-B", real_data), "STS-B")
+    assert task.measure(Scorer(word_overlap))[0].value == pytest.approx(51.8, abs=0.05)
