@@ -1,0 +1,237 @@
+"""The seven transfer sets from a SentEval folder, checked on load.
+
+Traps of the published files: MR, CR, SUBJ, MPQA and TREC are latin-1, the others UTF-8. The first four went
+through `cat -v`, so MR holds artefacts like "M-i" where an accented letter was; SentEval feeds them to the
+encoder as they are, and so do we. CR and MPQA have blank rows that count. The MRPC header starts with a byte
+order mark, and its fields hold single double quotes: lines are split on tabs, never by a quote parser.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from cselab.data.files import DataError, read_lines
+from cselab.data.published import PROVENANCES, check_published
+from cselab.data.root import senteval_folder
+
+CLASSIFICATION_ROWS = {
+    "MR": {"all": 10662},
+    "CR": {"all": 3775},
+    "SUBJ": {"all": 10000},
+    "MPQA": {"all": 10606},
+    "SST-2": {"train": 67349, "dev": 872, "test": 1821},
+    "TREC": {"train": 5452, "test": 500},
+    "MRPC": {"train": 4076, "test": 1725},
+}
+"""Rows of every transfer set and split."""
+
+CLASSIFICATION_TASKS = tuple(CLASSIFICATION_ROWS)
+
+CLASSES = {
+    "MR": ("negative", "positive"),
+    "CR": ("negative", "positive"),
+    "SUBJ": ("subjective", "objective"),
+    "MPQA": ("negative", "positive"),
+    "SST-2": ("negative", "positive"),
+    "TREC": ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
+    "MRPC": ("different", "paraphrase"),
+}
+# one file a class, class 1 first as in SentEval (SUBJ: objective is class 1)
+FILES_BY_CLASS = {
+    "MR": ("MR/rt-polarity.pos", "MR/rt-polarity.neg"),
+    "CR": ("CR/custrev.pos", "CR/custrev.neg"),
+    "SUBJ": ("SUBJ/subj.objective", "SUBJ/subj.subjective"),
+    "MPQA": ("MPQA/mpqa.pos", "MPQA/mpqa.neg"),
+}
+FILES_BY_SPLIT = {
+    "SST-2": {split: f"SST/binary/sentiment-{split}" for split in ("train", "dev", "test")},
+    "TREC": {"train": "TREC/train_5500.label", "test": "TREC/TREC_10.label"},
+    "MRPC": {split: f"MRPC/msr_paraphrase_{split}.txt" for split in ("train", "test")},
+}
+LATIN_1 = ("MR", "CR", "SUBJ", "MPQA", "TREC")
+KNOWN_DAMAGE = {
+    (
+        "SUBJ/subj.subjective",
+        20,
+    ): "this is the truncated copy in circulation, which lets any encoder score above 99; get the file anew"
+}
+BLANK_ROW = "."
+"""What a blank row is read as, for an encoder needs a token; SentEval's example encoders do the same."""
+
+Row = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Sentences, or sentence pairs, with a class each.
+
+    Attributes:
+        sentences: the sentence of each row; the first one where rows are pairs.
+        labels: the class of each row, a number into `classes`.
+        classes: the names of the classes.
+        name, split: what the rows are, for instance "TREC" and "train".
+        sentences2: the second sentence of each row, or empty where rows are single sentences.
+        provenance: what a check of the content said: "as published", "as published, other case or tokens",
+            "unknown text" (right number of rows, content not known), or "not checked".
+
+    See also: `cselab.data.Pairs` for pairs with a graded similarity.
+    """
+
+    sentences: list[str]
+    labels: list[int]
+    classes: tuple[str, ...]
+    name: str = "labelled"
+    split: str = ""
+    sentences2: list[str] = field(default_factory=list)
+    provenance: str = "not checked"
+
+    def __post_init__(self) -> None:
+        if len(self.sentences) != len(self.labels):
+            raise ValueError(f"{self.name}: {len(self.sentences)} sentences for {len(self.labels)} labels")
+        if self.sentences2 and len(self.sentences2) != len(self.labels):
+            raise ValueError(
+                f"{self.name}: {len(self.sentences2)} second sentences for {len(self.labels)} labels"
+            )
+        strays = set(self.labels) - set(range(len(self.classes)))
+        if strays:
+            raise ValueError(
+                f"{self.name}: label {min(strays)} is none of the {len(self.classes)} classes, counted from 0"
+            )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def texts(self) -> list[str]:
+        """Every sentence, repeats included: all first sentences, then all second ones."""
+        return [*self.sentences, *self.sentences2]
+
+    @property
+    def hash(self) -> str:
+        """sha256 over sentences and labels in their order: the same rows, the same hash."""
+        digest = hashlib.sha256()
+        for first, second, label in zip(
+            self.sentences, self.sentences2 or [""] * len(self), self.labels, strict=True
+        ):
+            digest.update(f"{first}\t{second}\t{label}\n".encode())
+        return digest.hexdigest()
+
+
+def load_classification(task: str, root: str | Path | None = None, split: str = "all") -> Labelled:
+    """A transfer set: "MR", "CR", "SUBJ", "MPQA" (split "all"), "SST-2" (train, dev, test), "TREC", "MRPC".
+
+    Text and order are SentEval's: the tokens of the file joined by single spaces, rows sorted by number of
+    tokens, then by label (MRPC: tokens of the first sentence, of the second, label). The order decides which
+    fold a row falls into, so it is part of the protocol. A blank row counts and reads as ".".
+
+    Args:
+        root: a SentEval folder or one above it; `data_root()` when None.
+
+    Raises:
+        ValueError: an unknown task or split.
+        MissingFile: no data folder, or a file of the set is not in it.
+        DataError: a file is damaged; the message names it, with the rows found and expected.
+
+    See also: `cselab.data.load_sts`, `cselab.data.load_clustering`.
+    """
+    if task not in CLASSIFICATION_ROWS:
+        raise ValueError(f"unknown transfer set {task!r}; the sets are: {', '.join(CLASSIFICATION_TASKS)}")
+    splits = tuple(CLASSIFICATION_ROWS[task])
+    if split not in splits:
+        raise ValueError(f"{task} has no split {split!r}; it has: {', '.join(splits)}")
+    folder = senteval_folder(root)
+    if task in FILES_BY_CLASS:
+        of_class = {1: FILES_BY_CLASS[task][0], 0: FILES_BY_CLASS[task][1]}
+        files = {part: _one_class(folder / part, label) for label, part in of_class.items()}
+    else:
+        part = FILES_BY_SPLIT[task][split]
+        files = {part: _one_split(folder / part, task)}
+    verdicts = [_checked(rows, part, folder / part) for part, rows in files.items()]
+    rows = sorted((row for rows in files.values() for row in rows), key=_senteval_order)
+    return Labelled(
+        sentences=[first or BLANK_ROW for first, _, _ in rows],
+        labels=[label for _, _, label in rows],
+        classes=CLASSES[task],
+        name=task,
+        split=split,
+        sentences2=[second or BLANK_ROW for _, second, _ in rows] if task == "MRPC" else [],
+        provenance=max(verdicts, key=PROVENANCES.index),
+    )
+
+
+def _one_class(path: Path, label: int) -> list[Row]:
+    """MR, CR, SUBJ, MPQA: a sentence a line, the class is the file."""
+    return [(_tokens(line), "", label) for line in read_lines(path, "latin-1")]
+
+
+def _one_split(path: Path, task: str) -> list[Row]:
+    """SST-2, TREC, MRPC: label and text on each line."""
+    row_from = {"SST-2": _sst_row, "TREC": _trec_row, "MRPC": _mrpc_row}[task]
+    lines = enumerate(read_lines(path, "latin-1" if task in LATIN_1 else "utf-8"), start=1)
+    if task == "MRPC":
+        _, header = next(lines, (1, ""))
+        if not header.startswith("Quality"):
+            raise DataError(
+                f"{path}, line 1: a header that starts with 'Quality' was expected, not {header[:40]!r}"
+            )
+    return [row_from(line, f"{path}, line {number}") for number, line in lines]
+
+
+def _sst_row(line: str, place: str) -> Row:
+    fields = line.split("\t")
+    if len(fields) != 2:
+        raise DataError(f"{place}: {len(fields)} tab-separated fields, 2 expected (sentence, label)")
+    return _tokens(fields[0]), "", _label(fields[1], ("0", "1"), place)
+
+
+def _trec_row(line: str, place: str) -> Row:
+    kind, _, question = line.partition(" ")
+    if ":" not in kind or not question.strip():
+        raise DataError(f"{place}: expected 'CLASS:detail question', not {line[:40]!r}")
+    return _tokens(question), "", _label(kind.partition(":")[0], CLASSES["TREC"], place)
+
+
+def _mrpc_row(line: str, place: str) -> Row:
+    fields = line.split("\t")
+    if len(fields) != 5:
+        raise DataError(
+            f"{place}: {len(fields)} tab-separated fields, 5 expected (quality, two ids, two sentences)"
+        )
+    return _tokens(fields[3]), _tokens(fields[4]), _label(fields[0], ("0", "1"), place)
+
+
+def _label(text: str, names: tuple[str, ...], place: str) -> int:
+    name = text.strip()
+    if name not in names:
+        raise DataError(f"{place}: label {name!r} is none of {', '.join(names)}")
+    return names.index(name)
+
+
+def _tokens(text: str) -> str:
+    """SentEval splits at white space and joins by single spaces."""
+    return " ".join(text.split())
+
+
+def _senteval_order(row: Row) -> tuple[int, int, int]:
+    first, second, label = row
+    return len(first.split()), len(second.split()), label
+
+
+@cache
+def published_parts() -> dict[str, dict]:
+    """What is known of each published file: its rows and, if it was at hand, what `describe` says of it."""
+    return json.loads(Path(__file__).with_name("labelled_parts.json").read_text())
+
+
+def _checked(rows: list[Row], part: str, path: Path) -> str:
+    """The provenance of a file, or an error that names it."""
+    if (part, len(rows)) in KNOWN_DAMAGE:
+        expected = published_parts()[part]["rows"]
+        raise DataError(
+            f"{path}: {len(rows)} rows found, {expected} expected; {KNOWN_DAMAGE[part, len(rows)]}"
+        )
+    return check_published(rows, published_parts()[part], path)

@@ -1,0 +1,95 @@
+"""Six short-text clustering sets, one `label<TAB>text` file each, checked on load.
+
+Traps of the published files: some have "\\r\\n" line ends, some an extra tab at the end of a line, and one
+text of StackOverflow holds a tab, which becomes a space.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cselab.data.classification import Labelled, published_parts
+from cselab.data.files import DataError, MissingFile, read_lines
+from cselab.data.published import check_published
+from cselab.data.root import data_root
+
+CLUSTERING_SIZES = {
+    "AgNews": (8000, 4),
+    "SearchSnippets": (12340, 8),
+    "StackOverflow": (20000, 20),
+    "Biomedical": (20000, 20),
+    "Tweet": (2472, 89),
+    "GoogleNews": (11109, 152),
+}
+"""Rows and classes of every clustering set."""
+
+CLUSTERING_TASKS = tuple(CLUSTERING_SIZES)
+
+FILES = {
+    "AgNews": "agnews-8000.tsv",
+    "SearchSnippets": "searchsnippets.tsv",
+    "StackOverflow": "stackoverflow.tsv",
+    "Biomedical": "biomedical.tsv",
+    "Tweet": "tweet.tsv",
+    "GoogleNews": "googlenews_TS.tsv",
+}
+
+
+def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
+    """A clustering set: "AgNews", "SearchSnippets", "StackOverflow", "Biomedical", "Tweet" or "GoogleNews".
+
+    Rows in the order of the file; classes are the labels of the file.
+
+    Args:
+        root: the folder of the files, or one with a folder `clustering` of them; `data_root()` when None.
+
+    Raises:
+        ValueError: an unknown task.
+        MissingFile: no data folder, or the set's file is not in it.
+        DataError: the file is damaged; the message names it, with the rows and classes found and expected.
+
+    See also: `cselab.data.load_classification`.
+    """
+    if task not in CLUSTERING_SIZES:
+        raise ValueError(f"unknown clustering set {task!r}; the sets are: {', '.join(CLUSTERING_TASKS)}")
+    path = clustering_file(task, root)
+    rows = [_row(line, f"{path}, line {number}") for number, line in enumerate(read_lines(path), start=1)]
+    expected = CLUSTERING_SIZES[task][1]
+    classes = tuple(sorted({label for label, _ in rows}, key=lambda label: (len(label), label)))
+    number_of = {label: number for number, label in enumerate(classes)}
+    numbered = [(text, "", number_of[label]) for label, text in rows]
+    provenance = check_published(numbered, published_parts()[f"clustering/{task}"], path)
+    if len(classes) != expected:
+        raise DataError(f"{path}: {len(classes)} classes found, {expected} expected; were labels edited?")
+    return Labelled(
+        sentences=[text for text, _, _ in numbered],
+        labels=[label for _, _, label in numbered],
+        classes=classes,
+        name=task,
+        split="all",
+        provenance=provenance,
+    )
+
+
+def clustering_file(task: str, root: str | Path | None = None) -> Path:
+    """Where the file of a clustering set lies, whatever the case of its name."""
+    root = data_root() if root is None else Path(root)
+    if root is None:
+        raise MissingFile(
+            "no data folder: give one (`data=`, `--data DIR`) or set CSELAB_DATA to a folder that holds "
+            f"{FILES[task]}"
+        )
+    for folder in (root, root / "clustering"):
+        if folder.is_dir():
+            for path in sorted(folder.iterdir()):
+                if path.name.casefold() == FILES[task].casefold():
+                    return path
+    raise MissingFile(f"{task}: no file {FILES[task]} in {root} or {root / 'clustering'}")
+
+
+def _row(line: str, place: str) -> tuple[str, str]:
+    label, _, text = line.partition("\t")
+    text = " ".join(text.split("\t")).strip()
+    if not label.strip() or not text:
+        raise DataError(f"{place}: expected a label, a tab and a text, not {line[:40]!r}")
+    return label.strip(), text

@@ -1,0 +1,81 @@
+"""How well predicted classes, or clusters without names, agree with the true classes. All in per cent."""
+
+import numpy as np
+from jaxtyping import Int
+
+
+def matched_accuracy(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+    """Accuracy of clusters, each named after a class of its own so that most rows are right (Hungarian).
+
+        max over one-to-one maps m of   100/n sum_i [ m(clusters_i) = labels_i ]
+
+    With more clusters than classes the clusters left over are wrong.
+
+    Raises:
+        ValueError: no rows, or not one cluster for each label.
+
+    See also: `normalized_mutual_information`, which needs no names.
+
+    >>> matched_accuracy(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2]))
+    75.0
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    together = _contingency(clusters, labels)
+    return 100 * float(together[linear_sum_assignment(together, maximize=True)].sum() / len(labels))
+
+
+def normalized_mutual_information(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+    """Mutual information over the arithmetic mean of both entropies: 0 independent, 100 the same partition.
+
+    It is the same number as `v_measure`; papers use either name. (Before 2019 scikit-learn divided by the
+    geometric mean.)
+
+    Raises:
+        ValueError: no rows, or not one cluster for each label.
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    _contingency(clusters, labels)
+    return 100 * float(normalized_mutual_info_score(labels, clusters, average_method="arithmetic"))
+
+
+def v_measure(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+    """Harmonic mean of homogeneity and completeness (Rosenberg & Hirschberg 2007, beta = 1).
+
+    Raises:
+        ValueError: no rows, or not one cluster for each label.
+    """
+    from sklearn.metrics import v_measure_score
+
+    _contingency(clusters, labels)
+    return 100 * float(v_measure_score(labels, clusters))
+
+
+def f1(predicted: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+    """Harmonic mean of precision and recall of class 1."""
+    from sklearn.metrics import f1_score
+
+    return 100 * float(f1_score(labels, predicted))
+
+
+def share_interval(right: int, rows: int) -> tuple[float, float]:
+    """95 % interval of a share (Wilson 1927): the chance of the rows, not of training or clustering.
+
+    >>> low, high = share_interval(50, 100)
+    >>> round(low, 2), round(high, 2)
+    (40.38, 59.62)
+    """
+    from scipy.stats import binomtest
+
+    interval = binomtest(right, rows).proportion_ci(0.95, method="wilson")
+    return 100 * float(interval.low), 100 * float(interval.high)
+
+
+def _contingency(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> Int[np.ndarray, "k c"]:
+    """How many rows of each class are in each cluster."""
+    from sklearn.metrics.cluster import contingency_matrix
+
+    if not len(labels):
+        raise ValueError("no rows: there is nothing to compare")
+    return contingency_matrix(clusters, labels)

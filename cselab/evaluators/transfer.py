@@ -1,0 +1,318 @@
+"""Transfer: what a linear classifier can read off frozen sentence vectors, by SentEval's protocol.
+
+Which rows train, choose and test depends on the set:
+
+* MR, CR, SUBJ, MPQA have no test rows of their own: nested k-fold (`nested_k_fold`);
+* TREC, MRPC have test rows: k-fold on the training rows chooses the penalty, then refit (`k_fold`);
+* SST-2 has dev and test rows (`fixed_dev`).
+
+Rows come in SentEval's order, folds from scikit-learn's StratifiedKFold with seed 1111; start and order of
+the minibatches are SentEval's too: what remains different is the rounding of float32 sums.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from cselab.data import MissingFile
+from cselab.data.classification import (
+    CLASSIFICATION_ROWS,
+    CLASSIFICATION_TASKS,
+    Labelled,
+    load_classification,
+)
+from cselab.data.published import PROVENANCES
+from cselab.evaluators.agreement import f1, share_interval
+from cselab.evaluators.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.evaluators.records import Record
+from cselab.evaluators.suites import Options, Source, folder
+from cselab.evaluators.vectors import Encoded, Scorer
+
+TASKS = CLASSIFICATION_TASKS
+
+SEED = 1111
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How classifiers are trained and their penalty is chosen.
+
+    Attributes:
+        name: what the record calls it.
+        folds: k of the k-fold cross-validation (inside and outside).
+        penalties: the grid; among equals (in per cent, rounded to two digits) the first is chosen.
+        probes: how a classifier is trained.
+    """
+
+    name: str
+    folds: int
+    penalties: tuple[float, ...]
+    probes: MinibatchProbes | ConvergedProbes
+
+
+WEIGHT_DECAYS = (1e-5, 1e-4, 1e-3, 1e-2)
+
+PROTOCOLS = {
+    protocol.name: protocol
+    for protocol in (
+        Protocol("senteval", 10, WEIGHT_DECAYS, MinibatchProbes("Adam", 1e-3, 64, tenacity=5, epoch_size=4)),
+        Protocol(
+            "senteval-fast", 5, WEIGHT_DECAYS, MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2)
+        ),
+        Protocol("lbfgs", 5, (4.0, 2.0, 1.0, 0.5, 0.25, 0.125), ConvergedProbes()),
+    )
+}
+"""The ways to measure transfer.
+
+* senteval: as published tables are made (SimCSE's `--mode test`): 10 folds, Adam, minibatches of 64;
+* senteval-fast: SimCSE's `--mode fasttest`: 5 folds, RMSprop, minibatches of 128, stops earlier;
+* lbfgs: another protocol: scikit-learn's LogisticRegression solved to convergence, 5 folds, C from 1/4 to 8.
+  Its numbers are not comparable with published ones, whose classifiers were stopped early.
+"""
+
+
+@dataclass(frozen=True)
+class Transferred:
+    """The outcome of a transfer task.
+
+    Attributes:
+        accuracy: per cent; in nested k-fold the mean over the outer folds.
+        dev_accuracy: per cent, of the chosen penalty on the rows it was chosen by.
+        penalties: the chosen penalty, one for each outer fold.
+        predicted: the class given to each test row.
+    """
+
+    accuracy: float
+    dev_accuracy: float
+    penalties: tuple[float, ...]
+    predicted: Int[np.ndarray, " m"]
+
+
+def nested_k_fold(
+    x: Float[np.ndarray, "n d"],
+    y: Int[np.ndarray, " n"],
+    classes: int,
+    protocol: Protocol,
+    name: str = "classifiers",
+) -> Transferred:
+    """Every row is tested once: the penalty of each outer fold is chosen by k-fold inside its training rows.
+
+    k (k p + 1) classifiers for p penalties: 410 for k = 10, p = 4. SentEval rounds each fold's accuracy to
+    two digits before it takes the mean; here nothing is rounded.
+    """
+    k = protocol.folds
+    outer = stratified_folds(np.arange(len(y)), y, k)
+    inner = [
+        Fold(fit, dev, dev[:0]) for train, _ in outer for fit, dev in stratified_folds(train, y[train], k)
+    ]
+    dev_accuracy = _search(x, y, classes, inner, protocol, name).reshape(k, k, -1).mean(1)
+    chosen = [_choice(row, protocol) for row in dev_accuracy]
+    final = [Fold(train, None, test) for train, test in outer]
+    penalties = np.array([[protocol.penalties[c]] for c in chosen])
+    probes = protocol.probes.fit(x, y, classes, final, penalties, name)
+    predicted = np.zeros(len(y), dtype=np.int64)
+    for (_, test), classes_seen in zip(outer, probes.predicted, strict=True):
+        predicted[test] = classes_seen[0]
+    return Transferred(
+        accuracy=100 * float(np.mean([(predicted[test] == y[test]).mean() for _, test in outer])),
+        dev_accuracy=100 * float(np.mean([row[c] for row, c in zip(dev_accuracy, chosen, strict=True)])),
+        penalties=tuple(protocol.penalties[c] for c in chosen),
+        predicted=predicted,
+    )
+
+
+def k_fold(
+    x: Float[np.ndarray, "n d"],
+    y: Int[np.ndarray, " n"],
+    train: int,
+    classes: int,
+    protocol: Protocol,
+    name: str = "classifiers",
+) -> Transferred:
+    """The first `train` rows choose the penalty by k-fold and train the classifier; the others test it."""
+    rows = np.arange(len(y))
+    inner = [
+        Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(rows[:train], y[:train], protocol.folds)
+    ]
+    dev_accuracy = _search(x, y, classes, inner, protocol, name).mean(0)
+    chosen = _choice(dev_accuracy, protocol)
+    penalty = protocol.penalties[chosen]
+    final = [Fold(rows[:train], None, rows[train:])]
+    predicted = protocol.probes.fit(x, y, classes, final, np.array([[penalty]]), name).predicted[0][0]
+    return Transferred(
+        accuracy=100 * float((predicted == y[train:]).mean()),
+        dev_accuracy=100 * float(dev_accuracy[chosen]),
+        penalties=(penalty,),
+        predicted=predicted,
+    )
+
+
+def fixed_dev(
+    x: Float[np.ndarray, "n d"],
+    y: Int[np.ndarray, " n"],
+    train: int,
+    dev: int,
+    classes: int,
+    protocol: Protocol,
+    name: str = "classifiers",
+) -> Transferred:
+    """The first `train` rows train, the next `dev` rows stop them and choose the penalty, the rest test."""
+    rows = np.arange(len(y))
+    fold = Fold(rows[:train], rows[train : train + dev], rows[train + dev :])
+    probes = protocol.probes.fit(x, y, classes, [fold], np.array([protocol.penalties]), name)
+    chosen = _choice(probes.dev_accuracy[0], protocol)
+    predicted = probes.predicted[0][chosen]
+    return Transferred(
+        accuracy=100 * float((predicted == y[fold.test]).mean()),
+        dev_accuracy=100 * float(probes.dev_accuracy[0, chosen]),
+        penalties=(protocol.penalties[chosen],),
+        predicted=predicted,
+    )
+
+
+def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n _e"]:
+    """|u - v| and u * v side by side: what SentEval's classifier sees of a pair (MRPC)."""
+    return np.concatenate([np.abs(u - v), u * v], axis=1)
+
+
+def stratified_folds(
+    rows: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"], k: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """k times (the other rows, a k-th of the rows), classes in proportion, shuffled with SentEval's seed.
+
+    Raises:
+        ValueError: a class has fewer rows than there are folds.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    if np.bincount(labels).min() < k:
+        raise ValueError(
+            f"{k} folds need at least {k} rows of each class; the rarest has {np.bincount(labels).min()}"
+        )
+    splits = StratifiedKFold(k, shuffle=True, random_state=SEED).split(labels, labels)
+    return [(rows[train], rows[test]) for train, test in splits]
+
+
+def _search(
+    x: np.ndarray, y: np.ndarray, classes: int, folds: Sequence[Fold], protocol: Protocol, name: str
+) -> Float[np.ndarray, "f p"]:
+    """Dev accuracy of every fold and penalty."""
+    grid = np.tile(protocol.penalties, (len(folds), 1))
+    return protocol.probes.fit(x, y, classes, folds, grid, name).dev_accuracy
+
+
+def _choice(accuracies: Float[np.ndarray, " p"], protocol: Protocol) -> int:
+    """The first of the best penalties, after SentEval's rounding."""
+    return int(np.argmax(np.round(100 * accuracies, 2)))
+
+
+@dataclass(frozen=True)
+class TransferTask:
+    """A transfer set scored by the accuracy of a linear classifier, x100.
+
+    Attributes:
+        splits: "all"; or "train" and "test"; or "train", "dev" and "test".
+    """
+
+    name: str
+    splits: dict[str, Labelled]
+    protocol: Protocol
+
+    @property
+    def sentences(self) -> list[str]:
+        return [text for rows in self.splits.values() for text in rows.texts]
+
+    @property
+    def tested(self) -> Labelled:
+        """The rows that are tested."""
+        return self.splits["all" if "all" in self.splits else "test"]
+
+    def outline(self) -> list[Record]:
+        """The headline record before it has a value."""
+        return [self._record("accuracy", self.tested, key=self.name)]
+
+    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+        """Accuracy on the test rows; then, without a key, that on dev rows, and F1 for pairs.
+
+        Raises:
+            DegenerateEmbeddings: vectors that are not finite, or all the same.
+        """
+        encoded(self.sentences)  # vectors that cannot be scored are noticed over all splits
+        x = np.concatenate([_features(rows, encoded) for rows in self.splits.values()])
+        y = np.concatenate([rows.labels for rows in self.splits.values()]).astype(np.int64)
+        outcome = self._transferred(x, y)
+        gold = np.array(self.tested.labels)
+        right = int((outcome.predicted == gold).sum())
+        accuracy = replace(
+            self.outline()[0], value=outcome.accuracy, interval=share_interval(right, len(gold))
+        )
+        choosing = self.splits.get("dev") or self.splits.get("train") or self.tested
+        how = "dev" if "dev" in self.splits else "cross-validation"
+        dev = replace(self._record("accuracy", choosing), split=how, value=outcome.dev_accuracy)
+        records = [accuracy, dev]
+        if self.tested.sentences2:
+            records.append(replace(self._record("f1", self.tested), value=f1(outcome.predicted, gold)))
+        duplicates = encoded.duplicates(self.sentences)
+        return [replace(record, duplicates=duplicates) for record in records]
+
+    def _data_hash(self) -> str:
+        """sha256 over all splits: the training rows make the number as much as the tested ones."""
+        return hashlib.sha256("".join(part.hash for part in self.splits.values()).encode()).hexdigest()
+
+    def _transferred(self, x: np.ndarray, y: np.ndarray) -> Transferred:
+        classes = len(self.tested.classes)
+        if "all" in self.splits:
+            return nested_k_fold(x, y, classes, self.protocol, self.name)
+        train = len(self.splits["train"])
+        if "dev" in self.splits:
+            return fixed_dev(x, y, train, len(self.splits["dev"]), classes, self.protocol, self.name)
+        return k_fold(x, y, train, classes, self.protocol, self.name)
+
+    def _record(self, metric: str, rows: Labelled, key: str = "") -> Record:
+        return Record(
+            task=self.name,
+            metric=metric,
+            split=rows.split,
+            rows=len(rows),
+            protocol=self.protocol.name,
+            data_hash=self._data_hash(),
+            provenance=max((part.provenance for part in self.splits.values()), key=PROVENANCES.index),
+            seed=SEED,
+            key=key,
+        )
+
+
+def collect(
+    data: Source, tasks: Sequence[str] | None, options: Options
+) -> tuple[list[TransferTask], dict[str, str]]:
+    """Load the named transfer sets, or all that are there.
+
+    Raises:
+        ValueError: an unknown protocol.
+        MissingFile: a named set is not there.
+        DataError: a damaged file.
+    """
+    if options.protocol not in PROTOCOLS:
+        raise ValueError(f"unknown protocol {options.protocol!r}; the protocols are: {', '.join(PROTOCOLS)}")
+    protocol, root = PROTOCOLS[options.protocol], folder(data, "transfer")
+    collected, missing = [], {}
+    for task in TASKS if tasks is None else tasks:
+        try:
+            splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
+        except MissingFile as reason:
+            if tasks is not None:
+                raise
+            missing[task] = str(reason)
+        else:
+            collected.append(TransferTask(task, splits, protocol))
+    if not collected:
+        raise MissingFile(next(iter(missing.values())))
+    return collected, missing
+
+
+def _features(rows: Labelled, encoded: Encoded | Scorer) -> Float[np.ndarray, "_n _d"]:
+    vectors = encoded(rows.texts)
+    return pair_features(vectors[: len(rows)], vectors[len(rows) :]) if rows.sentences2 else vectors

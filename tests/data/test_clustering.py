@@ -1,0 +1,86 @@
+"""The clustering sets, from files of synthetic rows with the published numbers of them."""
+
+import pytest
+
+from cselab.data import data_root
+from cselab.data.clustering import CLUSTERING_SIZES, CLUSTERING_TASKS, FILES, load_clustering
+from cselab.data.files import DataError, MissingFile
+
+
+def lines(task, end="\n"):
+    rows, classes = CLUSTERING_SIZES[task]
+    return [f"{n % classes + 1}\ttext number {n}{end}" for n in range(rows)]
+
+
+def write(folder, task, content):
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / FILES[task]).write_bytes("".join(content).encode())
+
+
+@pytest.mark.parametrize("task", CLUSTERING_TASKS)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\t\r\n"])
+def test_every_set_has_its_rows_and_classes_whatever_ends_its_lines(tmp_path, task, end):
+    write(tmp_path, task, lines(task, end))
+    loaded = load_clustering(task, tmp_path)
+    assert (len(loaded), len(loaded.classes)) == CLUSTERING_SIZES[task]
+    assert loaded.sentences[:2] == ["text number 0", "text number 1"]
+    assert [loaded.classes[label] for label in loaded.labels[:3]] == ["1", "2", "3"]
+    assert loaded.provenance == "unknown text"
+
+
+def test_the_files_may_lie_in_a_folder_beneath_and_their_case_does_not_matter(tmp_path):
+    (tmp_path / "clustering").mkdir()
+    (tmp_path / "clustering" / "Tweet.tsv").write_text("".join(lines("Tweet")))
+    assert len(load_clustering("Tweet", tmp_path)) == 2472
+
+
+def test_a_tab_within_a_text_becomes_a_space(tmp_path):
+    content = lines("Tweet")
+    content[0] = "1\tone\ttwo\n"
+    write(tmp_path, "Tweet", content)
+    assert load_clustering("Tweet", tmp_path).sentences[0] == "one two"
+
+
+def test_a_file_cut_short_is_named_with_rows_found_and_expected(tmp_path):
+    write(tmp_path, "AgNews", lines("AgNews")[:7000])
+    with pytest.raises(DataError, match=r"agnews-8000\.tsv: 7000 rows found, 8000 expected"):
+        load_clustering("AgNews", tmp_path)
+
+
+def test_a_missing_class_is_noticed(tmp_path):
+    write(tmp_path, "AgNews", [line.replace("4\t", "3\t", 1) for line in lines("AgNews")])
+    with pytest.raises(DataError, match=r"agnews-8000\.tsv: 3 classes found, 4 expected"):
+        load_clustering("AgNews", tmp_path)
+
+
+@pytest.mark.parametrize("line", ["\n", "3\n", "3\t \n", "\ttext\n", "only a text\n"])
+def test_a_line_without_label_or_text_is_named(tmp_path, line):
+    content = lines("AgNews")
+    content[41] = line
+    write(tmp_path, "AgNews", content)
+    with pytest.raises(DataError, match=r"agnews-8000\.tsv, line 42: expected a label, a tab and a text"):
+        load_clustering("AgNews", tmp_path)
+
+
+def test_a_set_that_is_absent_and_an_unknown_one(tmp_path):
+    with pytest.raises(MissingFile, match=r"Biomedical: no file biomedical\.tsv"):
+        load_clustering("Biomedical", tmp_path)
+    with pytest.raises(ValueError, match="unknown clustering set 'News'; the sets are: AgNews"):
+        load_clustering("News", tmp_path)
+
+
+def test_without_any_data_folder_the_message_says_what_to_give(monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    with pytest.raises(MissingFile, match="set CSELAB_DATA"):
+        load_clustering("Tweet")
+
+
+def test_the_real_sets_that_are_on_this_machine_are_as_published():
+    for task, size in CLUSTERING_SIZES.items():
+        try:
+            loaded = load_clustering(task, data_root())
+        except MissingFile:
+            continue
+        assert (len(loaded), len(loaded.classes)) == size
+        if task not in ("Biomedical", "Tweet"):
+            assert loaded.provenance == "as published"

@@ -1,0 +1,106 @@
+"""The clustering suite on synthetic vectors and files."""
+
+import numpy as np
+import pytest
+
+from cselab.data import MissingFile
+from cselab.data.classification import Labelled
+from cselab.data.clustering import CLUSTERING_SIZES, FILES
+from cselab.evaluators import evaluate
+from cselab.evaluators.clustering import ClusteringTask, collect, k_means
+from cselab.evaluators.geometry import DegenerateEmbeddings
+from cselab.evaluators.suites import Options
+from cselab.evaluators.vectors import Encoded
+
+
+def blobs(per_class, classes, spread, d=8, seed=0):
+    random = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(classes), per_class)
+    centres = 10 * random.normal(size=(classes, d))
+    return (centres[labels] + spread * random.normal(size=(len(labels), d))).astype(np.float32), labels
+
+
+def task_of(labels):
+    texts = [f"text {n}" for n in range(len(labels))]
+    classes = tuple(str(n) for n in range(max(labels) + 1))
+    return ClusteringTask(Labelled(texts, list(map(int, labels)), classes, name="Blobs", split="all"))
+
+
+def encoded(task, vectors):
+    return Encoded(task.sentences, vectors)
+
+
+@pytest.mark.parametrize("classes", [2, 5, 12])
+def test_classes_far_apart_are_recovered_entirely(classes):
+    vectors, labels = blobs(20, classes, spread=0.1)
+    task = task_of(labels)
+    records = {record.metric: record for record in task.measure(encoded(task, vectors))}
+    assert records["accuracy"].value == 100.0
+    assert records["nmi"].value == pytest.approx(100) and records["v_measure"].value == pytest.approx(100)
+    assert records["accuracy"].interval[0] < 100 and records["accuracy"].interval[1] == pytest.approx(100)
+
+
+def test_classes_without_difference_score_near_chance():
+    random = np.random.default_rng(0)
+    task = task_of(np.arange(400) % 4)
+    records = task.measure(encoded(task, random.normal(size=(400, 8)).astype(np.float32)))
+    assert 25 <= records[0].value < 40
+
+
+def test_the_record_says_what_was_measured_and_only_accuracy_is_a_score():
+    vectors, labels = blobs(10, 3, spread=0.1)
+    task = task_of(labels)
+    records = task.measure(encoded(task, vectors))
+    assert [record.key for record in records] == ["Blobs", "", ""]
+    for record in records:
+        assert record.task == "Blobs" and record.rows == 30 and record.duplicates == 0
+        assert record.protocol == "k-means, 10 restarts" and record.seed == 0
+        assert record.data_hash == task.rows.hash
+
+
+def test_the_same_seed_gives_the_same_clusters():
+    vectors, _ = blobs(30, 4, spread=8)
+    np.testing.assert_array_equal(k_means(vectors, 6, seed=3), k_means(vectors, 6, seed=3))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda x: np.full_like(x, np.nan), "not finite"),
+        (lambda x: np.ones_like(x), "constant"),
+        (lambda x: x[np.arange(len(x)) % 2], "2 different embeddings cannot make 3 clusters"),
+    ],
+)
+def test_vectors_that_cannot_be_clustered_are_a_failure_with_a_reason(spoil, reason):
+    vectors, labels = blobs(10, 3, spread=0.1)
+    task = task_of(labels)
+    with pytest.raises(DegenerateEmbeddings, match=reason):
+        task.measure(encoded(task, spoil(vectors)))
+
+
+class Constant:
+    def encode(self, sentences):
+        return np.ones((len(sentences), 4), dtype=np.float32)
+
+
+def write_tweet(folder):
+    rows, classes = CLUSTERING_SIZES["Tweet"]
+    (folder / FILES["Tweet"]).write_text("".join(f"{n % classes}\ttext {n}\n" for n in range(rows)))
+
+
+def test_a_constant_encoder_has_no_score_and_absent_sets_are_named(tmp_path):
+    write_tweet(tmp_path)
+    scores = evaluate(Constant(), "clustering", tmp_path)
+    assert scores.scores == {}
+    assert "constant" in scores.failures["Tweet"]
+    assert sorted(scores.missing) == ["AgNews", "Biomedical", "GoogleNews", "SearchSnippets", "StackOverflow"]
+
+
+def test_a_named_set_that_is_absent_is_an_error_and_so_is_none_at_all(tmp_path):
+    with pytest.raises(MissingFile):
+        collect(tmp_path, None, Options())
+    write_tweet(tmp_path)
+    with pytest.raises(MissingFile, match="AgNews"):
+        collect(tmp_path, ["Tweet", "AgNews"], Options())
+    tasks, missing = collect(tmp_path, ["Tweet"], Options(seed=7))
+    assert [task.name for task in tasks] == ["Tweet"] and missing == {} and tasks[0].seed == 7

@@ -1,0 +1,343 @@
+"""The transfer suite against a plain implementation of its protocol: one fold and one penalty at a time."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from sklearn.model_selection import StratifiedKFold
+from torch import nn
+
+from cselab.data import DataError, MissingFile
+from cselab.data.classification import Labelled
+from cselab.evaluators import evaluate
+from cselab.evaluators.geometry import DegenerateEmbeddings
+from cselab.evaluators.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.evaluators.suites import Options
+from cselab.evaluators.transfer import (
+    PROTOCOLS,
+    Protocol,
+    TransferTask,
+    collect,
+    fixed_dev,
+    k_fold,
+    nested_k_fold,
+    pair_features,
+    stratified_folds,
+)
+from cselab.evaluators.vectors import Encoded
+
+ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
+RMSPROP = MinibatchProbes("RMSprop", 1e-2, batch_size=16, tenacity=1, epoch_size=1, max_epochs=10)
+PENALTIES = (1e-3, 0.1, 1.0)
+
+
+def overlapping_classes(n, d, classes, seed=0):
+    """Rows of classes that a line cannot part entirely, so that accuracies differ between penalties."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(classes, size=n)
+    centres = random.normal(size=(classes, d))
+    return (centres[labels] + 1.5 * random.normal(size=(n, d))).astype(np.float32), labels
+
+
+def plain_fit(x, y, classes, fold, penalty, setting):
+    """One classifier, step by step: dev accuracy and the classes of the test rows."""
+    draw = np.random.RandomState(setting.seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(setting.seed)
+        model = nn.Linear(x.shape[1], classes)
+    optimiser = getattr(torch.optim, setting.optimiser)(
+        model.parameters(), lr=setting.learning_rate, weight_decay=penalty
+    )
+    train, dev = fold.train, fold.dev
+    if dev is None:
+        order = draw.permutation(len(train))
+        aside = int(setting.held_out * len(train))
+        train, dev = train[order[aside:]], train[order[:aside]]
+    x, y = torch.from_numpy(x), torch.from_numpy(y)
+    best, best_model, misses, epochs = -1.0, None, 0, 0
+    while epochs <= setting.max_epochs:
+        for _ in range(setting.epoch_size):
+            order = train[draw.permutation(len(train))]
+            for start in range(0, len(order), setting.batch_size):
+                rows = order[start : start + setting.batch_size]
+                optimiser.zero_grad()
+                nn.functional.cross_entropy(model(x[rows]), y[rows]).backward()
+                optimiser.step()
+        epochs += setting.epoch_size
+        with torch.no_grad():
+            accuracy = (model(x[dev]).argmax(1) == y[dev]).double().mean().item()
+        if accuracy > best:
+            best, best_model = accuracy, copy.deepcopy(model)
+        elif misses >= setting.tenacity:
+            break
+        else:
+            misses += 1
+    with torch.no_grad():
+        return best, best_model(x[fold.test]).argmax(1).numpy()
+
+
+def folds_of(n, k, seed=0):
+    """Folds of unequal size: the one with number i leaves out i rows more than the first."""
+    order = np.random.default_rng(seed).permutation(n)
+    parts = np.array_split(order, k)
+    return [
+        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k])
+        for i in range(k)
+    ]
+
+
+@pytest.mark.parametrize("setting", [ADAM, RMSPROP, replace(ADAM, tenacity=100)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_batch_equals_one_classifier_at_a_time(setting, classes):
+    x, y = overlapping_classes(87, 4, classes)
+    folds = folds_of(87, 4)
+    assert len({-(-len(fold.train) // setting.batch_size) for fold in folds}) > 1
+    penalties = np.array([[1e-4, 1e-2, 1.0]] * 3 + [[1.0, 1e-4, 1e-2]])
+    probes = setting.fit(x, y, classes, folds, penalties)
+    for f, fold in enumerate(folds):
+        for p, penalty in enumerate(penalties[f]):
+            accuracy, predicted = plain_fit(x, y, classes, fold, penalty, setting)
+            assert probes.dev_accuracy[f, p] == pytest.approx(accuracy, abs=1e-7)
+            np.testing.assert_array_equal(probes.predicted[f][p], predicted)
+    assert len(set(probes.dev_accuracy.ravel().tolist())) > 2
+
+
+def test_without_dev_rows_a_part_of_the_training_rows_is_set_aside_as_one_at_a_time_does():
+    x, y = overlapping_classes(200, 4, 2)
+    folds = [fold._replace(dev=None) for fold in folds_of(200, 3)]
+    probes = ADAM.fit(x, y, 2, folds, np.full((3, 1), 1e-3))
+    for f, fold in enumerate(folds):
+        accuracy, predicted = plain_fit(x, y, 2, fold, 1e-3, ADAM)
+        assert probes.dev_accuracy[f, 0] == pytest.approx(accuracy, abs=1e-7)
+        np.testing.assert_array_equal(probes.predicted[f][0], predicted)
+
+
+def folds_by_hand(y, k):
+    return list(StratifiedKFold(k, shuffle=True, random_state=1111).split(y, y))
+
+
+def plain_search(x, y, classes, folds, setting):
+    """The first best penalty, by mean accuracy over the folds in per cent with two digits."""
+    means = []
+    for penalty in PENALTIES:
+        accuracies = [
+            plain_fit(x, y, classes, Fold(train, dev, dev), penalty, setting)[0] for train, dev in folds
+        ]
+        means.append(round(100 * float(np.mean(accuracies)), 2))
+    return PENALTIES[means.index(max(means))], max(means)
+
+
+@pytest.mark.parametrize("setting", [ADAM, RMSPROP])
+def test_nested_k_fold_equals_one_fold_and_penalty_at_a_time(setting):
+    x, y = overlapping_classes(90, 4, 2)
+    result = nested_k_fold(x, y, 2, Protocol("plain", 3, PENALTIES, setting))
+    predicted, penalties, accuracies, dev_accuracies = np.zeros_like(y), [], [], []
+    for train, test in folds_by_hand(y, 3):
+        inner = [(train[fit], train[dev]) for fit, dev in folds_by_hand(y[train], 3)]
+        penalty, dev_accuracy = plain_search(x, y, 2, inner, setting)
+        _, predicted[test] = plain_fit(x, y, 2, Fold(train, None, test), penalty, setting)
+        penalties.append(penalty)
+        dev_accuracies.append(dev_accuracy)
+        accuracies.append(100 * (predicted[test] == y[test]).mean())
+    assert result.penalties == tuple(penalties)
+    np.testing.assert_array_equal(result.predicted, predicted)
+    assert result.accuracy == pytest.approx(np.mean(accuracies))
+    assert result.dev_accuracy == pytest.approx(np.mean(dev_accuracies), abs=0.005)
+
+
+@pytest.mark.parametrize("setting", [ADAM, RMSPROP])
+def test_k_fold_and_refit_equals_one_fold_and_penalty_at_a_time(setting):
+    x, y = overlapping_classes(120, 4, 3)
+    result = k_fold(x, y, 80, 3, Protocol("plain", 4, PENALTIES, setting))
+    penalty, dev_accuracy = plain_search(x, y, 3, folds_by_hand(y[:80], 4), setting)
+    final = Fold(np.arange(80), None, np.arange(80, 120))
+    _, predicted = plain_fit(x, y, 3, final, penalty, setting)
+    assert result.penalties == (penalty,)
+    np.testing.assert_array_equal(result.predicted, predicted)
+    assert result.accuracy == pytest.approx(100 * (predicted == y[80:]).mean())
+    assert result.dev_accuracy == pytest.approx(dev_accuracy, abs=0.005)
+
+
+@pytest.mark.parametrize("setting", [ADAM, RMSPROP])
+def test_a_fixed_dev_split_equals_one_penalty_at_a_time(setting):
+    x, y = overlapping_classes(150, 4, 2)
+    result = fixed_dev(x, y, 80, 30, 2, Protocol("plain", 4, PENALTIES, setting))
+    fold = Fold(np.arange(80), np.arange(80, 110), np.arange(110, 150))
+    penalty, dev_accuracy = plain_search(x, y, 2, [(fold.train, fold.dev)], setting)
+    _, predicted = plain_fit(x, y, 2, fold, penalty, setting)
+    assert result.penalties == (penalty,)
+    np.testing.assert_array_equal(result.predicted, predicted)
+    assert result.accuracy == pytest.approx(100 * (predicted == y[110:]).mean())
+    assert result.dev_accuracy == pytest.approx(dev_accuracy, abs=0.005)
+
+
+def test_among_equal_penalties_the_first_is_chosen():
+    x, y = overlapping_classes(60, 3, 2)
+    twice = Protocol("twice", 3, (1e-3, 1e-3), ADAM)
+    assert fixed_dev(x, y, 30, 15, 2, twice).penalties == (1e-3,)
+    grid = Protocol("same", 3, (1e-9, 1e-8), ADAM)  # too small to make a difference
+    assert fixed_dev(x, y, 30, 15, 2, grid).penalties == (1e-9,)
+
+
+def test_folds_keep_every_row_once_and_refuse_classes_that_are_too_rare():
+    rows = np.arange(100, 150)
+    folds = stratified_folds(rows, np.arange(50) % 2, 5)
+    assert sorted(np.concatenate([test for _, test in folds])) == rows.tolist()
+    assert all(not set(train) & set(test) for train, test in folds)
+    with pytest.raises(ValueError, match="10 folds need at least 10 rows of each class; the rarest has 4"):
+        stratified_folds(np.arange(50), np.array([1] * 46 + [0] * 4), 10)
+
+
+def test_the_protocols_are_those_of_sentevals_settings():
+    full, fast = PROTOCOLS["senteval"], PROTOCOLS["senteval-fast"]
+    assert (full.folds, full.penalties) == (10, (1e-5, 1e-4, 1e-3, 1e-2))
+    assert full.probes == MinibatchProbes("Adam", 1e-3, 64, tenacity=5, epoch_size=4, max_epochs=200)
+    assert (fast.folds, fast.penalties) == (5, full.penalties)
+    assert fast.probes == MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2, max_epochs=200)
+    assert PROTOCOLS["lbfgs"].probes == ConvergedProbes()
+
+
+def test_features_of_a_pair_are_distance_and_product_by_coordinate():
+    u, v = np.array([[1.0, -2.0]]), np.array([[3.0, 4.0]])
+    assert pair_features(u, v).tolist() == [[2.0, 6.0, 3.0, -8.0]]
+
+
+SMALL = Protocol("small", 3, (1e-3, 1e-2), ADAM)
+
+
+def labelled(labels, split, pairs=False):
+    sentences = [f"{split} sentence {n}" for n in range(len(labels))]
+    second = [f"{split} other {n}" for n in range(len(labels))] if pairs else []
+    return Labelled(sentences, [int(y) for y in labels], ("no", "yes"), "Toy", split, second)
+
+
+def task_with(sizes, pairs=False):
+    random = np.random.default_rng(3)
+    return TransferTask(
+        "Toy",
+        {split: labelled(random.integers(2, size=n), split, pairs) for split, n in sizes.items()},
+        SMALL,
+    )
+
+
+def telling(task, noise=0.3, seed=0):
+    """Vectors that tell the label; those of pairs agree where the label is 1 and are opposite where it is 0."""
+    random = np.random.default_rng(seed)
+    sentences, vectors = [], []
+    for rows in task.splits.values():
+        for n, label in enumerate(rows.labels):
+            sign = 2 * label - 1
+            vector = random.normal(size=4) if rows.sentences2 else np.array([sign, 1.0, 0.0, 0.5])
+            sentences.append(rows.sentences[n])
+            vectors.append(vector + noise * random.normal(size=4))
+            if rows.sentences2:
+                sentences.append(rows.sentences2[n])
+                vectors.append(sign * vector + noise * random.normal(size=4))
+    order = random.permutation(len(sentences))
+    return Encoded([sentences[i] for i in order], np.array(vectors, dtype=np.float32)[order])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "pairs", "tested", "how"),
+    [
+        ({"all": 90}, False, ("all", 90), "cross-validation"),
+        ({"train": 90, "test": 40}, False, ("test", 40), "cross-validation"),
+        ({"train": 90, "test": 40}, True, ("test", 40), "cross-validation"),
+        ({"train": 90, "dev": 30, "test": 40}, False, ("test", 40), "dev"),
+    ],
+)
+def test_a_task_finds_the_vectors_of_its_rows_and_records_what_it_measured(sizes, pairs, tested, how):
+    task = task_with(sizes, pairs)
+    records = task.measure(telling(task))
+    assert [record.metric for record in records] == ["accuracy", "accuracy"] + ["f1"] * pairs
+    headline, dev = records[:2]
+    assert headline.key == "Toy" and not any(record.key for record in records[1:])
+    assert (headline.split, headline.rows) == tested
+    assert dev.split == how and dev.value > 85
+    assert 85 < headline.value <= 100 and headline.interval[0] < headline.value <= headline.interval[1]
+    for record in records:
+        assert record.protocol == "small" and record.seed == 1111 and record.duplicates == 0
+        assert record.provenance == "not checked" and record.failure is None
+
+
+def test_the_data_hash_sees_the_training_rows_too():
+    task = task_with({"train": 30, "test": 10})
+    changed = {**task.splits, "train": labelled([0] * 15 + [1] * 15, "train")}
+    assert replace(task, splits=changed).outline()[0].data_hash != task.outline()[0].data_hash
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"), [(np.nan, "60 of 60 embeddings are not finite"), (0.5, "constant embeddings")]
+)
+def test_vectors_that_cannot_be_scored_are_a_failure_with_a_reason(value, reason):
+    task = task_with({"train": 40, "test": 20})
+    vectors = np.full((60, 4), value, dtype=np.float32)
+    with pytest.raises(DegenerateEmbeddings, match=reason):
+        task.measure(Encoded(task.sentences, vectors))
+
+
+class Broken:
+    """Every vector is NaN."""
+
+    def encode(self, sentences):
+        return np.full((len(sentences), 4), np.nan, dtype=np.float32)
+
+
+def write_cr(folder):
+    (folder / "CR").mkdir()
+    for name, rows in (("pos", 2407), ("neg", 1368)):
+        (folder / "CR" / f"custrev.{name}").write_text("".join(f"{name} {n} .\n" for n in range(rows)))
+
+
+def test_a_broken_encoder_has_no_score_and_absent_sets_are_named(tmp_path):
+    write_cr(tmp_path)
+    scores = evaluate(Broken(), "transfer", tmp_path)
+    assert scores.scores == {}
+    assert scores.failures == {"CR": "3775 of 3775 embeddings are not finite (NaN or Inf)"}
+    assert sorted(scores.missing) == ["MPQA", "MR", "MRPC", "SST-2", "SUBJ", "TREC"]
+    assert "subj.objective" in scores.missing["SUBJ"]
+
+
+def test_a_truncated_file_stops_the_evaluation_before_anything_is_encoded(tmp_path):
+    write_cr(tmp_path)
+    (tmp_path / "SUBJ").mkdir()
+    (tmp_path / "SUBJ/subj.objective").write_text("".join(f"{n} .\n" for n in range(5000)))
+    (tmp_path / "SUBJ/subj.subjective").write_text("".join(f"{n} !\n" for n in range(20)))
+    with pytest.raises(DataError, match=r"subj\.subjective: 20 rows found, 5000 expected"):
+        evaluate(None, "transfer", tmp_path)
+
+
+def test_named_sets_must_be_there_and_the_protocol_must_be_known(tmp_path):
+    write_cr(tmp_path)
+    tasks, missing = collect(tmp_path, ["CR"], Options(protocol="lbfgs"))
+    assert [task.protocol.name for task in tasks] == ["lbfgs"] and missing == {}
+    with pytest.raises(MissingFile, match="rt-polarity"):
+        collect(tmp_path, ["CR", "MR"], Options())
+    with pytest.raises(
+        ValueError, match="unknown protocol 'adam'; the protocols are: senteval, senteval-fast"
+    ):
+        collect(tmp_path, None, Options(protocol="adam"))
+    with pytest.raises(MissingFile):
+        collect(tmp_path / "CR", None, Options())
+
+
+def test_the_lbfgs_protocol_is_a_nested_grid_search_of_logistic_regressions():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_score
+
+    x, y = overlapping_classes(80, 4, 2)
+    grid = Protocol("grid", 4, (4.0, 0.5), ConvergedProbes())
+    result = nested_k_fold(x, y, 2, grid)
+    for (train, test), chosen in zip(folds_by_hand(y, 4), result.penalties, strict=True):
+        splitter = StratifiedKFold(4, shuffle=True, random_state=1111)
+        means = [
+            round(
+                100 * cross_val_score(LogisticRegression(C=1 / p), x[train], y[train], cv=splitter).mean(), 2
+            )
+            for p in grid.penalties
+        ]
+        assert chosen == grid.penalties[int(np.argmax(means))]
+        model = LogisticRegression(C=1 / chosen).fit(x[train], y[train])
+        np.testing.assert_array_equal(result.predicted[test], model.predict(x[test]))
