@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from cselab.lab.record import MIME_TYPE, shown
 
 PROFILES = ("smoke", "classroom", "paper")
 CHECKOUT = Path(__file__).parents[2]
+print_now = partial(print, flush=True)  # a log file should show progress too
 SECONDS_OF_SILENCE = 20.0  # after which a running cell is said to be still running
 
 
@@ -66,7 +68,7 @@ def run_notebooks(
     folder: str | Path | None = None,
     baselines: str | Path | None = None,
     update_baselines: bool = False,
-    echo: Callable[[str], None] = print,
+    echo: Callable[[str], None] = print_now,
 ) -> list[NotebookResult]:
     """Run notebooks from top to bottom and hold their recorded numbers against the baselines.
 
