@@ -46,6 +46,7 @@ class Frame:
     feeling: int = 0
     opinion: bool = False
     lasting: bool = False
+    mutual: bool = False
 
 
 def read_frames() -> dict[str, Frame]:
@@ -73,7 +74,7 @@ def read_frames() -> dict[str, Frame]:
 
 def apply_option(frame: Frame, option: str):
     if option[0] == "@":
-        frame.places = () if option == "@none" else tuple(option[1:].split("|"))
+        frame.places = tuple(place for place in option[1:].split("|") if place != "none")
     elif option[0] == "~":
         frame.ways = () if option == "~none" else tuple(option[1:].split("|"))
     elif option in SCALES:
@@ -81,13 +82,14 @@ def apply_option(frame: Frame, option: str):
     elif option in TENSES:
         frame.tenses, frame.lasting = TENSES[option], option == "state"
         frame.ways = () if option != "once" else frame.ways  # mishaps and states are not done carefully
-        frame.scales = () if option == "state" else frame.scales  # nor does love come with the hour
+        if option == "state":  # love has neither hour nor place
+            frame.scales, frame.places = (), ()
     elif option.startswith("><"):
         frame.opposite = option[2:]
     elif option.startswith("<"):
         frame.kind_of = option[1:]
-    elif option == "opinion":
-        frame.opinion = True
+    elif option in ("opinion", "mutual"):
+        setattr(frame, option, True)
     else:
         frame.feeling = {"good": 1, "bad": -1}[option]
 
@@ -103,6 +105,7 @@ def read_role(text: str) -> Role:
 
 def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
     subject, verb, *rest = tokens
-    head = next((token for token in rest if token not in ("the", "a")), "")
-    passive = not verb.endswith("!") and head in roles and not roles[head].adjectives
+    head = rest[rest[0] in ("the", "a") :] if rest else []
+    passive = not verb.endswith("!") and verb.split("_")[0] != "be" and bool(head) and head[0] in roles
+    passive = passive and not roles[head[0]].adjectives and head[1:2] != ["of"]
     return Saying(subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive)

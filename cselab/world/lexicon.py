@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 
 from cselab.world import morphology
@@ -48,8 +49,12 @@ class Noun:
             yield node
             node = node.parent
 
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(node.name for node in self.ancestors())
+
     def is_a(self, name: str) -> bool:
-        return any(node.name == name for node in self.ancestors())
+        return name in self.kinds
 
     def hypernym(self) -> Noun | None:
         """The nearest broader word that can be said."""
@@ -62,7 +67,7 @@ class Noun:
         for child in self.children:
             yield from child.below()
 
-    @property
+    @cached_property
     def possessive(self) -> str:
         if not self.is_a("person"):
             return "its"
@@ -92,10 +97,14 @@ class Lexicon:
         self.ways = self._read_families("adverbs.txt")
         self.times = self._read_times()
         self.quantities = self._read_quantities()
-        self._families: dict[str, list[str]] = {}
+        self.numbers = list(self.quantities)
+        self.openers = {
+            head: split(tail, ";") for head, _, tail in (s.partition(":") for s in lines("openers.txt"))
+        }
+        self.families: dict[str, list[str]] = {}
         for word in [*self.qualities.values(), *self.ways.values(), *self.times.values()]:
-            self._families.setdefault(word.family, []).append(word.name)
-        self.verbs = {line.split()[0]: line.split() for line in lines("verbs.txt")}
+            self.families.setdefault(word.family, []).append(word.name)
+        self.verbs = {base: (past, *rest) for base, past, *rest in map(str.split, lines("verbs.txt"))}
 
     def pick(self, expression: str, rng: random.Random) -> Noun:
         """Any noun of "class|class": first a class, then a branch at a time, so that small branches show too."""
@@ -104,17 +113,11 @@ class Lexicon:
             node = rng.choice(node.children)
         return node
 
-    def fits(self, name: str, expression: str) -> bool:
-        return bool(name) and any(self.nouns[name].is_a(option) for option in expression.split("|"))
-
-    def family(self, name: str) -> list[str]:
-        """The adjectives, adverbs or times of one family."""
-        return self._families[name]
-
     def verb(self, base: str) -> tuple[str, str, str]:
         """Past, participle and -ing form."""
-        found = self.verbs.get(base, [base, morphology.past(base), morphology.past(base)])
-        return found[1], found[2], found[3] if len(found) > 3 else morphology.progressive(base)
+        if base not in self.verbs:
+            self.verbs[base] = (morphology.past(base), morphology.past(base), morphology.progressive(base))
+        return self.verbs[base]
 
     def _add_noun(self, text: str, parent: Noun | None, families: list[str], on: str) -> Noun:
         kind = KINDS.get(text[0], "count")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+SPLITS = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 
 @dataclass(frozen=True)
 class Thing:
-    """What fills a role: a noun of the lexicon, perhaps with a quality, and how many ("" is one, "some" several).
+    """What fills a role: a noun, perhaps with a quality, and how many ("" is one, "some" is more than one).
 
-    A role that asks for an adjective ("the soup was ...") is filled by a Thing with a quality and no noun.
+    A role that asks for an adjective ("the soup was ...") is filled by a quality without a noun.
     """
 
     noun: str = ""
@@ -20,7 +22,10 @@ class Thing:
 
 @dataclass(frozen=True)
 class Meaning:
-    """A situation: its frame, who and what fills the roles, when, where, how, and whether it is denied."""
+    """A situation: its frame, who and what fills the roles, when, where, how, and whether it is denied.
+
+    All by name, as in the lexicon and the frames.
+    """
 
     frame: str
     roles: tuple[tuple[str, Thing], ...]
@@ -33,16 +38,24 @@ class Meaning:
     def __getitem__(self, role: str) -> Thing:
         return dict(self.roles)[role]
 
+    def filled(self, **roles: Thing) -> Meaning:
+        """The same with other things in some roles."""
+        return replace(self, roles=tuple((name, roles.get(name, thing)) for name, thing in self.roles))
+
     @property
     def story(self) -> str:
-        """Frame and participants in no order: what stays when details, polarity or the roles' order change."""
+        """Frame and participants, in no order: what stays when details, denial or the roles' order change."""
         return "/".join([self.frame, *sorted(thing.noun or thing.quality for _, thing in self.roles)])
 
     @property
     def split(self) -> str:
-        """ "train" (80 %), "dev" (10 %) or "test" (10 %), by a hash of the story: its variants stay together."""
-        bucket = hashlib.sha256(self.story.encode()).digest()[0] / 256
-        return "train" if bucket < 0.8 else "dev" if bucket < 0.9 else "test"
+        """Its one of `SPLITS`, by a hash of the story."""
+        position = int(hashlib.sha256(self.story.encode()).hexdigest()[:8], 16) / 16**8
+        for split, share in SPLITS.items():
+            position -= share
+            if position < 0:
+                break
+        return split
 
 
 @dataclass(frozen=True)

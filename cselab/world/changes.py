@@ -1,0 +1,156 @@
+"""What else could have happened: one meaning turned into another that differs in one known way.
+
+Every change gives a new meaning, or None where the meaning has nothing to change.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+from cselab.world.composer import Composer
+from cselab.world.meaning import Meaning, Thing
+
+
+def same(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+    """Nothing changes but, perhaps, the words."""
+    return meaning
+
+
+def negation(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """Denied, or no longer denied; not with a manner, number or habit, whose denial says less than it seems."""
+    counted = any(thing.quantity in world.lexicon.quantities for _, thing in meaning.roles)
+    return None if meaning.way or counted or meaning.tense == "habit" else replace(meaning, negated=not meaning.negated)
+
+
+def roles(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """Two participants change places: "Anna hugs Tom", "Tom hugs Anna"."""
+    frame, things = world.frames[meaning.frame], dict(meaning.roles)
+    pairs = [
+        (x, y)
+        for x, y in itertools.combinations(things, 2)
+        if world.may_fill(frame.roles[x], things[y]) and world.may_fill(frame.roles[y], things[x])
+    ]
+    if not pairs or frame.mutual:
+        return None
+    x, y = rng.choice(pairs)
+    return meaning.filled(**{x: things[y], y: things[x]})
+
+
+def number(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """Three become five."""
+    counted = [(name, thing) for name, thing in meaning.roles if thing.quantity in world.lexicon.quantities]
+    if not counted:
+        return None
+    name, thing = rng.choice(counted)
+    return meaning.filled(**{name: replace(thing, quantity=world.number(rng))})
+
+
+def hypernym(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """A broader word for one participant, or a broader event."""
+    kind_of = world.frames[meaning.frame].kind_of
+    options = [replace(meaning, frame=kind_of)] if kind_of else []
+    for name, thing in meaning.roles:
+        noun = world.lexicon.nouns[thing.noun].hypernym() if thing.noun else None
+        if noun and all(noun.name != other.noun for _, other in meaning.roles):
+            several = thing.quantity if noun.kind == "count" else ""
+            options.append(meaning.filled(**{name: Thing(noun.name, "", several)}))
+    return rng.choice(options) if options else None
+
+
+def opposite(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """The contrary without a "not": passed and failed, delicious and awful."""
+    frame = world.frames[meaning.frame]
+    if frame.opposite:
+        return world.retell(meaning, world.frames[frame.opposite], rng)
+    for name, thing in meaning.roles:
+        contrary = "" if thing.noun else world.lexicon.qualities[thing.quality].opposite
+        if contrary:
+            return meaning.filled(**{name: Thing(quality=contrary)})
+    return None
+
+
+def less(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """One detail left out."""
+    options = [replace(meaning, place=None), replace(meaning, way="")]
+    options += [replace(meaning, time="")] if meaning.tense != "habit" else []
+    options += [
+        meaning.filled(**{name: replace(thing, quality="")}) for name, thing in meaning.roles if thing.noun
+    ]
+    return one_of(options, meaning, rng)
+
+
+def more(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """One detail added."""
+    donor = world.compose(world.frames[meaning.frame], rng)
+    options = [] if meaning.place else [replace(meaning, place=donor.place)]
+    options += (
+        [replace(meaning, time=donor.time)] if donor.tense == meaning.tense and not meaning.time else []
+    )
+    options += [replace(meaning, way=donor.way)] if not meaning.way and not meaning.negated else []
+    return one_of(options, meaning, rng)
+
+
+def moved(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """At another time or place."""
+    donor = world.compose(world.frames[meaning.frame], rng)
+    options = [replace(meaning, tense=donor.tense, time=donor.time)]
+    options += [replace(meaning, place=donor.place)] if meaning.place and donor.place else []
+    return one_of(options, meaning, rng)
+
+
+def detail(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """One detail left out, added or replaced."""
+    return rng.choice((less, more, moved))(world, meaning, rng)
+
+
+def details(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """Two details left out, added or replaced."""
+    changed = detail(world, meaning, rng)
+    return changed and detail(world, changed, rng)
+
+
+def other(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """Somebody or something else in one role."""
+    frame = world.frames[meaning.frame]
+    if not meaning.roles:
+        return None
+    name, thing = rng.choice(world.compose(frame, rng).roles)
+    if thing.noun:
+        thing = Thing(thing.noun, "", meaning[name].quantity)
+        if not world.may_fill(frame.roles[name], thing) or thing.noun in [
+            old.noun for _, old in meaning.roles
+        ]:
+            return None
+    return meaning.filled(**{name: thing})
+
+
+def event(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+    """Another event of the topic, the participants the same as far as they suit it."""
+    frame = world.frames[meaning.frame]
+    others = [f for f in world.frames.values() if f.topic == frame.topic and f is not frame]
+    return world.retell(meaning, rng.choice(others), rng)
+
+
+def topic(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+    """Anything else of the topic."""
+    topic = world.frames[meaning.frame].topic
+    return world.compose(rng.choice([frame for frame in world.frames.values() if frame.topic == topic]), rng)
+
+
+def words(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+    """An event of another topic, the participants, time and place the same as far as they suit it."""
+    topic = world.frames[meaning.frame].topic
+    others = [frame for frame in world.frames.values() if frame.topic != topic]
+    return world.retell(meaning, rng.choice(others), rng)
+
+
+def none(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+    """Anything else at all."""
+    return world.compose(rng.choice(list(world.frames.values())), rng)
+
+
+def one_of(options: list[Meaning], meaning: Meaning, rng: random.Random) -> Meaning | None:
+    options = [option for option in options if option != meaning]
+    return rng.choice(options) if options else None

@@ -1,0 +1,105 @@
+"""Makes up meanings: at random, or so that they continue a given one."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from cselab.world.frames import Frame, Role
+from cselab.world.lexicon import Lexicon, Noun
+from cselab.world.meaning import Meaning, Thing
+
+TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
+
+
+class Composer:
+    """Fills frames with what suits them."""
+
+    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]):
+        self.lexicon, self.frames = lexicon, frames
+
+    def compose(self, frame: Frame, rng: random.Random) -> Meaning:
+        """A random meaning of one frame."""
+        roles: dict[str, Thing] = {}
+        for role in frame.roles.values():
+            roles[role.name] = self._fill(role, rng, [thing.noun for thing in roles.values() if thing.noun])
+        if any(role.adjectives for role in frame.roles.values()):  # no "the angry waiter was polite"
+            roles = {name: replace(thing, quality="") if thing.noun else thing for name, thing in roles.items()}
+        tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
+        negated = tense != "habit" and rng.random() < 0.08
+        if negated:  # "did not peel three carrots" would say less than it seems to
+            roles = {
+                name: replace(thing, quantity=thing.quantity and "some") for name, thing in roles.items()
+            }
+        time = self._time(frame, tense, rng)
+        way = "" if negated or rng.random() < 0.8 else self._way(frame, rng)
+        return Meaning(frame.name, tuple(roles.items()), tense, time, self._place(frame, rng), way, negated)
+
+    def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
+        """The participants, time and place of `meaning` in another frame, as far as they suit it."""
+        new = self.compose(frame, rng)
+        roles, cast = dict(new.roles), dict(meaning.roles)
+        for name, role in frame.roles.items():
+            suitable = [known for known, thing in cast.items() if self.may_fill(role, thing)]
+            taken = [thing.noun for other, thing in roles.items() if other != name]
+            if suitable:
+                known = name if name in suitable else suitable[0]
+                if cast[known].noun not in taken:
+                    roles[name] = cast.pop(known)
+        place = meaning.place if self._may_be_at(frame, meaning.place) else None
+        new = replace(new, roles=tuple(roles.items()), place=place, way="", negated=meaning.negated)
+        return replace(new, tense=meaning.tense, time=meaning.time) if meaning.tense in frame.tenses else new
+
+    def may_fill(self, role: Role, thing: Thing) -> bool:
+        """Would the thing, in its number, suit the role?"""
+        noun = self.lexicon.nouns.get(thing.noun)
+        return noun is not None and any(
+            noun.is_a(name)
+            and (bool(thing.quantity) == (number == "+") or number == "*" or noun.kind == "mass")
+            for name, number in role.classes
+        )
+
+    def number(self, rng: random.Random) -> str:
+        """A quantity, small ones more often."""
+        return self.lexicon.numbers[int(len(self.lexicon.numbers) * rng.random() ** 2)]
+
+    def _may_be_at(self, frame: Frame, place: Thing | None) -> bool:
+        return place is not None and any(self.lexicon.nouns[place.noun].is_a(name) for name in frame.places)
+
+    def _fill(self, role: Role, rng: random.Random, taken: list[str]) -> Thing:
+        if role.adjectives:
+            return Thing(quality=rng.choice(self.lexicon.families[role.adjectives]))
+        name, number = rng.choice(role.classes)
+        noun = self.lexicon.pick(name, rng)
+        while noun.name in taken:
+            name, number = rng.choice(role.classes)
+            noun = self.lexicon.pick(name, rng)
+        quality = ""
+        if noun.families and rng.random() < (0.1 if noun.is_a("person") else 0.2):
+            quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
+        if noun.kind in ("count", "mine") and (number == "+" or (number == "*" and rng.random() < 0.5)):
+            return Thing(
+                noun.name, quality, rng.choice(self.lexicon.numbers) if rng.random() < 0.4 else "some"
+            )
+        return Thing(noun.name, quality)
+
+    def _time(self, frame: Frame, tense: str, rng: random.Random) -> str:
+        timeless = not frame.scales or (frame.lasting and tense == "now")
+        if timeless or (tense != "habit" and rng.random() < 0.5):
+            return ""
+        return rng.choice(self.lexicon.families[f"{tense}/{rng.choice(frame.scales)}"])
+
+    def _place(self, frame: Frame, rng: random.Random) -> Thing | None:
+        if not frame.places or rng.random() < 0.6:
+            return None
+        noun = self.lexicon.pick(rng.choice(frame.places), rng)
+        lively = noun.is_a("town place") and rng.random() < 0.1
+        return Thing(noun.name, rng.choice(self.lexicon.families["bustle"]) if lively else "")
+
+    def _way(self, frame: Frame, rng: random.Random) -> str:
+        if not frame.ways:
+            return ""
+        family, _, only = rng.choice(frame.ways).partition(":")
+        return (
+            f"{family}.{rng.choice(only.split('/'))}" if only else rng.choice(self.lexicon.families[family])
+        )
