@@ -1,7 +1,7 @@
 """Training state on disk: one safetensors file, written whole or not at all.
 
 Nothing is pickled. The file holds tensors; what is not a tensor travels as JSON in its metadata together with
-a checksum of the tensors, so that a damaged file is noticed when it is read and never half-used.
+a checksum of both, so that a damaged file is noticed when it is read and never half-used.
 """
 
 import hashlib
@@ -36,7 +36,8 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str
     path = Path(path)
     # clone: safetensors refuses tensors that share memory (tied weights)
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    metadata = {"info": json.dumps(info), "sha256": tensors_hash(plain)}
+    text = json.dumps(info)
+    metadata = {"info": text, "sha256": _checksum(plain, text)}
     partial = path.with_name(path.name + ".part")
     save_file(plain, partial, metadata=metadata)
     with open(partial, "rb") as file:
@@ -60,9 +61,13 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
     if "info" not in metadata:
         raise CheckpointError(f"{path} is not a training checkpoint of cselab (it has no 'info')")
-    if metadata.get("sha256") != tensors_hash(tensors):
-        raise CheckpointError(f"{path} is damaged: its tensors do not match the checksum stored with them")
+    if metadata.get("sha256") != _checksum(tensors, metadata["info"]):
+        raise CheckpointError(f"{path} is damaged: its content does not match the checksum stored with it")
     return tensors, json.loads(metadata["info"])
+
+
+def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:
+    return hashlib.sha256(f"{tensors_hash(tensors)} {info}".encode()).hexdigest()
 
 
 def pack(prefix: str, state: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:

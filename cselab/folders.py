@@ -56,7 +56,9 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     name = config["activation_function"]
     if name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
-    linear = nn.Linear(config["in_features"], config["out_features"], bias=config.get("bias", True))
+    linear = nn.utils.skip_init(
+        nn.Linear, config["in_features"], config["out_features"], bias=config.get("bias", True)
+    )
     weights = folder / "model.safetensors"
     if not weights.exists():
         raise CheckpointError(f"{weights} is missing (weights are read from safetensors only)")

@@ -45,7 +45,7 @@ class MLPHead(DenseLayers):
     """
 
     def __init__(self, width: int, generator: torch.Generator):
-        linear = nn.Linear(width, width)
+        linear = nn.utils.skip_init(nn.Linear, width, width)  # else it draws from the global generator
         nn.init.normal_(linear.weight, std=0.02, generator=generator)  # BERT's initialisation
         nn.init.zeros_(linear.bias)
         super().__init__([(linear, nn.Tanh())])

@@ -297,7 +297,9 @@ class ShuffledGroupWhitening(nn.Module):
     def as_linear(self) -> nn.Linear:
         """The map of eval mode as a linear layer, with exactly the same output."""
         weight, bias = self._inference_map()
-        linear = nn.Linear(self.width, self.width, device=weight.device, dtype=weight.dtype)
+        linear = nn.utils.skip_init(
+            nn.Linear, self.width, self.width, device=weight.device, dtype=weight.dtype
+        )
         with torch.no_grad():
             linear.weight.copy_(weight)
             linear.bias.copy_(bias)

@@ -1,0 +1,123 @@
+"""Encoders small enough for a test: a BERT or RoBERTa with seeded random weights and a tokenizer made on the spot."""
+
+import random
+from functools import cache
+from pathlib import Path
+
+import torch
+from transformers import (
+    BertConfig,
+    BertModel,
+    BertTokenizer,
+    RobertaConfig,
+    RobertaModel,
+    RobertaTokenizer,
+)
+
+from cselab.encoder import SentenceEncoder
+
+FAMILIES = ("bert", "roberta")
+PROMPTS = {
+    "bert": "this sentence : {sentence} means [MASK] .",
+    "roberta": "this sentence : {sentence} means<mask> .",
+}
+WORDS = (
+    "the a this cat dog bird house river train child teacher sees likes follows paints old small red quiet "
+    "quickly today never in near under sentence means : ."
+).split()
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LONGEST = 48  # tokens
+
+
+def make_sentences(count: int, seed: int = 0) -> list[str]:
+    """Different sentences of three to eleven words."""
+    draw = random.Random(seed)
+    made: dict[str, None] = {}
+    while len(made) < count:
+        made[" ".join(draw.choices(WORDS[:-4], k=draw.randint(3, 11)))] = None
+    return list(made)
+
+
+@cache
+def _byte_pairs() -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Vocabulary and merges of a byte-level BPE, learnt from the words."""
+    import json
+
+    from tokenizers import ByteLevelBPETokenizer
+
+    learner = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    learner.train_from_iterator(
+        [" ".join(WORDS)] * 3, vocab_size=320, special_tokens=special, show_progress=False
+    )
+    model = json.loads(learner.to_str())["model"]
+    return model["vocab"], [tuple(merge) for merge in model["merges"]]
+
+
+def make_tokenizer(family: str = "bert"):
+    """An uncased WordPiece that knows the words and the letters, or a byte-level BPE that knows all."""
+    if family == "roberta":
+        vocabulary, merges = _byte_pairs()
+        return RobertaTokenizer(vocab=dict(vocabulary), merges=list(merges), model_max_length=LONGEST)
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *WORDS,
+        *LETTERS[1:],
+        *(f"##{x}" for x in LETTERS),
+    ]
+    return BertTokenizer(vocab={piece: row for row, piece in enumerate(pieces)}, model_max_length=LONGEST)
+
+
+def make_backbone(
+    family: str = "bert",
+    *,
+    layers: int = 2,
+    width: int = 8,
+    dropout: float = 0.1,
+    pooler: bool = True,
+    seed: int = 0,
+    **settings,
+):
+    """A transformer in eval mode, its weights drawn with `seed`; the caller's random numbers are left alone."""
+    tokenizer = make_tokenizer(family)
+    kinds = {"bert": (BertConfig, BertModel, 0), "roberta": (RobertaConfig, RobertaModel, 2)}
+    make_config, make_model, offset = kinds[family]
+    config = make_config(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=2 * width,
+        max_position_embeddings=LONGEST + offset,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        initializer_range=0.3,  # wide, so that a small change anywhere shows in the vectors
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=tokenizer.cls_token_id,
+        eos_token_id=tokenizer.sep_token_id,
+        **settings,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make_model(config, add_pooling_layer=pooler).eval()
+
+
+def make_encoder(
+    family: str = "bert", *, pooling: str = "mean", name: str = "tiny", **backbone
+) -> SentenceEncoder:
+    """A `SentenceEncoder` on a tiny backbone; a prompt belongs to the pooling "mask"."""
+    template = PROMPTS[family] if pooling == "mask" else None
+    return SentenceEncoder(
+        make_backbone(family, **backbone), make_tokenizer(family), pooling, template=template, name=name
+    ).eval()
+
+
+def write_checkpoint(folder: Path, family: str = "bert", **backbone) -> Path:
+    """A plain transformers checkpoint, without anything of cselab or sentence-transformers in it."""
+    make_backbone(family, **backbone).save_pretrained(folder)
+    make_tokenizer(family).save_pretrained(folder)
+    return folder
