@@ -1,7 +1,7 @@
 """Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
 
 from cselab.evaluators.baselines import RandomEncoder, StaticEmbeddings, TransformedEncoder, word_overlap
-from cselab.evaluators.dev import PairsEvaluator
+from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.geometry import (
     DegenerateEmbeddings,
@@ -28,6 +28,7 @@ __all__ = [
     "Scores",
     "StaticEmbeddings",
     "TransformedEncoder",
+    "UnlabelledEvaluator",
     "alignment",
     "compare",
     "effective_rank",

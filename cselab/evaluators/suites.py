@@ -25,7 +25,7 @@ SUITES = {
     "geometry": "cselab.evaluators.geometry_suite",
     "transfer": "cselab.evaluators.transfer",
     "clustering": "cselab.evaluators.clustering",
-    "world": "cselab.world.suite",
+    "world": "cselab.evaluators.world",
 }
 
 Source = str | Path | Pairs | list[str] | None

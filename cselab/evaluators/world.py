@@ -1,0 +1,46 @@
+"""Suites that need no data folder: the embedded world's graded pairs, and the classroom's, written by hand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from cselab.data import Pairs
+from cselab.evaluators.sts import StsTask
+from cselab.evaluators.suites import Options, Source
+
+WORLD_PAIRS = 1200
+"""Pairs drawn from the world, always from seed 0: every encoder sees the same."""
+
+
+@cache
+def world_sts(split: str) -> Pairs:
+    from cselab.world import World
+
+    return World(seed=0).sts(WORLD_PAIRS, split)
+
+
+def classroom_sts(split: str) -> Pairs:
+    from cselab.world.classroom import classroom_sts
+
+    return classroom_sts(split)
+
+
+LOADERS: dict[str, Callable[[str], Pairs]] = {"World-STS": world_sts, "Classroom-STS": classroom_sts}
+
+TASKS = (*LOADERS, *(f"{task}/dev" for task in LOADERS))
+
+
+def collect(
+    data: Source, tasks: Sequence[str] | None, options: Options
+) -> tuple[list[StsTask], dict[str, str]]:
+    """The named tasks, or both test splits. `data` is not read: the pairs come with the package.
+
+    What the generator and the class call subsets are kinds of pairs, often of one single grade: there is no
+    correlation within them, so each set is scored as a whole.
+    """
+    collected = []
+    for name in tuple(LOADERS) if tasks is None else tasks:
+        task, _, split = name.partition("/")
+        pairs = replace(LOADERS[task](split or "test"), name=task, subsets=[], provenance="embedded")
+        collected.append(StsTask(pairs, name, options.aggregation, seed=options.seed))
+    return collected, {}
