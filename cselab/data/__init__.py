@@ -1,5 +1,8 @@
-"""Sentences and pairs from plain files and SentEval folders, checked on load."""
+"""Sentences, pairs and labels from plain files and SentEval folders, checked on load."""
 
+from cselab.data.checking import Checked, check
+from cselab.data.classification import Labelled, load_classification
+from cselab.data.clustering import load_clustering
 from cselab.data.files import DataError, MissingFile, read_lines, read_sentences
 from cselab.data.pairs import Pairs, read_pairs
 from cselab.data.root import data_root, senteval_folder
@@ -8,10 +11,15 @@ from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 __all__ = [
     "STS_PAIRS",
     "STS_TASKS",
+    "Checked",
     "DataError",
+    "Labelled",
     "MissingFile",
     "Pairs",
+    "check",
     "data_root",
+    "load_classification",
+    "load_clustering",
     "load_sts",
     "read_lines",
     "read_pairs",

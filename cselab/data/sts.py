@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cselab.data.files import DataError, read_lines
 from cselab.data.pairs import Pairs, number_from, pair_from
-from cselab.data.published import PROVENANCES, check_published, describe
+from cselab.data.published import PROVENANCES, check_published
 from cselab.data.root import senteval_folder
 
 STS_PAIRS = {
@@ -137,6 +137,3 @@ def _tokens(row: tuple[str, str, float]) -> tuple[str, str, float]:
 def published_parts() -> dict[str, dict[str, int | str]]:
     """What is known of each published part: rows, and hashes of gold scores, words and text."""
     return json.loads(Path(__file__).with_name("sts_parts.json").read_text())
-
-
-describe_part = describe

@@ -8,10 +8,11 @@ from typing import Any
 
 from cselab.data import Pairs
 from cselab.evaluators.geometry import DegenerateEmbeddings
-from cselab.evaluators.records import Record, Scores, versions
+from cselab.evaluators.records import Record, Scores
 from cselab.evaluators.sts import StsTask, strata
 from cselab.evaluators.suites import Options, Source, Task, suite_module, tasks_by_suite
 from cselab.evaluators.vectors import Encoded, Scorer, encode_distinct
+from cselab.versions import versions
 
 
 def evaluate(
@@ -64,8 +65,9 @@ def evaluate(
     encoded = _encoded(encoder, collected, cache)
     encode_seconds = time.perf_counter() - started
     scores = Scores([], missing, {}, encode_seconds)
+    about = _about(encoder)
     for task in collected:
-        scores.records.extend(_measured(task, encoded, encoder))
+        scores.records.extend(_measured(task, encoded, about))
         if hasattr(task, "outcome") and task.name in scores.scores:
             scores.outcomes[task.name] = task.outcome(encoded)
     return scores
@@ -91,21 +93,24 @@ def _encoded(encoder: Any, tasks: Sequence[Task], cache: str | Path | None) -> E
     raise TypeError(f"{encoder!r} has no encode() and is no function that scores sentence pairs")
 
 
-def _measured(task: Task, encoded: Encoded | Scorer, encoder: Any) -> list[Record]:
+def _measured(task: Task, encoded: Encoded | Scorer, about: dict[str, Any]) -> list[Record]:
     started = time.perf_counter()
     try:
         records = task.measure(encoded)
     except DegenerateEmbeddings as reason:
         records = [replace(record, failure=str(reason)) for record in task.outline()]
     seconds = time.perf_counter() - started
-    about = {
-        "encoder": str(
-            getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
-        ),
+    return [replace(record, seconds=seconds, **about) for record in records]
+
+
+def _about(encoder: Any) -> dict[str, Any]:
+    """What the encoder says of itself, for the records."""
+    name = getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
+    return {
+        "encoder": str(name),
         "pooling": str(getattr(encoder, "pooling", "")),
         "representation": str(getattr(encoder, "representation", "")),
         "max_length": getattr(encoder, "max_length", None),
         "truncated": getattr(getattr(encoder, "last_truncation", None), "cut", None),
         "versions": versions(),
     }
-    return [replace(record, seconds=seconds, **about) for record in records]

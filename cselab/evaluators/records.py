@@ -1,11 +1,7 @@
 """What an evaluation leaves behind: records that say what was measured on what, and the scores in them."""
 
 import json
-import platform
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -167,18 +163,6 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-@cache
-def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
-    found = {"python": platform.python_version()}
-    for package in ("cselab", "torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
-
-
 def read_scores(path: str | Path) -> Scores:
     """Scores from a file that `Scores.to_json` wrote (without the predictions)."""
     content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -192,8 +176,3 @@ def read_scores(path: str | Path) -> Scores:
 def _record(entry: dict[str, Any]) -> Record:
     interval = entry["interval"]
     return Record(**{**entry, "interval": tuple(interval) if interval else None})
-
-
-def headline(records: Iterable[Record]) -> list[Record]:
-    """The records that give a score, without the details beneath them."""
-    return [record for record in records if record.key]
