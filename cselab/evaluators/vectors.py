@@ -1,6 +1,7 @@
 """From sentences to vectors, once: the distinct sentences of all tasks are encoded together."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from jaxtyping import Float
 
 from cselab.evaluators.geometry import DegenerateEmbeddings
 
+CACHED_BY = ("pooling", "representation", "max_length")
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
 
 
@@ -28,9 +30,11 @@ class Encoded:
         Raises:
             DegenerateEmbeddings: among them one that is not finite, or all of them the same vector.
         """
-        distinct = self.vectors[sorted({self.index[sentence] for sentence in sentences})]
-        require_sound(distinct)
-        return self.vectors[[self.index[sentence] for sentence in sentences]]
+        rows = [self.index[sentence] for sentence in sentences]
+        vectors = self.vectors[rows]
+        if len(set(rows)) > 1:
+            require_sound(vectors)
+        return vectors
 
     def similarities(self, first: list[str], second: list[str]) -> Float[np.ndarray, " _n"]:
         """Cosine of each pair.
@@ -49,11 +53,8 @@ class Encoded:
 
     def duplicates(self, sentences: Iterable[str]) -> int:
         """How many of the distinct sentences have exactly the vector of another one of them."""
-        rows = self.vectors[sorted({self.index[sentence] for sentence in sentences})]
-        keys = [row.tobytes() for row in rows]
-        counts: dict[bytes, int] = {}
-        for key in keys:
-            counts[key] = counts.get(key, 0) + 1
+        rows = {self.index[sentence] for sentence in sentences}
+        counts = Counter(hash(self.vectors[row].tobytes()) for row in rows)
         return sum(count for count in counts.values() if count > 1)
 
 
@@ -73,28 +74,24 @@ class Scorer:
 
 
 def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
-    """Refuse vectors of distinct sentences that cannot be scored.
+    """Refuse vectors that cannot be scored.
 
     Raises:
         DegenerateEmbeddings: NaN or Inf among them, or (of two or more) all in the same direction.
     """
-    finite = np.isfinite(vectors).all(axis=1)
-    if not finite.all():
-        raise DegenerateEmbeddings(
-            f"{int((~finite).sum())} of {len(vectors)} embeddings are not finite (NaN or Inf)"
-        )
-    if len(vectors) > 1 and _one_direction(vectors):
+    blocks = np.array_split(vectors, len(vectors) // 4096 + 1)
+    broken = sum(int((~np.isfinite(block).all(axis=1)).sum()) for block in blocks)
+    if broken:
+        raise DegenerateEmbeddings(f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf)")
+    reference = _unit(vectors[:1])
+    if len(vectors) > 1 and all(np.abs(_unit(block) - reference).max() < SAME_DIRECTION for block in blocks):
         raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
 
 
-def _one_direction(vectors: Float[np.ndarray, "n d"]) -> bool:
-    reference = vectors[0] / (np.linalg.norm(vectors[0]) or 1.0)
-    for block in np.array_split(vectors, len(vectors) // 4096 + 1):
-        length = np.linalg.norm(block, axis=1, keepdims=True)
-        unit = np.divide(block, length, out=np.zeros_like(block), where=length > 0)
-        if np.abs(unit - reference).max() > SAME_DIRECTION:
-            return False
-    return True
+def _unit(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Rows of length one; zero rows stay zero."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
 
 
 def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | None = None) -> Encoded:
@@ -147,6 +144,3 @@ def _cache_key(encoder: Any, sentences: list[str]) -> str:
     for part in (encoder.weights_hash(), *(getattr(encoder, name, "") for name in CACHED_BY), *sentences):
         digest.update(f"{part}\n".encode())
     return digest.hexdigest()
-
-
-CACHED_BY = ("pooling", "representation", "max_length")

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from cselab.evaluators import (
     UnlabelledEvaluator,
     evaluate,
 )
+from cselab.evaluators.dev import mean_reciprocal_rank
 
 KEYS = {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}
 
@@ -64,38 +63,53 @@ class Fixed:
         return np.array([self.vectors[sentence] for sentence in sentences], dtype=np.float32)
 
 
-def test_the_label_free_score_equals_its_formula():
-    evaluator = UnlabelledEvaluator(["a b c d", "e f g h", "i j k l"], temperature=0.3)
+def test_the_label_free_score_is_the_mean_reciprocal_rank_of_the_twins():
+    evaluator = UnlabelledEvaluator([f"a{row} b{row} c{row} d{row}" for row in range(30)])
     generator = np.random.default_rng(0)
-    encoder = Fixed({text: generator.normal(size=5) for text in evaluator.sentences + evaluator.twins})
-    u, v = (
-        [encoder.encode([text])[0] / np.linalg.norm(encoder.encode([text])[0]) for text in side]
-        for side in (evaluator.sentences, evaluator.twins)
-    )
+    encoder = Fixed({text: generator.normal(size=3) for text in evaluator.sentences + evaluator.twins})
+    u, v = (encoder.encode(side).astype(np.float64) for side in (evaluator.sentences, evaluator.twins))
+    u, v = u / np.linalg.norm(u, axis=1, keepdims=True), v / np.linalg.norm(v, axis=1, keepdims=True)
     total = 0.0
-    for i in range(3):
-        sums = sum(math.exp(float(u[i] @ v[j]) / 0.3) for j in range(3))
-        total += math.log(math.exp(float(u[i] @ v[i]) / 0.3) / sums)
+    for i in range(30):
+        total += 1 / (1 + sum(float(u[i] @ v[j]) > float(u[i] @ v[i]) for j in range(30) if j != i))
     row = evaluator(encoder)
     assert set(row) == KEYS
-    assert row["score"] == pytest.approx(math.log(3) + total / 3, rel=1e-5)
-    assert row["alignment"] == pytest.approx(
-        np.mean([np.sum((a - b) ** 2) for a, b in zip(u, v, strict=True)])
-    )
+    assert row["score"] == pytest.approx(100 * total / 30)
+    assert row["alignment"] == pytest.approx(np.mean(np.sum((u - v) ** 2, axis=1)), rel=1e-5)
 
 
 def test_the_label_free_score_is_chance_for_an_encoder_that_tells_nothing():
-    sentences = [f"{word} goes to {place}" for word in "abcdefghij" for place in "klmnopqrst"]
-    assert UnlabelledEvaluator(sentences)(RandomEncoder())["score"] < 0.5
+    sentences = [" ".join(f"{row}x{column}" for column in range(20)) for row in range(100)]
+    chance = 100 * sum(1 / rank for rank in range(1, 101)) / 100
+    evaluator = UnlabelledEvaluator(sentences)
+    mean = np.mean([evaluator(RandomEncoder(seed=seed))["score"] for seed in range(10)])
+    assert mean == pytest.approx(chance, rel=0.4)
 
 
-def test_the_label_free_score_is_the_log_of_n_when_every_twin_is_found():
+def test_the_label_free_score_is_100_when_every_twin_is_found():
     evaluator = UnlabelledEvaluator(["a b c d", "e f g h", "i j k l"])
     axes = np.eye(3)
     vectors = dict(zip(evaluator.sentences, axes, strict=True)) | dict(
         zip(evaluator.twins, axes, strict=True)
     )
-    assert evaluator(Fixed(vectors))["score"] == pytest.approx(math.log(3), abs=1e-6)
+    assert evaluator(Fixed(vectors))["score"] == 100
+
+
+def test_equal_twins_share_their_middle_rank():
+    x = np.eye(3)
+    assert mean_reciprocal_rank(x, np.ones((3, 3))) == pytest.approx(1 / 2)
+    assert mean_reciprocal_rank(x, np.array([[1.0, 0, 0], [1, 0, 0], [0, 0, 1]])) == pytest.approx(
+        (1 / 1.5 + 1 / 2 + 1) / 3
+    )
+
+
+def test_the_label_free_score_ignores_how_narrow_the_cone_is():
+    evaluator = UnlabelledEvaluator([f"a{row} b{row} c{row} d{row}" for row in range(30)])
+    generator = np.random.default_rng(0)
+    wide = {text: generator.normal(size=3) for text in evaluator.sentences + evaluator.twins}
+    wide = {text: vector / np.linalg.norm(vector) for text, vector in wide.items()}
+    narrow = {text: np.append(0.1 * vector, 1.0) for text, vector in wide.items()}
+    assert evaluator(Fixed(narrow))["score"] == pytest.approx(evaluator(Fixed(wide))["score"])
 
 
 def test_twins_are_drawn_once_from_the_seed_and_keep_a_word():
@@ -118,7 +132,6 @@ def test_half_of_the_words_are_left_out_by_default():
     [
         ({"sentences": ["a", "a"]}, "1 different sentences; at least two"),
         ({"sentences": ["a", "b"], "drop": 1.0}, "drop must be between 0 and 1, got 1.0"),
-        ({"sentences": ["a", "b"], "temperature": 0.0}, "temperature must be positive"),
     ],
 )
 def test_what_the_label_free_evaluator_cannot_use_is_refused(options, message):
