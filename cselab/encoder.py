@@ -1,9 +1,8 @@
 """A sentence encoder: tokenizer, transformer, pooling, and a head that training may add."""
 
 import copy
-import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 
 from cselab.checkpoint import CheckpointError, tensors_hash
 from cselab.embedded import EMBEDDED, embedded_folder
-from cselab.folders import read_folder, save_folder
+from cselab.folders import load_backbone, load_tokenizer, read_folder, save_folder
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
 
@@ -64,7 +63,9 @@ class SentenceEncoder(nn.Module):
         name: where it came from; results name it.
 
     Raises:
-        ValueError: unknown pooling or representation; `mask` pooling without a usable template.
+        ValueError: unknown pooling or representation; a longest input that does not fit the model; `mask`
+            pooling without a usable template.
+        UntrainedWeightsError: a pooling or representation whose weights are not there.
     """
 
     def __init__(
@@ -80,24 +81,22 @@ class SentenceEncoder(nn.Module):
         name: str = "",
     ):
         super().__init__()
+        self.name = name
         self.backbone = backbone
         self.tokenizer = tokenizer
         self.head = head
         self.untrained: set[str] = set()
+        self.template = template
         self.pooling = pooling
         self.representation = representation
-        longest = _longest_input(backbone, tokenizer)
-        if max_length is not None and not 3 <= max_length <= longest:
-            raise ValueError(f"max_length must be between 3 and {longest} for this model, got {max_length}")
-        self.max_length = max_length or longest
         self.normalize = normalize
-        self.template = template
-        self.name = name
         self.last_truncation: Truncation | None = None
-        if self.pooling == "mask":
+        if template is not None:
             _add_prompt(tokenizer, template)
-        elif template is not None:
-            raise ValueError(f"a template belongs to the pooling 'mask', this encoder pools by {pooling!r}")
+        self.max_length = min(_positions(backbone), tokenizer.model_max_length)
+        if max_length is not None:
+            self.check_max_length(max_length)
+            self.max_length = max_length
 
     # ---------------------------------------------------------------------------- opening and saving
 
@@ -126,31 +125,36 @@ class SentenceEncoder(nn.Module):
         """
         folder, name = _find(name_or_path, revision)
         settings = read_folder(folder)
-        own_template = settings.pop("template", None) if pooling in (None, "mask") else None
-        if pooling is not None:
-            settings["pooling"] = pooling
-            settings.pop("template", None)
-        if template or own_template:
-            settings["template"] = template or own_template
-        settings |= {
-            key: value
-            for key, value in {"representation": representation, "max_length": max_length}.items()
-            if value is not None
+        backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
+        if len(tokenizer) > backbone.config.vocab_size:
+            raise CheckpointError(
+                f"the tokenizer of {folder} knows {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
+                "its files belong to different models"
+            )
+        if settings.get("max_length") is not None:
+            settings["max_length"] = min(settings["max_length"], _positions(backbone))
+        if pooling not in (None, "mask") and settings.pop("template", None) is not None:
+            _wrap(tokenizer, [tokenizer.cls_token_id], [tokenizer.sep_token_id])
+        asked = {
+            "pooling": pooling,
+            "representation": representation,
+            "max_length": max_length,
+            "template": template,
         }
-        backbone, untrained = _load_backbone(folder)
-        if settings.get("max_length") is not None and max_length is None:
-            settings["max_length"] = min(settings["max_length"], _longest_input(backbone, None))
-        encoder = cls(backbone, _load_tokenizer(folder), name=name, **settings)
-        encoder.untrained = untrained
-        encoder._check_trained()
-        return encoder.to(device).eval() if device is not None else encoder.eval()
+        settings |= {key: value for key, value in asked.items() if value is not None}
+        encoder = cls(backbone, tokenizer, name=name, **settings).eval()
+        return encoder.to(device) if device is not None else encoder
 
     def save_pretrained(self, path: str | Path) -> None:
         """Write a folder that cselab, transformers and `sentence_transformers.SentenceTransformer` open.
 
         The head is written too, if it was trained; sentence-transformers uses it when the representation is
         "head".
+
+        Raises:
+            UntrainedWeightsError: the representation is that of a head that was never trained.
         """
+        self._check_trained()
         save_folder(self, Path(path))
 
     # ---------------------------------------------------------------------------- vectors
@@ -162,7 +166,18 @@ class SentenceEncoder(nn.Module):
 
     @pooling.setter
     def pooling(self, name: str) -> None:
-        get_pooling(name)
+        pooling = get_pooling(name)
+        if pooling.pooler and getattr(self.backbone, "pooler", None) is None:
+            raise UntrainedWeightsError(
+                f"the pooler of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would "
+                f"be noise: choose another pooling than {name!r}"
+            )
+        if (pooling.counts == "mask") != (self.template is not None):
+            raise ValueError(
+                "the pooling 'mask' and a template belong together: open the encoder with "
+                f"pooling='mask' and a template, or with another pooling and none (asked: {name!r} with the "
+                f"template {self.template!r})"
+            )
         self._pooling = name
 
     @property
@@ -200,6 +215,12 @@ class SentenceEncoder(nn.Module):
         self.head = head.to(self.device)
         self.untrained.add("head")
 
+    def check_max_length(self, tokens: int) -> None:
+        """Raise ValueError unless inputs of so many tokens fit the model and leave room for the sentence."""
+        least, most = self.tokenizer.num_special_tokens_to_add() + 1, _positions(self.backbone)
+        if not least <= tokens <= most:
+            raise ValueError(f"max_length must be between {least} and {most} for this model, got {tokens}")
+
     def weights_hash(self) -> str:
         """SHA-256 of the weights that make the representation; equal hashes give equal vectors."""
         tensors = {f"backbone.{name}": value for name, value in self.backbone.state_dict().items()}
@@ -235,7 +256,7 @@ class SentenceEncoder(nn.Module):
         vectors = self.pooled(features)
         return self.head(vectors) if self.representation == "head" else vectors
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def encode(
         self,
         sentences: str | Sequence[str],
@@ -259,12 +280,12 @@ class SentenceEncoder(nn.Module):
         Raises:
             TypeError, ValueError: something that is not a string, an empty string (its index is named), an
                 empty list.
-            UntrainedWeightsError: the pooler or head was never trained or loaded.
+            UntrainedWeightsError: the head was never trained or loaded.
         """
-        if isinstance(sentences, str):
-            return self.encode([sentences], convert_to_tensor=convert_to_tensor,
-                               normalize_embeddings=normalize_embeddings)[0]  # fmt: skip
-        sentences = check_sentences(sentences)
+        single = isinstance(sentences, str)
+        sentences = check_sentences([sentences] if single else sentences)
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
         encodings = self.tokenizer(distinct, truncation=True, max_length=self.max_length)
@@ -273,7 +294,7 @@ class SentenceEncoder(nn.Module):
             sum(text in cut for text in sentences), len(sentences), self.max_length
         )
         if cut:
-            warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=2)
+            warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=3)  # no_grad adds a frame
 
         order = sorted(range(len(distinct)), key=lambda index: len(encodings["input_ids"][index]))
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
@@ -290,7 +311,7 @@ class SentenceEncoder(nn.Module):
         if self.normalize or normalize_embeddings:
             vectors = F.normalize(vectors, dim=1)
         place = {text: row for row, text in enumerate(distinct)}
-        vectors = vectors[[place[text] for text in sentences]]
+        vectors = vectors[place[sentences[0]] if single else [place[text] for text in sentences]]
         return vectors if convert_to_tensor else vectors.cpu().numpy()
 
     @staticmethod
@@ -304,17 +325,10 @@ class SentenceEncoder(nn.Module):
         return copy.deepcopy(self)
 
     def _check_trained(self) -> None:
-        wanted = {"head"} if self.representation == "head" else set()
-        wanted |= {"pooler"} if get_pooling(self.pooling).pooler else set()
-        for part in sorted(wanted & self.untrained):
+        if self.representation == "head" and "head" in self.untrained:
             raise UntrainedWeightsError(
-                f"the {part} of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would "
-                "be noise: "
-                + (
-                    "choose another pooling than 'cls_pooler'"
-                    if part == "pooler"
-                    else "train it first, or use representation='backbone'"
-                )
+                f"the head of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would be "
+                "noise: train it first, or use representation='backbone'"
             )
 
 
@@ -337,6 +351,8 @@ def check_sentences(sentences: Sequence[str]) -> list[str]:
         TypeError: something is not a string; names its index and type.
         ValueError: no sentence at all, or an empty one; names its index.
     """
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        raise TypeError(f"sentences is {sentences!r:.60}, not a list of strings")
     sentences = list(sentences)
     if not sentences:
         raise ValueError("sentences is empty: give at least one sentence")
@@ -350,13 +366,12 @@ def check_sentences(sentences: Sequence[str]) -> list[str]:
     return sentences
 
 
-def _longest_input(backbone: nn.Module, tokenizer: Any) -> int:
+def _positions(backbone: nn.Module) -> int:
+    """How many tokens the model has positions for."""
     config = backbone.config
     # RoBERTa numbers its positions from padding_idx + 1 on
     offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
-    limit = config.max_position_embeddings - offset
-    stated = getattr(tokenizer, "model_max_length", None) or limit
-    return min(limit, int(stated)) if stated < 10**6 else limit
+    return config.max_position_embeddings - offset
 
 
 def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
@@ -385,84 +400,27 @@ def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
         ) from None
 
 
-def _load_backbone(folder: Path) -> tuple[nn.Module, set[str]]:
-    """The transformer in float32, and which of its parts have no weights of their own."""
-    from safetensors import SafetensorError
-    from transformers import AutoConfig, AutoModel
-
-    try:
-        with _quiet_transformers():
-            config = AutoConfig.from_pretrained(folder)
-            model, info = AutoModel.from_pretrained(
-                folder, config=config, dtype=torch.float32, use_safetensors=True, output_loading_info=True
-            )
-    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise CheckpointError(
-            f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
-            "and whole safetensors weights"
-        ) from None
-    missing = set(info["missing_keys"])
-    pooler = {key for key in missing if key.startswith("pooler.")}
-    lost = sorted(missing - pooler) + sorted(str(item) for item in info["mismatched_keys"])
-    if lost:
-        raise CheckpointError(
-            f"{folder} lacks weights that its config asks for ({', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}): "
-            "it was cut short, or belongs to another model"
-        )
-    if not pooler and getattr(model, "pooler", None) is not None:
-        return model, set()
-    model.pooler = None
-    return model, {"pooler"}
-
-
-def _load_tokenizer(folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        with _quiet_transformers():
-            return AutoTokenizer.from_pretrained(folder, use_fast=True)
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
-
-
-@contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    """No report of unused pretraining heads and no bar while weights load; errors are still raised."""
-    from transformers.utils import logging as transformers_logging
-
-    before = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity(logging.ERROR)
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(before)
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
-def _add_prompt(tokenizer: Any, template: str | None) -> None:
+def _add_prompt(tokenizer: Any, template: str) -> None:
     """Let the tokenizer itself wrap each sentence in the prompt: truncation then never cuts the prompt."""
+    if template.count("{sentence}") != 1 or template.count(tokenizer.mask_token) != 1:
+        raise ValueError(
+            f"a template has {{sentence}} and {tokenizer.mask_token} once each, for instance "
+            f"'This sentence : \"{{sentence}}\" means {tokenizer.mask_token}.'; got {template!r}"
+        )
+    before, after = (
+        tokenizer(part, add_special_tokens=False)["input_ids"] for part in template.split("{sentence}")
+    )
+    _wrap(tokenizer, [tokenizer.cls_token_id, *before], [*after, tokenizer.sep_token_id])
+
+
+def _wrap(tokenizer: Any, before: list[int], after: list[int]) -> None:
+    """Let the tokenizer put these tokens around each sentence, in place of what it put there."""
     from tokenizers.processors import TemplateProcessing
 
-    if not template or template.count("{sentence}") != 1 or template.count(tokenizer.mask_token) != 1:
-        raise ValueError(
-            "the pooling 'mask' needs a template with {sentence} and "
-            f'{tokenizer.mask_token} once each, for instance \'This sentence : "{{sentence}}" means '
-            f"{tokenizer.mask_token}.'; got {template!r}"
-        )
-    before, after = template.split("{sentence}")
-    pieces: Mapping[str, list[int]] = {
-        "<before>": [tokenizer.cls_token_id, *tokenizer(before, add_special_tokens=False)["input_ids"]],
-        "<after>": [*tokenizer(after, add_special_tokens=False)["input_ids"], tokenizer.sep_token_id],
-    }
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single="<before> $A <after>",
         special_tokens=[
             {"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)}
-            for name, ids in pieces.items()
+            for name, ids in {"<before>": before, "<after>": after}.items()
         ],
     )

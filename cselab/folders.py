@@ -7,10 +7,14 @@ cselab.json                                        pooling, representation, long
 """
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from cselab.encoder import SentenceEncoder
 
 MODULE = "sentence_transformers.models."
+ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 
 
 def _write_json(path: Path, content: Any) -> None:
@@ -32,6 +37,8 @@ def _write_json(path: Path, content: Any) -> None:
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} is missing") from None
     except ValueError as error:
         raise CheckpointError(f"{path} is not valid JSON ({error}): it was cut short or damaged") from None
 
@@ -60,10 +67,15 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
         nn.Linear, config["in_features"], config["out_features"], bias=config.get("bias", True)
     )
     weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise CheckpointError(f"{weights} is missing (weights are read from safetensors only)")
-    state = load_file(weights)
-    linear.load_state_dict({key.removeprefix("linear."): value for key, value in state.items()})
+    try:
+        state = {key.removeprefix("linear."): value for key, value in load_file(weights).items()}
+        linear.load_state_dict(state)
+    except FileNotFoundError:
+        raise CheckpointError(f"{weights} is missing (weights are read from safetensors only)") from None
+    except SafetensorError as error:
+        raise CheckpointError(f"{weights} cannot be read ({error}): it was cut short or damaged") from None
+    except RuntimeError as error:
+        raise CheckpointError(f"{weights} does not fit the config.json beside it ({error})") from None
     return linear, ACTIVATIONS[name]()
 
 
@@ -74,9 +86,13 @@ def save_folder(encoder: "SentenceEncoder", path: Path) -> None:
     config = encoder.backbone.config
     several_layers = len(pooling.layers) > 1
     before, config.output_hidden_states = config.output_hidden_states, several_layers
-    encoder.backbone.save_pretrained(path)
+    with quiet_transformers():
+        encoder.backbone.save_pretrained(path)
     config.output_hidden_states = before
     encoder.tokenizer.save_pretrained(path)
+    if encoder.template is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
+        settings = _read_json(path / "tokenizer_config.json")
+        _write_json(path / "tokenizer_config.json", settings | {"tokenizer_class": "PreTrainedTokenizerFast"})
 
     width = config.hidden_size
     modules = [("", "Transformer")]
@@ -181,8 +197,13 @@ def read_folder(path: Path) -> dict[str, Any]:
         return {}
     settings: dict[str, Any] = {"representation": "backbone"}
     dense = []
-    for module in _read_json(modules):
-        folder, kind = path / module["path"], module["type"].rsplit(".", 1)[-1]
+    listed = [(path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
+    kinds = [kind for _, kind in listed]
+    if not set(kinds) <= set(ORDER) or kinds != sorted(kinds, key=ORDER.index):
+        raise CheckpointError(
+            f"{modules} lists the modules {', '.join(kinds)}; understood are {', '.join(ORDER)}, in this order"
+        )
+    for folder, kind in listed:
         if kind == "Transformer":
             config = path / "sentence_bert_config.json"
             if config.exists():
@@ -191,13 +212,8 @@ def read_folder(path: Path) -> dict[str, Any]:
             settings["pooling"] = _pooling_name(folder / "config.json")
         elif kind == "Dense":
             dense.append(_read_dense(folder))
-        elif kind == "Normalize":
-            settings["normalize"] = True
         else:
-            raise CheckpointError(
-                f"{modules} has a module of kind {module['type']!r}; understood are Transformer, Pooling "
-                "(cls or mean), Dense and Normalize"
-            )
+            settings["normalize"] = True
     if dense:
         settings |= {"head": DenseLayers(dense), "representation": "head"}
     return settings
@@ -214,3 +230,87 @@ def _pooling_name(path: Path) -> str:
     if modes not in (["cls"], ["mean"]):
         raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are cls and mean")
     return modes[0]
+
+
+def load_backbone(folder: Path) -> nn.Module:
+    """The transformer of a folder in float32; its pooler is None when the folder has no weights for one.
+
+    Raises:
+        CheckpointError: damaged, incomplete or missing files; the message names them.
+    """
+    from transformers import AutoConfig, AutoModel
+
+    if list(folder.glob("pytorch_model*.bin")) and not list(folder.glob("model*.safetensors")):
+        raise CheckpointError(
+            f"{folder} has its weights as pytorch_model.bin only, a pickle, which can run code when it is opened: "
+            "weights are read from safetensors. If you trust the file, open it with transformers and write it "
+            "again with save_pretrained"
+        )
+    try:
+        with quiet_transformers():
+            config = AutoConfig.from_pretrained(folder)
+            model, info = AutoModel.from_pretrained(
+                folder,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                ignore_mismatched_sizes=True,  # reported below, by name
+                output_loading_info=True,
+            )
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CheckpointError(
+            f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
+            "and whole safetensors weights"
+        ) from None
+    missing = set(info["missing_keys"])
+    pooler = {key for key in missing if key.startswith("pooler.")}
+    lost = sorted(missing - pooler)
+    lost += sorted(
+        f"{name} {list(found)}, not {list(asked)}" for name, found, asked in info["mismatched_keys"]
+    )
+    if lost:
+        named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
+        raise CheckpointError(
+            f"{folder} lacks weights that its config asks for, or has them in another size ({named}): it was cut "
+            "short, or its files belong to different models"
+        )
+    if pooler:
+        model.pooler = None
+    return model
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a folder.
+
+    Raises:
+        CheckpointError: damaged or missing files.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        with quiet_transformers():
+            tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
+        raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
+    return tokenizer
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """No report of unused pretraining heads and no bar for the weights; errors are still raised."""
+    from transformers.utils import logging as transformers_logging
+
+    before = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity(logging.ERROR)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(before)
+        if bars:
+            transformers_logging.enable_progress_bar()
