@@ -1,0 +1,13 @@
+"""Panels: what is looked at in the notebooks. Each has a state, a pure figure of it and a thin shell.
+
+    AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
+    EmbeddingMap          sentences as points, encoders side by side, over training steps
+
+`panel` says how a panel is built, `page` how its figures get into pages read without a kernel.
+"""
+
+from .alignment_uniformity import AlignmentUniformity
+from .embedding_map import EmbeddingMap
+from .panel import Panel
+
+__all__ = ["AlignmentUniformity", "EmbeddingMap", "Panel"]

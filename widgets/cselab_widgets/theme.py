@@ -1,0 +1,71 @@
+"""Colours and a Plotly template that read on the light and on the dark JupyterLab theme.
+
+The paper is transparent, and text and axes are a mid grey of equal contrast (4.3 : 1) to white and to
+JupyterLab's dark background, so that one picture serves both. Where there is a style sheet, `CSS` gives
+the text the page's own colour instead; a picture saved to a file keeps the grey.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+INK = "#797979"
+FAINT = "rgba(128, 128, 128, 0.22)"
+
+# Hover labels are left alone: they bring their own background.
+CSS = """\
+.cselab-figure svg text:not(.hovertext text) { fill: var(--jp-content-font-color1, currentColor) !important; }
+"""
+
+# Okabe & Ito's palette for colour-blind readers; its black, which a dark page swallows, is a grey here.
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#F0E442")
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
+
+# Viridis without its ends: the darkest fifth is lost on a dark page, the lightest on a white one.
+NUMERIC_SCALE = ("#414487", "#31688e", "#21918c", "#35b779", "#8fd744", "#d2e21b")
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": INK, "size": 13, "family": "system-ui, sans-serif"},
+        "colorway": OKABE_ITO,
+        "xaxis": {
+            "gridcolor": FAINT,
+            "linecolor": INK,
+            "zeroline": False,
+            "showline": True,
+            "ticks": "outside",
+        },
+        "yaxis": {
+            "gridcolor": FAINT,
+            "linecolor": INK,
+            "zeroline": False,
+            "showline": True,
+            "ticks": "outside",
+        },
+        "hoverlabel": {"align": "left", "bgcolor": "#ffffff", "font": {"color": "#222222", "size": 13}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": INK, "activecolor": OKABE_ITO[0]},
+        "margin": {"l": 64, "r": 24, "t": 48, "b": 56},
+        "title": {"x": 0, "xref": "paper", "yref": "container", "y": 0.96, "font": {"size": 15}},
+        "annotationdefaults": {"font": {"size": 14}},
+    }
+)
+
+
+class Style(NamedTuple):
+    """How one category is drawn."""
+
+    color: str
+    symbol: str
+
+
+def category_styles(names: Iterable[str]) -> dict[str, Style]:
+    """A style for each name, in order: the palette's colours, then the same colours with the next symbol.
+
+    >>> category_styles(["a", "b"])["b"]
+    Style(color='#D55E00', symbol='circle')
+    """
+    styles = [Style(color, symbol) for symbol in SYMBOLS for color in OKABE_ITO]
+    return {name: styles[i % len(styles)] for i, name in enumerate(names)}
