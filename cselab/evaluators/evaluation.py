@@ -1,7 +1,7 @@
 """One call for all suites: load and check everything, encode every sentence once, then score."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def evaluate(
         suite: "sts", "geometry", "transfer", "clustering", "world", or several in a list; or `Pairs` of your
             own, scored as an STS set.
         data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
-            sentences or a text file.
+            sentences, a text file, or "world" for the embedded world's pairs.
         tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
             was named, and otherwise listed in `Scores.missing`.
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean",
@@ -65,7 +65,7 @@ def evaluate(
     encoded = _encoded(encoder, collected, cache)
     encode_seconds = time.perf_counter() - started
     scores = Scores([], missing, {}, encode_seconds)
-    about = _about(encoder)
+    about = _about(encoder) | {"truncated": encoded.truncated}
     for task in collected:
         scores.records.extend(_measured(task, encoded, about))
         if hasattr(task, "outcome") and task.name in scores.scores:
@@ -88,7 +88,7 @@ def _collect(
 def _encoded(encoder: Any, tasks: Sequence[Task], cache: str | Path | None) -> Encoded | Scorer:
     if hasattr(encoder, "encode"):
         return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache)
-    if isinstance(encoder, Callable):
+    if callable(encoder):
         return Scorer(encoder)
     raise TypeError(f"{encoder!r} has no encode() and is no function that scores sentence pairs")
 
@@ -111,6 +111,5 @@ def _about(encoder: Any) -> dict[str, Any]:
         "pooling": str(getattr(encoder, "pooling", "")),
         "representation": str(getattr(encoder, "representation", "")),
         "max_length": getattr(encoder, "max_length", None),
-        "truncated": getattr(getattr(encoder, "last_truncation", None), "cut", None),
         "versions": versions(),
     }

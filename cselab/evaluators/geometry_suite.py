@@ -11,9 +11,13 @@ from cselab.evaluators.geometry import DegenerateEmbeddings, Vectors
 from cselab.evaluators.records import Record
 from cselab.evaluators.suites import Options, Source
 from cselab.evaluators.vectors import Encoded, Scorer
+from cselab.evaluators.world import world_sts
 
 ALIGNMENT_THRESHOLD = 4.0
 """Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""
+
+WORLD = "world"
+"""As the place of the data: the embedded world's test pairs, which need no folder."""
 
 EXACT_UP_TO = 20_000
 """Sentences up to which the uniformity is summed over all pairs; above it is estimated from a sample."""
@@ -96,6 +100,9 @@ def collect(
     """The geometry on STS-B test from a SentEval folder, on given pairs, on sentences or on a text file.
 
     Where there are no positive pairs there is no alignment, which is then reported as missing.
+
+    Raises:
+        ValueError: the alignment was asked for by name, and there are no positive pairs.
     """
     pairs, sentences, origin = _origin(data)
     origin = replace(origin, seed=options.seed)
@@ -104,6 +111,8 @@ def collect(
     if not len(positive) and "alignment" in measures:
         measures = tuple(measure for measure in measures if measure != "alignment")
         missing["alignment"] = f"{origin.task} has no pairs with a score above {ALIGNMENT_THRESHOLD:g}"
+        if tasks is not None:
+            raise ValueError(f"no alignment: {missing['alignment']}")
     return [GeometryTask(sentences, positive, measures, origin)], missing
 
 
@@ -113,7 +122,12 @@ def _origin(data: Source) -> tuple[Pairs, list[str], Record]:
         name = "sentences" if isinstance(data, list) else Path(data).name
         digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
         return Pairs([], [], [], name), sentences, Record(task=name, metric="", data_hash=digest)
-    pairs = data if isinstance(data, Pairs) else load_sts("STS-B", data, "test")
+    if isinstance(data, Pairs):
+        pairs = data
+    elif str(data) == WORLD:
+        pairs = world_sts("test")
+    else:
+        pairs = load_sts("STS-B", data, "test")
     origin = Record(
         task=pairs.name, metric="", split=pairs.split, data_hash=pairs.hash, provenance=pairs.provenance
     )

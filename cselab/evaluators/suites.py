@@ -90,6 +90,8 @@ def tasks_by_suite(suites: Sequence[str], tasks: Sequence[str] | None) -> dict[s
     Raises:
         ValueError: an unknown suite, or a task that none of the suites has.
     """
+    if tasks is not None and not tasks:
+        raise ValueError("tasks is empty: name at least one, or None for all")
     known = {suite: suite_module(suite).TASKS for suite in suites}
     if tasks is None:
         return dict.fromkeys(suites)

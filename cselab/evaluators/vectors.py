@@ -11,18 +11,21 @@ from jaxtyping import Float
 
 from cselab.evaluators.geometry import DegenerateEmbeddings
 
-CACHED_BY = ("pooling", "representation", "max_length")
+CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template")
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
 
 
 class Encoded:
-    """The vectors of a set of sentences; call it with sentences to get their rows."""
+    """The vectors of a set of sentences; call it with sentences to get their rows.
+
+    `truncated` is the number of sentences that lost tokens, where the encoder tells.
+    """
 
     similarity = "cosine"
 
-    def __init__(self, sentences: list[str], vectors: Float[np.ndarray, "n d"]):
+    def __init__(self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None):
         self.index = {sentence: row for row, sentence in enumerate(sentences)}
-        self.vectors = vectors
+        self.vectors, self.truncated = vectors, truncated
 
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
         """One row per sentence, in their order, repeats included.
@@ -61,7 +64,7 @@ class Encoded:
 class Scorer:
     """In the place of vectors where sentence pairs are scored directly, as word overlap does."""
 
-    similarity = "scored without vectors"
+    similarity, truncated = "scored without vectors", None
 
     def __init__(self, score: Callable[[list[str], list[str]], Any]):
         self.similarities = score
@@ -97,8 +100,8 @@ def _unit(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
 def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | None = None) -> Encoded:
     """Encode every distinct sentence once, or read the vectors back from the cache folder.
 
-    A cache file is named by the hash of weights, pooling, representation, maximal length and sentences. It is
-    written whole or not at all, and its checksum is verified when it is read.
+    A cache file is named by the hash of the weights, of what else makes a vector (`CACHED_BY`), and of the
+    sentences. It is written whole or not at all, and its checksum is verified when it is read.
 
     Raises:
         ValueError: a cache is asked for, but the encoder has no `weights_hash()`; or the encoder returns
@@ -106,19 +109,20 @@ def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | 
     """
     distinct = sorted(set(sentences))
     if cache is None:
-        return Encoded(distinct, encode(encoder, distinct))
+        return Encoded(distinct, encode(encoder, distinct), _truncated(encoder))
     from torch import from_numpy
 
     from cselab.checkpoint import load_checkpoint, save_checkpoint
 
     path = Path(cache) / f"vectors-{_cache_key(encoder, distinct)}.safetensors"
     if path.is_file():
-        tensors, _ = load_checkpoint(path)
-        return Encoded(distinct, tensors["vectors"].numpy())
+        tensors, info = load_checkpoint(path)
+        return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
     vectors = encode(encoder, distinct)
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_checkpoint(path, {"vectors": from_numpy(vectors)}, {"sentences": len(distinct)})
-    return Encoded(distinct, vectors)
+    encoded = Encoded(distinct, vectors, _truncated(encoder))
+    save_checkpoint(path, {"vectors": from_numpy(vectors)}, {"truncated": encoded.truncated})
+    return encoded
 
 
 def encode(encoder: Any, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
@@ -135,6 +139,11 @@ def encode(encoder: Any, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
             f"{len(sentences)} sentences; one row a sentence is expected"
         )
     return np.ascontiguousarray(vectors)
+
+
+def _truncated(encoder: Any) -> int | None:
+    """How many sentences the last `encode` cut, for encoders that say so."""
+    return getattr(getattr(encoder, "last_truncation", None), "cut", None)
 
 
 def _cache_key(encoder: Any, sentences: list[str]) -> str:

@@ -1,5 +1,6 @@
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -141,6 +142,8 @@ def test_unknown_names_list_the_allowed(angles, sts_folder):
         evaluate(angles, "sts", data=sts_folder, tasks=["STS11"])
     with pytest.raises(ValueError, match="unknown aggregation 'median'; the aggregations are: all, mean"):
         evaluate(angles, "sts", data=sts_folder, aggregation="median")
+    with pytest.raises(ValueError, match="tasks is empty"):
+        evaluate(angles, "sts", data=sts_folder, tasks=[])
     assert angles.calls == []
 
 
@@ -176,6 +179,15 @@ def test_cached_vectors_give_the_same_scores_without_encoding(angles, pairs, tmp
     again = evaluate(angles, pairs, cache=tmp_path)
     assert len(angles.calls) == 1
     assert again.scores == first.scores
+
+
+def test_the_number_of_cut_sentences_is_recorded_and_kept_with_the_vectors(angles, pairs, tmp_path):
+    assert evaluate(angles, pairs).records[0].truncated is None
+    angles.last_truncation, angles.max_length = SimpleNamespace(cut=3), 16
+    evaluate(angles, pairs, cache=tmp_path)
+    angles.last_truncation = SimpleNamespace(cut=99)
+    (record, *_) = evaluate(angles, pairs, cache=tmp_path).records
+    assert (record.truncated, record.max_length) == (3, 16)
 
 
 def test_other_weights_pooling_or_sentences_are_not_confused(angles, pairs, tmp_path):
@@ -236,6 +248,20 @@ def test_the_geometry_of_a_corpus_has_no_alignment(angles, tmp_path):
     assert from_file.scores == from_list.scores
     assert "alignment" not in from_file.scores
     assert from_file.missing == {"alignment": "corpus.txt has no pairs with a score above 4"}
+
+
+def test_an_alignment_asked_for_by_name_needs_pairs(angles):
+    with pytest.raises(ValueError, match="no alignment: sentences has no pairs"):
+        evaluate(angles, "geometry", data=["0 a", "30 b"], tasks=["alignment"])
+
+
+def test_the_geometry_can_be_measured_on_the_world(monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    scores = evaluate(RandomEncoder(), "geometry", data="world")
+    assert {record.task for record in scores.records} == {"world-sts"}
+    assert scores.scores["mean_cosine"] == pytest.approx(0, abs=0.01)
+    with pytest.raises(MissingFile, match="set CSELAB_DATA"):
+        evaluate(RandomEncoder(), "geometry")
 
 
 def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
