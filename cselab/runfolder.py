@@ -42,6 +42,7 @@ class RunFolder:
 
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            self._check_content()
             lock = FileLock(self.path / ".lock")
             lock.acquire(timeout=0)
         except Timeout:
@@ -53,26 +54,27 @@ class RunFolder:
                 f"cannot write to the output folder {self.path} ({error.strerror}): choose another"
             ) from None
         try:
-            others = sorted(file.name for file in self.path.iterdir() if file.name != ".lock")
-            if others and "run.json" not in others:
-                raise RunFolderError(
-                    f"{self.path} holds something that is not a run ({', '.join(others[:3])}): choose an empty output"
-                )
             yield self
         finally:
             lock.release()
+
+    def _check_content(self) -> None:
+        names = sorted(file.name for file in self.path.iterdir())
+        others = [name for name in names if name != ".lock" and not name.endswith(".part")]
+        if others and "run.json" not in others:
+            raise RunFolderError(
+                f"{self.path} holds something that is not a run ({', '.join(others[:3])}): choose an empty output"
+            )
 
     def read(self) -> dict[str, Any] | None:
         """The content of run.json, or None when nothing has been started here."""
         file = self.path / "run.json"
         if not file.exists():
             return None
-        try:
-            return json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise CheckpointError(
-                f"{file} is damaged ({error}): restore it, or choose another output"
-            ) from None
+        content = _parse(file.read_text(encoding="utf-8"), file)
+        if not isinstance(content, dict) or not {"identity", "finished"} <= content.keys():
+            raise CheckpointError(f"{file} is damaged (it does not say what ran): choose another output")
+        return content
 
     def write(self, content: Mapping[str, Any]) -> None:
         _write_whole(self.path / "run.json", json.dumps(content, indent=2) + "\n")
@@ -80,11 +82,14 @@ class RunFolder:
     def claim(self, identity: Mapping[str, Any]) -> dict[str, Any]:
         """Start a run of this identity, or find the one that was started.
 
+        A run that stopped before its first checkpoint has nothing to go on from: another may take its place.
+
         Raises:
             RunFolderError: the folder holds a run with other settings; names the first that differs.
         """
         found = self.read()
-        if found is None:
+        if found is None or not (found["finished"] or self.checkpoint.exists()):
+            self.clear()
             content = {"identity": dict(identity), "finished": False}
             self.write(content)
             return content
@@ -105,9 +110,15 @@ class RunFolder:
         _write_whole(self.path / "history.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
     def history(self) -> list[dict[str, Any]]:
-        """The rows of a finished run."""
-        lines = (self.path / "history.jsonl").read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines]
+        """The rows of a finished run.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+        """
+        file = self.path / "history.jsonl"
+        if not file.exists():
+            raise CheckpointError(f"{file} is missing: restore it, or choose another output")
+        return [_parse(line, file) for line in file.read_text(encoding="utf-8").splitlines()]
 
     def save(self, file: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
         save_checkpoint(file, tensors, info)
@@ -117,8 +128,15 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what only an unfinished run needs."""
-        for file in (self.checkpoint, self.best):
+        for file in (self.checkpoint, self.best, *self.path.glob("*.part")):
             file.unlink(missing_ok=True)
+
+
+def _parse(text: str, file: Path) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CheckpointError(f"{file} is damaged ({error}): restore it, or choose another output") from None
 
 
 def _difference(before: Any, now: Any) -> str:

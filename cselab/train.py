@@ -4,18 +4,18 @@ What a step does depends on (seed, step) alone: which sentences, which dropout m
 same machine gives the same history, and a run that was killed and started again ends with the same weights.
 """
 
+import copy
 import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.checkpoint import pack, unpack
@@ -72,15 +72,31 @@ class TrainConfig:
             raise ValueError(
                 f"batch_size must be at least 2, got {self.batch_size}: a sentence alone has no negatives"
             )
-        least = {"steps": 1, "epochs": 0, "lr": 0, "max_length": 3, "eval_every": 1, "checkpoint_every": 1}
+        least = {
+            "steps": 1,
+            "lr": 0,
+            "weight_decay": 0,
+            "max_length": 3,
+            "eval_every": 1,
+            "checkpoint_every": 1,
+        }
         for name, bound in least.items():
             value = getattr(self, name)
             if value is not None and not value >= bound:
                 raise ValueError(f"{name} must be at least {bound}, got {value}")
+        for name in ("epochs", "clip"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         if not 0 <= self.warmup < 1:
             raise ValueError(f"warmup is a share of the steps in [0, 1), got {self.warmup}")
-        if self.precision not in ("auto", "fp32", "bf16"):
-            raise ValueError(f"unknown precision {self.precision!r}; choose one of auto, fp32, bf16")
+        for name, allowed in {
+            "precision": ("auto", "fp32", "bf16"),
+            "representation": ("backbone", "head"),
+        }.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"unknown {name} {getattr(self, name)!r}; choose one of {', '.join(allowed)}"
+                )
 
 
 @dataclass
@@ -90,7 +106,7 @@ class Run:
     `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps what
     the evaluator returned ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
     training. `best` is the evaluated row with the highest score, after step 0; the finished run's encoder has
-    its weights.
+    its weights. `method` is a copy of the one that was given, with what depends on the encoder filled in.
     """
 
     encoder: SentenceEncoder
@@ -150,67 +166,76 @@ def train(
             unknown method; an output folder that cannot be used.
         TrainingDiverged: NaN or infinity; the last good checkpoint stays.
     """
-    from accelerate import Accelerator
+    from accelerate import PartialState
 
-    method = create_method(method) if isinstance(method, str) else method
+    method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
     sentences = check_sentences(sentences)
     _check_corpus(sentences, config)
+    encoder.check_max_length(config.max_length)
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
-    precision = _precision(config.precision)
-    accelerator = Accelerator(mixed_precision={"fp32": "no", "bf16": "bf16"}[precision])
-    if run.output is None or not accelerator.is_main_process:
-        return _Training(run, sentences, evaluator, callbacks, accelerator, None, show_progress_bar).finish()
-    with RunFolder(run.output).locked() as folder:
-        return _Training(
-            run, sentences, evaluator, callbacks, accelerator, folder, show_progress_bar
-        ).finish()
+    processes = PartialState()
+    if config.batch_size % processes.num_processes:
+        raise ValueError(
+            f"batch_size {config.batch_size} must be a multiple of the {processes.num_processes} processes"
+        )
+    folder = RunFolder(run.output) if run.output is not None else None
+    devices = [processes.device] if processes.device.type == "cuda" else []
+    with (
+        torch.random.fork_rng(devices),  # the caller's random numbers are not disturbed
+        folder.locked() if folder is not None and processes.is_main_process else nullcontext(),
+    ):
+        return _Training(run, sentences, evaluator, callbacks, processes, folder, show_progress_bar).finish()
 
 
 class _Training:
-    """One call of `train`: its state, and the steps from there to the end."""
+    """One call of `train`: its state, and the steps from there to the end.
 
-    def __init__(self, run: Run, sentences, evaluator, callbacks, accelerator, folder, show):
+    Of several processes the main one evaluates, calls back and writes the folder, which all can read.
+    """
+
+    def __init__(self, run: Run, sentences, evaluator, callbacks, processes, folder, show):
         self.run, self.sentences, self.evaluator, self.callbacks = run, sentences, evaluator, callbacks
-        self.accelerator, self.folder, self.show = accelerator, folder, show
+        self.processes, self.folder, self.show = processes, folder, show and processes.is_main_process
         config, encoder, method = run.config, run.encoder, run.method
         self.per_epoch = len(sentences) // config.batch_size
         self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
         self.step, self.began, self.seconds_before = 0, time.monotonic(), 0.0
         self.best_state: dict[str, Tensor] = {}
+        self.precision = _precision(config.precision)
+        method.prepare(encoder)
+        method.seed(config.seed)
         self.identity = {
             "method": {"name": method.name, **method.settings()},
             "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()},
             "corpus": {"sentences": len(sentences), "sha256": _corpus_hash(sentences)},
             "config": asdict(config),
         }
-        encoder.to(accelerator.device)
-        method.prepare(encoder)
-        method.seed(config.seed)
+        encoder.to(processes.device)
         width = encoder.backbone.config.hidden_size
         encoder.attach_head(method.build_head(width, torch.Generator().manual_seed(config.seed)))
+        encoder.representation = config.representation
         self.optimizer = torch.optim.AdamW(
             encoder.parameters(), lr=config.lr, weight_decay=config.weight_decay
         )
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
-        self.encode = _Encode(encoder, config.max_length, accelerator)
+        self.encode = _Encode(encoder, config.max_length, processes)
+
+    @property
+    def writes(self) -> bool:
+        return self.folder is not None and self.processes.is_main_process
 
     def finish(self) -> Run:
         run = self.run
         if self.folder is not None:
-            found = self.folder.claim(self.identity)
+            found = self._from_main(lambda: self.folder.claim(self.identity))
             if found["finished"]:
                 return self._read_back(found)
-            if self.folder.checkpoint.exists():
+            if self._from_main(self.folder.checkpoint.exists):
                 self._resume()
-            self.folder.rewrite_history(run.history)
-        devices = [self.accelerator.device.index or 0] if self.accelerator.device.type == "cuda" else []
-        with (
-            torch.random.fork_rng(devices),  # the caller's random numbers are not disturbed
-            Progress(
-                self.steps, run.method.name, show=self.show and self.accelerator.is_main_process
-            ) as progress,
-        ):
+            if self.writes:
+                self.folder.rewrite_history(run.history)
+        with Progress(self.steps, run.method.name, show=self.show) as progress:
             progress.done = self.step
             if self.step == 0 and run.config.representation == "backbone":
                 self._note({"step": 0}, evaluate=True)
@@ -220,14 +245,22 @@ class _Training:
                 self._note(row, evaluate)
                 progress.update(note=self._summary(row))
                 every = run.config.checkpoint_every or run.config.eval_every
-                if self.folder is not None and self.step % every == 0 and self.step < self.steps:
+                if self.writes and self.step % every == 0 and self.step < self.steps:
                     self._save_checkpoint()
         return self._conclude()
+
+    def _from_main(self, compute: Callable[[], Any]) -> Any:
+        """What the main process computes, on every process."""
+        from accelerate.utils import broadcast_object_list
+
+        return broadcast_object_list([compute() if self.processes.is_main_process else None])[0]
 
     def _rate(self, step: int) -> float:
         """Linear warm-up, then linear decay to zero."""
         warmup = round(self.run.config.warmup * self.steps)
-        return (step + 1) / (warmup + 1) if step < warmup else (self.steps - step) / (self.steps - warmup)
+        return (
+            (step + 1) / (warmup + 1) if step < warmup else (self.steps - step) / max(1, self.steps - warmup)
+        )
 
     def _batch(self) -> list[str]:
         epoch, place = divmod(self.step, self.per_epoch)
@@ -236,19 +269,19 @@ class _Training:
         return [self.sentences[index] for index in order[place * size : (place + 1) * size].tolist()]
 
     def _take_step(self) -> dict[str, Any]:
-        encoder, method, accelerator = self.run.encoder, self.run.method, self.accelerator
-        torch.manual_seed(_mix(self.run.config.seed, self.step, accelerator.process_index))
+        encoder, method, processes = self.run.encoder, self.run.method, self.processes
+        torch.manual_seed(_mix(self.run.config.seed, self.step, processes.process_index))
         encoder.train()
-        with accelerator.autocast():
+        with torch.autocast(processes.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             loss = method.loss(method.views(self.encode, self._batch()))
         terms = loss.floats()
         for name, value in terms.items():
             if not math.isfinite(value):
                 self._diverged(f"the term {name!r} of the loss is {value}")
-        accelerator.backward(loss.total)
+        loss.total.backward()
         parameters = [p for p in encoder.parameters() if p.grad is not None]
-        if accelerator.num_processes > 1:
-            _average_gradients(parameters, accelerator)
+        if processes.num_processes > 1:
+            _average_gradients(parameters)
         norm = float(nn.utils.clip_grad_norm_(parameters, self.run.config.clip))
         if not math.isfinite(norm):
             self._diverged(f"the gradient is {norm} (the loss is {sum(terms.values()):.4g})")
@@ -262,27 +295,33 @@ class _Training:
     def _note(self, row: dict[str, Any], evaluate: bool) -> None:
         """Complete a row of the history, keep the weights if they are the best, tell the callbacks."""
         run = self.run
-        if not self.accelerator.is_main_process:
+        run.history.append(row)
+        if not self.processes.is_main_process:
             return
         if evaluate and self.evaluator is not None:
-            before, run.encoder.representation = run.encoder.representation, run.config.representation
-            with evaluating(run.encoder):
-                row.update(self.evaluator(run.encoder))
-            run.encoder.representation = before
+            row.update(self._scores())
             if row["step"] > 0 and (run.best is None or row["score"] > run.best["score"]):
                 run.best = row
                 self._keep_best()
-        run.history.append(row)
-        if self.folder is not None:
+        if self.writes:
             self.folder.append(row)
         for callback in self.callbacks:
             callback(run, row)
 
+    def _scores(self) -> dict[str, float]:
+        with evaluating(self.run.encoder):
+            scores = {name: float(value) for name, value in self.evaluator(self.run.encoder).items()}
+        if not math.isfinite(scores.get("score", math.nan)):
+            raise ValueError(
+                f"the evaluator must return a finite number called 'score', it returned {scores}"
+            )
+        return scores
+
     def _keep_best(self) -> None:
         self.best_state = {
-            name: value.detach().cpu().clone() for name, value in _state(self.run.encoder).items()
+            name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()
         }
-        if self.folder is not None:
+        if self.writes:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
     def _summary(self, row: Mapping[str, Any]) -> str:
@@ -301,12 +340,13 @@ class _Training:
         )
 
     def _save_checkpoint(self) -> None:
-        model, model_tree = pack("encoder", _state(self.run.encoder))
+        model, model_tree = pack("encoder", self.run.encoder.state_dict())
         optimizer, optimizer_tree = pack("optimizer", self.optimizer.state_dict())
         method, method_tree = pack("method", self.run.method.state_dict())
         info = {
             "step": self.step,
             "seconds": self._seconds(),
+            "precision": self.precision,
             "history": self.run.history,
             "best": self.run.best,
             "encoder": model_tree,
@@ -324,24 +364,25 @@ class _Training:
         run.history, run.best = info["history"], info["best"]
         run.encoder.untrained.discard("head")
         self.step = run.resumed_from = info["step"]
-        self.seconds_before = info["seconds"]
+        self.seconds_before, self.precision = info["seconds"], info["precision"]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, self._rate, last_epoch=self.step - 1
         )
-        if self.folder.best.exists():
-            self.best_state, _ = self.folder.load(self.folder.best)
+        if self.writes and self.folder.best.exists():  # it may be of a later step than the checkpoint
+            self.best_state, kept = self.folder.load(self.folder.best)
+            run.best = kept["row"]
 
     def _seconds(self) -> float:
         return self.seconds_before + time.monotonic() - self.began
 
     def _conclude(self) -> Run:
         run = self.run
-        if self.best_state:
-            run.encoder.load_state_dict(self.best_state)
+        best_state, run.best, run.history = self._from_main(lambda: (self.best_state, run.best, run.history))
+        if best_state:
+            run.encoder.load_state_dict(best_state)
         run.encoder.eval()
-        run.encoder.representation = run.config.representation
         run.seconds = self._seconds()
-        if self.folder is not None:
+        if self.writes:
             run.encoder.save_pretrained(self.folder.path)
             content = {
                 "identity": self.identity,
@@ -358,11 +399,10 @@ class _Training:
     def _read_back(self, found: Mapping[str, Any]) -> Run:
         """A finished run from its folder: nothing is trained again."""
         run = self.run
-        trained = SentenceEncoder.from_pretrained(run.output)
-        run.encoder.head = trained.head
+        trained = SentenceEncoder.from_pretrained(run.output, device=self.processes.device)
+        run.encoder.attach_head(trained.head)
         run.encoder.untrained.discard("head")
         run.encoder.load_state_dict(trained.state_dict())
-        run.encoder.representation = run.config.representation
         run.encoder.eval()
         run.history, run.best, run.seconds = self.folder.history(), found["best"], found["seconds"]
         run.resumed_from = found["steps"]
@@ -372,8 +412,8 @@ class _Training:
 class _Encode:
     """What a method calls: see `cselab.methods.base.Encode`."""
 
-    def __init__(self, encoder: SentenceEncoder, max_length: int, accelerator: Any):
-        self.encoder, self.max_length, self.accelerator = encoder, max_length, accelerator
+    def __init__(self, encoder: SentenceEncoder, max_length: int, processes: Any):
+        self.encoder, self.max_length, self.processes = encoder, max_length, processes
 
     @property
     def head(self) -> nn.Module:
@@ -382,9 +422,7 @@ class _Encode:
     def __call__(
         self, batch: Sequence[str], *, times: int | None = None, dropout: bool = True, head: bool = True
     ) -> Tensor | list[Tensor]:
-        processes, rank = self.accelerator.num_processes, self.accelerator.process_index
-        if len(batch) % processes:
-            raise ValueError(f"batch_size {len(batch)} must be a multiple of the {processes} processes")
+        processes, rank = self.processes.num_processes, self.processes.process_index
         share = len(batch) // processes
         features = self.encoder.tokenize(batch[rank * share : (rank + 1) * share], self.max_length)
         copies = times or 1
@@ -418,15 +456,12 @@ class _Gather(torch.autograd.Function):
         return own * ctx.processes, None, None
 
 
-def _average_gradients(parameters: Sequence[nn.Parameter], accelerator: Any) -> None:
-    flat = torch.cat([p.grad.reshape(-1) for p in parameters])
-    flat = accelerator.reduce(flat, reduction="mean")
+def _average_gradients(parameters: Sequence[nn.Parameter]) -> None:
+    from accelerate.utils import reduce
+
+    flat = reduce(torch.cat([p.grad.reshape(-1) for p in parameters]), reduction="mean")
     for parameter, part in zip(parameters, flat.split([p.numel() for p in parameters]), strict=True):
         parameter.grad.copy_(part.view_as(parameter))
-
-
-def _state(encoder: SentenceEncoder) -> dict[str, Tensor]:
-    return dict(encoder.state_dict())
 
 
 def _mix(*numbers: int) -> int:
@@ -434,7 +469,7 @@ def _mix(*numbers: int) -> int:
     return int.from_bytes(hashlib.sha256(repr(numbers).encode()).digest()[:8], "big") >> 1
 
 
-@cache
+@lru_cache(maxsize=1)
 def _epoch_order(size: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(size, generator=torch.Generator().manual_seed(_mix(seed, epoch)))
 

@@ -6,7 +6,7 @@ gradients. A method only says what its paper adds to SimCSE.
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, overload
+from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin, overload
 
 import torch
 from jaxtyping import Float
@@ -58,7 +58,7 @@ class Method:
     the text, "released" the authors' code.
 
     Raises:
-        ValueError: a parameter or variant that the method does not have; lists those it has.
+        ValueError: a parameter, variant or choice that the method does not have; lists those it has.
     """
 
     name: ClassVar[str]
@@ -85,6 +85,11 @@ class Method:
             )
         self.variant = variant
         for name, value in {**known, **self.variants.get(variant, {}), **parameters}.items():
+            note = self._annotation(name)
+            if get_origin(note) is Literal and value not in get_args(note):
+                raise ValueError(
+                    f"{name} of {self.name} is {value!r}; choose one of {', '.join(map(repr, get_args(note)))}"
+                )
             setattr(self, name, value)
         self.generator = torch.Generator().manual_seed(0)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
+from torch import nn
 
 from cselab.losses import Loss, decoupled_info_nce
 from cselab.methods.base import Encode, Method, Views, register
@@ -29,11 +30,13 @@ class Noise(Method):
 
     variants = {"paper": {"variance": 0.1}, "released": {"variance": 0.01}}
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
+    def prepare(self, encoder: nn.Module) -> None:
         if self.mean_of < 1 or self.variance < 0:
             raise ValueError(
                 f"mean_of must be at least 1 and variance at least 0, got {self.mean_of} and {self.variance}"
             )
+
+    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
         passes = encode(batch, times=2 * self.mean_of)
         changed = [torch.stack(passes[half::2]).mean(0) for half in (0, 1)]
         if self.variance:
