@@ -18,7 +18,7 @@ def test_words_say_something_of_the_world_and_chance_says_nothing():
 
 
 def test_the_dev_splits_are_tasks_of_their_own():
-    test = evaluate(word_overlap, "world", tasks=["World-STS"]).records[0]
-    dev = evaluate(word_overlap, "world", tasks=["World-STS/dev"]).records[0]
-    assert (test.key, dev.key, dev.split) == ("World-STS", "World-STS/dev", "dev")
+    test = evaluate(word_overlap, "world", tasks=["Classroom-STS"]).records[0]
+    dev = evaluate(word_overlap, "world", tasks=["Classroom-STS/dev"]).records[0]
+    assert (test.key, dev.key, dev.split) == ("Classroom-STS", "Classroom-STS/dev", "dev")
     assert test.data_hash != dev.data_hash
