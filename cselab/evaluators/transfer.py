@@ -109,7 +109,7 @@ def nested_k_fold(
         Fold(fit, dev, dev[:0]) for train, _ in outer for fit, dev in stratified_folds(train, y[train], k)
     ]
     dev_accuracy = _search(x, y, classes, inner, protocol, name).reshape(k, k, -1).mean(1)
-    chosen = [_choice(row, protocol) for row in dev_accuracy]
+    chosen = [_choice(row) for row in dev_accuracy]
     final = [Fold(train, None, test) for train, test in outer]
     penalties = np.array([[protocol.penalties[c]] for c in chosen])
     probes = protocol.probes.fit(x, y, classes, final, penalties, name)
@@ -138,7 +138,7 @@ def k_fold(
         Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(rows[:train], y[:train], protocol.folds)
     ]
     dev_accuracy = _search(x, y, classes, inner, protocol, name).mean(0)
-    chosen = _choice(dev_accuracy, protocol)
+    chosen = _choice(dev_accuracy)
     penalty = protocol.penalties[chosen]
     final = [Fold(rows[:train], None, rows[train:])]
     predicted = protocol.probes.fit(x, y, classes, final, np.array([[penalty]]), name).predicted[0][0]
@@ -163,7 +163,7 @@ def fixed_dev(
     rows = np.arange(len(y))
     fold = Fold(rows[:train], rows[train : train + dev], rows[train + dev :])
     probes = protocol.probes.fit(x, y, classes, [fold], np.array([protocol.penalties]), name)
-    chosen = _choice(probes.dev_accuracy[0], protocol)
+    chosen = _choice(probes.dev_accuracy[0])
     predicted = probes.predicted[0][chosen]
     return Transferred(
         accuracy=100 * float((predicted == y[fold.test]).mean()),
@@ -204,7 +204,7 @@ def _search(
     return protocol.probes.fit(x, y, classes, folds, grid, name).dev_accuracy
 
 
-def _choice(accuracies: Float[np.ndarray, " p"], protocol: Protocol) -> int:
+def _choice(accuracies: Float[np.ndarray, " p"]) -> int:
     """The first of the best penalties, after SentEval's rounding."""
     return int(np.argmax(np.round(100 * accuracies, 2)))
 

@@ -19,6 +19,7 @@ from cselab.evaluators.transfer import (
     PROTOCOLS,
     Protocol,
     TransferTask,
+    _choice,
     collect,
     fixed_dev,
     k_fold,
@@ -104,6 +105,17 @@ def test_the_batch_equals_one_classifier_at_a_time(setting, classes):
     assert len(set(probes.dev_accuracy.ravel().tolist())) > 2
 
 
+def test_folds_that_stop_early_leave_the_others_their_own_penalty_and_history():
+    x, y = overlapping_classes(82, 4, 3)  # 8 steps a pass in each fold: one batch
+    folds, setting = folds_of(82, 4)[::-1], replace(ADAM, tenacity=1, max_epochs=60)
+    penalties = np.array([[0.3], [10.0], [1e-4], [3.0]])  # the folds stop in this order
+    probes = setting.fit(x, y, 3, folds, penalties)
+    for f, fold in enumerate(folds):
+        accuracy, predicted = plain_fit(x, y, 3, fold, penalties[f, 0], setting)
+        assert probes.dev_accuracy[f, 0] == pytest.approx(accuracy, abs=1e-7)
+        np.testing.assert_array_equal(probes.predicted[f][0], predicted)
+
+
 def test_without_dev_rows_a_part_of_the_training_rows_is_set_aside_as_one_at_a_time_does():
     x, y = overlapping_classes(200, 4, 2)
     folds = [fold._replace(dev=None) for fold in folds_of(200, 3)]
@@ -179,6 +191,11 @@ def test_among_equal_penalties_the_first_is_chosen():
     assert fixed_dev(x, y, 30, 15, 2, twice).penalties == (1e-3,)
     grid = Protocol("same", 3, (1e-9, 1e-8), ADAM)  # too small to make a difference
     assert fixed_dev(x, y, 30, 15, 2, grid).penalties == (1e-9,)
+
+
+def test_penalties_are_compared_in_per_cent_with_two_digits():
+    assert _choice(np.array([0.50001, 0.50004])) == 0
+    assert _choice(np.array([0.50001, 0.50011])) == 1
 
 
 def test_folds_keep_every_row_once_and_refuse_classes_that_are_too_rare():
