@@ -20,6 +20,8 @@ def _is_watched() -> bool:
 class Progress:
     """Count `total` steps of named work; use as a context manager.
 
+    Work that is taken up again starts with `done` at what was done before.
+
     >>> with Progress(4, "encode", show=False) as progress:
     ...     progress.update(4)
     """
@@ -27,7 +29,7 @@ class Progress:
     def __init__(self, total: int, name: str, *, show: bool = True, lines: int = 10):
         self.total, self.name, self.lines = total, name, lines
         self.done, self.note = 0, ""
-        self.started = self.spoken = time.monotonic()
+        self.started = time.monotonic()
         self.bar = None
         self.show = show
         if show and _is_watched():
@@ -41,10 +43,14 @@ class Progress:
         if self.bar is not None:
             if note:
                 self.bar.set_postfix_str(note, refresh=False)
-            self.bar.update(steps)
-        elif self.show and self.done * self.lines // self.total > before * self.lines // self.total:
+            self.bar.update(self.done - self.bar.n)
+        elif self.show and self._part(self.done) > self._part(before):
             seconds = time.monotonic() - self.started
             print(f"{self.name}: {self.done}/{self.total}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)
+
+    def _part(self, done: int) -> int:
+        """How many lines are due by then."""
+        return done * self.lines // max(self.total, 1)
 
     def __enter__(self) -> "Progress":
         return self

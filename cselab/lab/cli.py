@@ -1,10 +1,12 @@
 """The command line: `cselab train`, `evaluate`, `encode`, `methods`, `pretrain`, `data`, `notebooks`, `doctor`."""
 
 import json
+import os
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -35,6 +37,8 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except (ValueError, OSError, ArithmeticError) as error:
             raise ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            raise ClickException(f"{error}: install it, or all: pip install 'cselab[notebooks]'") from error
 
 
 class Group(TyperGroup):
@@ -68,6 +72,13 @@ DataFolder = Annotated[
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
 
 
+def _writable(file: Path) -> Path:
+    """The file, if it can be written: better asked before the work than after."""
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ValueError(f"cannot write {file}: give a file in a folder that exists and may be written")
+    return file
+
+
 def _settings(assignments: Iterable[str] | None) -> dict[str, str]:
     settings = {}
     for assignment in assignments or ():
@@ -76,6 +87,23 @@ def _settings(assignments: Iterable[str] | None) -> dict[str, str]:
             raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def _method_parameters(method: type[Any], settings: dict[str, str]) -> dict[str, object]:
+    """The settings as the method's types: what is annotated decides where a default does not."""
+    from cselab.lab.parameters import typed_parameters
+
+    values = typed_parameters(method.name, {"variant": "default", **method.parameters()}, settings)
+    for name, value in values.items():
+        wanted = method.__signature__.parameters[name].annotation
+        allowed = get_args(wanted)
+        if get_origin(wanted) is Literal and value not in allowed:
+            raise ValueError(
+                f"{method.name}: parameter {name!r} is one of {', '.join(allowed)}; got {value!r}."
+            )
+        if NoneType in allowed and not isinstance(value, (*allowed, int) if float in allowed else allowed):
+            raise ValueError(f"{method.name}: parameter {name!r} takes {wanted}; got {value!r}.")
+    return values
 
 
 @app.command(cls=Command)
@@ -93,15 +121,15 @@ def train(
     seed: Annotated[int, typer.Option(help="of everything")] = 42,
     max_length: Annotated[int, typer.Option(help="tokens a training sentence is cut at")] = 32,
     eval_every: Annotated[int, typer.Option(help="steps between evaluations")] = 125,
-    precision: Annotated[str, typer.Option(help="auto, fp32 or bf16")] = "auto",
+    precision: Annotated[Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic")] = "auto",
     representation: Annotated[
-        str, typer.Option(help="backbone or head: what is evaluated and saved")
+        Literal["backbone", "head"], typer.Option(help="what is evaluated and saved")
     ] = "backbone",
     dev: Annotated[
         str,
         typer.Option(help="what selects the best step: sts-b, world, corpus (label-free), none, or auto"),
     ] = "auto",
-    limit: Annotated[int | None, typer.Option(help="use only the first LIMIT sentences")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="use only the first LIMIT sentences")] = None,
     data: DataFolder = None,
     settings: Settings = None,
 ) -> None:
@@ -109,13 +137,12 @@ def train(
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import dev_evaluator
-    from cselab.lab.parameters import typed_parameters
     from cselab.methods import get_method
     from cselab.train import TrainConfig
     from cselab.train import train as run_training
 
     kind = get_method(method)
-    parameters = typed_parameters(method, {"variant": "default", **kind.parameters()}, _settings(settings))
+    parameters = _method_parameters(kind, _settings(settings))
     config = TrainConfig(
         steps=steps, epochs=epochs, batch_size=batch_size, lr=lr, warmup=warmup, seed=seed, max_length=max_length,
         eval_every=eval_every, precision=precision, representation=representation,
@@ -126,7 +153,8 @@ def train(
     typer.echo(f"{method} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}")
     run = run_training(model, kind(**parameters), sentences, config, evaluator, output=output)
     if run.resumed_from is not None:
-        typer.echo(f"continued from step {run.resumed_from}")
+        finished = run.resumed_from == run.history[-1]["step"]
+        typer.echo("finished before: read back" if finished else f"continued from step {run.resumed_from}")
     if run.best is not None:
         typer.echo(
             f"best at step {run.best['step']}: dev {run.best['score']:.2f}, alignment {run.best['alignment']:.3f}, "
@@ -150,11 +178,13 @@ def evaluate(
     cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
 ) -> None:
-    """Score an encoder: an encoder's folder or name, `word-overlap`, or `random`."""
+    """Score an encoder: an encoder's folder or name, `word-overlap`, or `random`; fails if a task has no score."""
     from cselab.encoder import SentenceEncoder
     from cselab.evaluators import RandomEncoder, word_overlap
     from cselab.evaluators import evaluate as score
 
+    if json_file is not None:
+        _writable(json_file)
     if encoder == "word-overlap":
         model: Any = word_overlap
     elif encoder == "random":
@@ -167,6 +197,8 @@ def evaluate(
     typer.echo(str(scores))
     if json_file is not None:
         scores.to_json(json_file)
+    if scores.failures:
+        raise typer.Exit(1)
 
 
 @app.command(cls=Command)
@@ -185,7 +217,7 @@ def encode(
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
 
-    if output.suffix not in (".npy", ".safetensors"):
+    if _writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
     vectors = model.encode(
@@ -241,14 +273,10 @@ def pretrain(
 
     from cselab.lab.parameters import typed_parameters
     from cselab.lab.pretrain import PretrainConfig, pretrain_from_files
-    from cselab.train import faster_in_bf16
 
     defaults = asdict(PretrainConfig())
     config = PretrainConfig(**{**defaults, **typed_parameters("pretrain", defaults, _settings(settings))})
-    precision = "bf16" if faster_in_bf16() else "no"
-    pretrain_from_files(
-        output, neighbours or [], corpus or [], config, tokenizer=tokenizer, precision=precision
-    )
+    pretrain_from_files(output, neighbours or [], corpus or [], config, tokenizer=tokenizer)
     typer.echo(f"plain encoder in {output}")
 
 
@@ -269,7 +297,9 @@ def data_check(
 @notebooks_app.command("run", cls=Command)
 def notebooks_run(
     names: Annotated[list[str] | None, typer.Argument(help="names or numbers; default: all")] = None,
-    profile: Annotated[str, typer.Option(help="smoke, classroom or paper")] = "classroom",
+    profile: Annotated[
+        Literal["smoke", "classroom", "paper"], typer.Option(help="size of everything")
+    ] = "classroom",
     output: Annotated[Path, typer.Option(help="folder of the executed notebooks, pages and numbers")] = Path(
         "out"
     ),
@@ -292,11 +322,13 @@ def notebooks_run(
 @app.command(cls=Command)
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
     """Say what this machine has, and what would run on it."""
+    from dataclasses import asdict
+
     from cselab.lab.doctor import examine
 
     findings = examine()
     if as_json:
-        typer.echo(json.dumps({finding.what: finding.found for finding in findings}, indent=2))
+        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
             typer.echo(f"{'ok ' if finding.good else '-- '} {finding.what:24}{finding.found}")

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cselab.data import MissingFile, load_sts
+from cselab.data import MissingFile, data_root, load_sts
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
+from cselab.evaluators.world import world_sts
 from cselab.train import Evaluator
 
 CHOICES = ("auto", "sts-b", "world", "corpus", "none")
@@ -22,7 +23,7 @@ def dev_evaluator(
 
     Raises:
         ValueError: an unknown choice; a corpus too small to hold sentences out.
-        DataError: STS-B was asked for and is missing or damaged.
+        DataError: STS-B is damaged, or was asked for and is missing; CSELAB_DATA names no folder.
     """
     sentences = list(sentences)
     if choice not in CHOICES:
@@ -35,17 +36,15 @@ def dev_evaluator(
             raise ValueError(
                 f"the corpus has {len(sentences)} sentences, too few to hold some out: use --dev world"
             )
-        return (
-            UnlabelledEvaluator(sentences[-held_out:]),
-            sentences[:-held_out],
-            f"{held_out} held-out sentences",
-        )
+        kept = sentences[-held_out:]
+        unseen = set(kept)
+        rest = [sentence for sentence in sentences[:-held_out] if sentence not in unseen]
+        return UnlabelledEvaluator(kept), rest, f"{held_out} held-out sentences"
     if choice in ("auto", "sts-b"):
+        root = data or data_root()
         try:
-            return PairsEvaluator(load_sts("STS-B", data, split="dev")), sentences, "STS-B dev"
+            return PairsEvaluator(load_sts("STS-B", root, split="dev")), sentences, "STS-B dev"
         except MissingFile:
             if choice == "sts-b" or data is not None:
                 raise
-    from cselab.world import World
-
-    return PairsEvaluator(World().sts(1000, split="dev")), sentences, "the world's dev pairs"
+    return PairsEvaluator(world_sts("dev")), sentences, "the world's dev pairs"

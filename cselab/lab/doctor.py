@@ -19,28 +19,21 @@ def examine() -> list[Finding]:
     """Look at Python, torch, the devices, the embedded encoders, the data and the notebook tools."""
     import torch
 
-    from cselab.data import data_root
-    from cselab.embedded import EMBEDDED, embedded_folder
     from cselab.train import faster_in_bf16
 
     cuda = torch.cuda.is_available()
-    root = data_root()
     missing = [
         name
         for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget")
         if not find_spec(name)
     ]
-    for name in EMBEDDED:
-        embedded_folder(name)
     return [
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads on {os.cpu_count()} cores"),
         Finding("device", torch.cuda.get_device_name() if cuda else "CPU only (no CUDA device)"),
         Finding("precision", "bf16 autocast" if faster_in_bf16() else "fp32 (bf16 is not faster here)"),
-        Finding("embedded encoders", ", ".join(EMBEDDED) or "none", bool(EMBEDDED)),
-        Finding(
-            "data", str(root) if root else "none (set CSELAB_DATA to a SentEval folder)", root is not None
-        ),
+        _encoders(),
+        _data(),
         Finding(
             "notebooks",
             f"missing: {', '.join(missing)} (pip install 'cselab[notebooks]')" if missing else "can be run",
@@ -53,3 +46,25 @@ def examine() -> list[Finding]:
             else "smoke and classroom (the paper profile wants a CUDA device)",
         ),
     ]
+
+
+def _encoders() -> Finding:
+    from cselab.checkpoint import CheckpointError
+    from cselab.embedded import EMBEDDED, embedded_folder
+
+    try:
+        for name in EMBEDDED:
+            embedded_folder(name)
+    except CheckpointError as damage:
+        return Finding("embedded encoders", str(damage), False)
+    return Finding("embedded encoders", ", ".join(EMBEDDED) or "none", bool(EMBEDDED))
+
+
+def _data() -> Finding:
+    from cselab.data import MissingFile, data_root
+
+    try:
+        root = data_root()
+    except MissingFile as wrong:
+        return Finding("data", str(wrong), False)
+    return Finding("data", str(root or "none (set CSELAB_DATA to a SentEval folder)"), root is not None)

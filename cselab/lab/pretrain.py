@@ -7,8 +7,11 @@ scattered sentences gives rows of one passage. Batches depend on (seed, step) al
 and started again continues as if nothing had happened.
 """
 
+import hashlib
 import json
 import math
+import os
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -23,14 +26,23 @@ from torch import Tensor
 from cselab.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 from cselab.data import read_sentences
 from cselab.progress import Progress
+from cselab.runfolder import RunFolder
+from cselab.train import faster_in_bf16
+from cselab.versions import versions
 
 TOKENIZER_SENTENCES = 300_000
+LONGEST = 128  # tokens the encoder can take
+LOG_EVERY = 100  # steps
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 @dataclass(frozen=True)
 class PretrainConfig:
-    """How the encoder is shaped and trained. `steps` optimiser steps of `batch_size` rows of `length` tokens."""
+    """How the encoder is shaped and trained. `steps` optimiser steps of `batch_size` rows of `length` tokens.
+
+    Raises:
+        ValueError: a value out of its range; names it.
+    """
 
     layers: int = 2
     width: int = 128
@@ -46,6 +58,19 @@ class PretrainConfig:
     seed: int = 0
     checkpoint_every: int = 500
 
+    def __post_init__(self) -> None:
+        ranges = {
+            "layers": (1, math.inf), "heads": (1, math.inf), "vocabulary": (1, 2**16), "length": (16, LONGEST),
+            "steps": (1, math.inf), "batch_size": (1, math.inf), "lr": (0, math.inf), "warmup": (0, 1),
+            "weight_decay": (0, math.inf), "seed": (0, math.inf), "checkpoint_every": (1, math.inf),
+            "mask_share": (0.01, 0.5),
+        }  # fmt: skip
+        for name, (least, most) in ranges.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name} must be from {least:g} to {most:g}, got {getattr(self, name)}")
+        if self.width < 1 or self.width % self.heads:
+            raise ValueError(f"width must be a multiple of heads ({self.heads}), got {self.width}")
+
 
 @dataclass(frozen=True)
 class TokenizedCorpus:
@@ -55,9 +80,15 @@ class TokenizedCorpus:
     starts: np.ndarray
     neighbours: bool
 
-    def passage(self, sentence: int, room: int) -> np.ndarray:
-        """`room` tokens from the start of a sentence on, across the sentences that follow."""
-        start = self.starts[sentence]
+    def beginnings(self, length: int) -> int:
+        """How many sentences, counted from the first, a row of `length` tokens can begin with."""
+        fitting = np.searchsorted(self.starts, len(self.ids) - length, side="right")
+        if self.neighbours and fitting:  # the sentence that continues must fit too
+            fitting = np.searchsorted(self.starts, self.starts[fitting - 1] - length // 2, side="right")
+        return int(fitting)
+
+    def passage(self, start: int, room: int) -> np.ndarray:
+        """`room` tokens, across sentences."""
         return self.ids[start : start + room]
 
 
@@ -83,7 +114,13 @@ def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192):
 
 
 def tokenize_corpus(tokenizer, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:
-    """Token ids of a whole corpus, without special tokens, in 16 bits each."""
+    """Token ids of a whole corpus, without special tokens, in 16 bits each.
+
+    Raises:
+        ValueError: a vocabulary that 16 bits cannot number.
+    """
+    if len(tokenizer) > 2**16:
+        raise ValueError(f"the tokenizer has {len(tokenizer)} tokens; at most {2**16} can be numbered")
     pieces, lengths = [], []
     for batch in _batched(sentences, 10_000):
         for encoding in tokenizer.backend_tokenizer.encode_batch_fast(batch, add_special_tokens=False):
@@ -112,7 +149,9 @@ class Batch:
     token_type_ids: Tensor
     masked: Tensor  # flat positions of the masked tokens
     labels: Tensor  # the tokens that stood there
-    is_next: Tensor  # per row: 1 true continuation, 0 random, -100 a row of one passage
+    is_next: (
+        Tensor  # per row: 1 true continuation, 0 random (BERT numbers them the other way), -100 one passage
+    )
 
 
 def make_batch(corpora: Sequence[TokenizedCorpus], tokenizer, config: PretrainConfig, step: int) -> Batch:
@@ -126,25 +165,22 @@ def make_batch(corpora: Sequence[TokenizedCorpus], tokenizer, config: PretrainCo
     tokens = np.array([len(corpus.ids) for corpus in corpora], dtype=np.float64)
     for row, which in enumerate(random.choice(len(corpora), size=size, p=tokens / tokens.sum())):
         corpus = corpora[which]
-        last = np.searchsorted(corpus.starts, len(corpus.ids) - 2 * length)
-        sentence = random.integers(last)
+        beginnings, starts = corpus.beginnings(length), corpus.starts
+        sentence = random.integers(beginnings)
         if corpus.neighbours:
             first = random.integers(length // 4, length // 2 + 1)
             is_next[row] = random.integers(2)
-            # the true continuation starts at the sentence in which passage A ends
-            end = np.searchsorted(corpus.starts, corpus.starts[sentence] + first)
-            room = corpus.starts[end] - corpus.starts[sentence]
-            room = int(min(room, length - 3 - length // 4))
-            other = end if is_next[row] else random.integers(last)
-            second = length - 3 - room
-            ids[row] = np.concatenate(
-                [[cls], corpus.passage(sentence, room), [sep], corpus.passage(other, second), [sep]]
-            )
+            # passage A is whole sentences (the end of them where they are long), B starts with a sentence
+            end = np.searchsorted(starts, starts[sentence] + first)
+            room = int(min(starts[end] - starts[sentence], length - 3 - length // 4))
+            other = end if is_next[row] else random.integers(beginnings)
+            a, b = corpus.passage(starts[end] - room, room), corpus.passage(starts[other], length - 3 - room)
+            ids[row] = np.concatenate([[cls], a, [sep], b, [sep]])
             types[row, room + 2 :] = 1
         else:
-            ids[row] = np.concatenate([[cls], corpus.passage(sentence, length - 2), [sep]])
+            ids[row] = np.concatenate([[cls], corpus.passage(starts[sentence], length - 2), [sep]])
     # a fixed number of masked tokens a row: 80 % [MASK], 10 % a random token, 10 % left as they are
-    count = round(config.mask_share * length)
+    count = max(1, round(config.mask_share * length))
     noise = random.random((size, length))
     noise[(ids == cls) | (ids == sep)] = 2.0
     columns = np.argpartition(noise, count, axis=1)[:, :count]
@@ -162,19 +198,20 @@ def new_model(tokenizer, config: PretrainConfig):
     """A randomly initialised BERT with both pretraining heads and no dropout."""
     from transformers import BertConfig, BertForPreTraining
 
-    torch.manual_seed(config.seed)
     shape = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=config.width,
         num_hidden_layers=config.layers,
         num_attention_heads=config.heads,
         intermediate_size=4 * config.width,
-        max_position_embeddings=128,
+        max_position_embeddings=LONGEST,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=tokenizer.pad_token_id,
     )
-    return BertForPreTraining(shape)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return BertForPreTraining(shape)
 
 
 def pretraining_losses(model, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -202,9 +239,20 @@ def pretrain(
 
     `output/checkpoint.safetensors` is the state to resume from, `output/log.jsonl` the loss curve (masked-word
     loss, next-passage loss, tokens seen). `precision` is accelerate's: "no", "bf16" or "fp16".
+
+    Raises:
+        ValueError: a corpus too small for one row; `output` holds a run with other settings.
+        CheckpointError: a damaged checkpoint.
+        FloatingPointError: NaN or infinity, with the step; the last checkpoint stays.
     """
     from accelerate import Accelerator
 
+    for number, corpus in enumerate(corpora, start=1):
+        if not corpus.beginnings(config.length):
+            raise ValueError(
+                f"corpus {number} has {len(corpus.ids)} tokens in {len(corpus.starts)} sentences, too few for a row "
+                f"of {config.length}: give a longer text or a smaller length"
+            )
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
     accelerator = Accelerator(mixed_precision=precision)
@@ -218,21 +266,25 @@ def pretrain(
         weight_decay=config.weight_decay,
     )
     warmup = max(1, round(config.warmup * config.steps))
+    falling = max(1, config.steps - warmup)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warmup, (config.steps - step) / (config.steps - warmup))
+        optimizer, lambda step: min((step + 1) / warmup, (config.steps - step) / falling)
     )
-    checkpoint = output / "checkpoint.safetensors"
+    checkpoint, log = output / "checkpoint.safetensors", output / "log.jsonl"
     start, seconds_before = 0, 0.0
     if checkpoint.exists():
         tensors, info = load_checkpoint(checkpoint)
-        if info["config"] != asdict(config):
+        before, now = info["config"], asdict(config)
+        other = [f"{name} was {before[name]}, now {now[name]}" for name in now if before[name] != now[name]]
+        if other:
             raise ValueError(
-                f"{output} holds a run with other settings ({info['config']}); choose another output"
+                f"{output} holds a run with other settings ({', '.join(other)}): choose another output"
             )
         model.load_state_dict(unpack(tensors, info["model"]))
         optimizer.load_state_dict(unpack(tensors, info["optimizer"]))
         schedule.load_state_dict(info["schedule"])
         start, seconds_before = info["step"], info["seconds"]
+    _cut_log(log, start)
     model, optimizer = accelerator.prepare(model, optimizer)
 
     def save(step: int) -> None:
@@ -251,23 +303,19 @@ def pretrain(
 
     began = time.monotonic()
     model.train()
-    log = open(output / "log.jsonl", "a", encoding="utf-8")
-    with log, Progress(config.steps, "pretrain", lines=100) as progress:
-        progress.done = start
+    with open(log, "a", encoding="utf-8") as curve, Progress(config.steps, "pretrain", lines=100) as progress:
+        progress.done = logged = start
         sums = np.zeros(2)
         for step in range(start, config.steps):
-            batch = Batch(
-                *(
-                    t.to(accelerator.device)
-                    for t in vars(make_batch(corpora, tokenizer, config, step)).values()
-                )
-            )
+            batch = make_batch(corpora, tokenizer, config, step)
+            batch = Batch(*(tensor.to(accelerator.device) for tensor in vars(batch).values()))
             with accelerator.autocast():
                 words, neighbours = pretraining_losses(model, batch)
             loss = words + neighbours
             if not math.isfinite(loss.item()):
                 raise FloatingPointError(
-                    f"step {step}: loss is {loss.item()} (words {words.item()}, next {neighbours.item()})"
+                    f"step {step + 1}: loss is {loss.item()} (words {words.item()}, next {neighbours.item()}); "
+                    "a lower lr may help"
                 )
             accelerator.backward(loss)
             accelerator.clip_grad_norm_(model.parameters(), 1.0)
@@ -276,9 +324,10 @@ def pretrain(
             optimizer.zero_grad()
             sums += words.item(), neighbours.item()
             done = step + 1
-            if done % 100 == 0:
-                mean = sums / 100
-                sums[:] = 0
+            keep = done % config.checkpoint_every == 0 or done == config.steps
+            # each checkpoint has its row, so that no mean is half made when a run is resumed
+            if keep or done % LOG_EVERY == 0:
+                mean = sums / (done - logged)
                 row = {
                     "step": done,
                     "tokens": done * config.batch_size * config.length,
@@ -286,13 +335,24 @@ def pretrain(
                     "next": round(float(mean[1]), 4),
                     "seconds": round(seconds_before + time.monotonic() - began, 1),
                 }
-                log.write(json.dumps(row) + "\n")
-                log.flush()
-                progress.update(100, f"words {mean[0]:.3f}, next {mean[1]:.3f}")
-            if done % config.checkpoint_every == 0 or done == config.steps:
+                curve.write(json.dumps(row) + "\n")
+                curve.flush()
+                progress.update(done - logged, f"words {mean[0]:.3f}, next {mean[1]:.3f}")
+                logged = done
+                sums[:] = 0
+            if keep:
                 save(done)
     export(accelerator.unwrap_model(model), tokenizer, output)
     return output
+
+
+def _cut_log(log: Path, step: int) -> None:
+    """Drop the rows after a step: they are made again."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    kept = [line for line in lines if line.endswith("}") and json.loads(line)["step"] <= step]
+    partial = log.with_name(log.name + ".part")
+    partial.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+    os.replace(partial, log)
 
 
 def pretrain_from_files(
@@ -302,37 +362,80 @@ def pretrain_from_files(
     config: PretrainConfig,
     *,
     tokenizer: Path | None = None,
-    precision: str = "no",
 ) -> Path:
     """`pretrain` on text files: `neighbours` whose lines follow one another, and `scattered` sentences.
 
     Without a tokenizer, one is trained on the first 300,000 sentences of each file. Tokenizer and token ids are
-    kept in `output`, so that a run that is started again goes on at once.
+    kept in `output` until the run is finished, so that one that is started again goes on at once; a finished one is
+    left as it is.
 
     Raises:
-        ValueError: no file; `output` holds a run with other settings.
+        ValueError: no file; `output` cannot be written, is in use, or holds a run with other settings.
         DataError: a file that is missing, empty, damaged or not UTF-8.
     """
-    from transformers import AutoTokenizer
-
     files = [*neighbours, *scattered]
     if not files:
-        raise ValueError("give at least one corpus")
-    output = Path(output)
-    kept = output / "tokenizer"
-    if tokenizer is None and not kept.exists():
+        raise ValueError("no corpus: give at least one, of neighbouring or of scattered sentences")
+    for file in files:
+        read_sentences(file)  # a missing or empty one is an error before anything is made
+    if tokenizer is not None and not (tokenizer / "tokenizer.json").exists():
+        raise ValueError(f"{tokenizer} is not the folder of a tokenizer: it has no tokenizer.json")
+    identity = {
+        "config": asdict(config),
+        "corpora": {
+            "neighbours": [_sha256(file) for file in neighbours],
+            "scattered": [_sha256(file) for file in scattered],
+        },
+        "tokenizer": _sha256(tokenizer / "tokenizer.json") if tokenizer else None,
+    }
+    with RunFolder(output).locked() as folder:
+        run = folder.claim(identity)
+        if run["finished"]:
+            return folder.path
+        # measured once: a busy machine may find otherwise when the run is resumed
+        run.setdefault("precision", "bf16" if faster_in_bf16() else "no")
+        folder.write(run)
+        prepared = folder.path / "prepared"
+        opened = _prepared_tokenizer(prepared, files, config, tokenizer)
+        corpora = [
+            _prepared_corpus(prepared / f"tokens-{number}.npz", file, opened, number < len(neighbours))
+            for number, file in enumerate(files)
+        ]
+        pretrain(opened, corpora, config, folder.path, precision=run["precision"])
+        folder.write(run | {"finished": True, "versions": versions()})
+        folder.clear()
+        shutil.rmtree(prepared)
+        return folder.path
+
+
+def _prepared_tokenizer(prepared: Path, files: Sequence[Path], config: PretrainConfig, given: Path | None):
+    from transformers import AutoTokenizer
+
+    kept = prepared / "tokenizer"
+    if given is None and not kept.exists():
+        print("pretrain: training a tokenizer", flush=True)
         sample = chain.from_iterable(islice(read_sentences(file), TOKENIZER_SENTENCES) for file in files)
-        train_tokenizer(sample, config.vocabulary).save_pretrained(kept)
-    opened = AutoTokenizer.from_pretrained(tokenizer or kept)
-    corpora = []
-    for number, file in enumerate(files):
-        cached = output / f"tokens-{number}.npz"
-        if not cached.exists():
-            corpus = tokenize_corpus(opened, read_sentences(file), neighbours=file in neighbours)
-            np.savez(cached, ids=corpus.ids, starts=corpus.starts)
-        arrays = np.load(cached, allow_pickle=False)
-        corpora.append(TokenizedCorpus(arrays["ids"], arrays["starts"], file in neighbours))
-    return pretrain(opened, corpora, config, output, precision=precision)
+        partial = prepared / "tokenizer.part"
+        train_tokenizer(sample, config.vocabulary).save_pretrained(partial)
+        os.replace(partial, kept)
+    return AutoTokenizer.from_pretrained(given or kept)
+
+
+def _prepared_corpus(kept: Path, file: Path, tokenizer, neighbours: bool) -> TokenizedCorpus:
+    kept.parent.mkdir(exist_ok=True)
+    if not kept.exists():
+        print(f"pretrain: tokenizing {file}", flush=True)
+        corpus = tokenize_corpus(tokenizer, read_sentences(file), neighbours=neighbours)
+        partial = kept.with_suffix(".part.npz")
+        np.savez(partial, ids=corpus.ids, starts=corpus.starts)
+        os.replace(partial, kept)
+    arrays = np.load(kept, allow_pickle=False)
+    return TokenizedCorpus(arrays["ids"], arrays["starts"], neighbours)
+
+
+def _sha256(file: Path) -> str:
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def export(model, tokenizer, output: Path) -> None:

@@ -1,0 +1,591 @@
+import gzip
+import json
+import lzma
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from filelock import FileLock
+from nbformat.v4 import new_code_cell, new_notebook
+from safetensors.numpy import load_file
+from scipy.stats import spearmanr
+from tiny import make_sentences, write_checkpoint
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from cselab import SentenceEncoder
+from cselab.data import STS_PAIRS, STS_TASKS, Pairs
+from cselab.evaluators import sts
+from cselab.lab import cli, pretrain
+from cselab.methods import METHODS
+
+CORPUS = make_sentences(64)
+
+
+def run(*arguments, ok=True):
+    """What a command printed, its lines joined; it must end as expected, and never with a traceback."""
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    assert (result.exit_code == 0) == ok, result.output
+    return result.output if ok else joined(result.output)
+
+
+def joined(output):
+    """An error without the box that is drawn around it, in one line."""
+    return re.sub(r"\s*│?\n│?\s*", " ", output)
+
+
+@pytest.fixture(autouse=True)
+def one_precision(monkeypatch):
+    """Full precision in the whole process: accelerate wants one, and machines differ in what is faster."""
+    for module in (sys.modules["cselab.train"], pretrain):
+        monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return write_checkpoint(tmp_path_factory.mktemp("encoders") / "tiny")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    file = tmp_path / "corpus.txt"
+    file.write_text("\n".join(CORPUS) + "\n")
+    return file
+
+
+def graded(row):
+    """A pair of sentences and their grade, which is the share of the words that they have in common."""
+    first = SENTENCES[row % 400]
+    second = f"{first} today" if row % 5 == 0 else SENTENCES[(3 * row + row // 400 + 1) % 400]
+    a, b = set(first.split()), set(second.split())
+    return f"{5 * len(a & b) / len(a | b):.3f}", first, second
+
+
+SENTENCES = make_sentences(400, seed=1)
+
+
+@pytest.fixture(scope="module")
+def stsb(tmp_path_factory):
+    """A SentEval folder with STS-B alone: right row counts, words that the tiny encoder knows."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "STS" / "STSBenchmark").mkdir(parents=True)
+    for split, rows in STS_PAIRS["STS-B"].items():
+        lines = ["\t".join(("genre", "file", "year", str(row), *graded(row))) + "\n" for row in range(rows)]
+        (folder / "STS" / "STSBenchmark" / f"sts-{split}.csv").write_text("".join(lines))
+    return folder
+
+
+def train(encoder, corpus, output, *more, method="simcse", ok=True):
+    options = ("--encoder", encoder, "--corpus", corpus, "--output", output, "--batch-size", 8, "--steps", 4)
+    return run("train", method, *options, "--lr", 1e-3, *more, ok=ok)
+
+
+@pytest.fixture(scope="module")
+def trained(encoder, stsb, tmp_path_factory):
+    """What `cselab train` printed, and the folder of the run."""
+    corpus = tmp_path_factory.mktemp("corpus") / "corpus.txt"
+    corpus.write_text("\n".join(CORPUS) + "\n")
+    output = tmp_path_factory.mktemp("runs") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["cselab.train"], "faster_in_bf16", lambda: False)
+        return train(encoder, corpus, output, "--data", stsb, "--eval-every", 2), output
+
+
+# ------------------------------------------------------------------------------------------ train
+
+
+def test_train_says_what_runs_how_far_it_is_and_what_is_best(trained, encoder):
+    said, output = trained
+    assert f"simcse on {encoder} (mean), 64 sentences, dev: STS-B dev" in said
+    assert re.search(r"simcse: 4/4 .* loss \d\.\d+, dev -?\d+\.\d\d", said)
+    assert re.search(r"best at step [24]: dev .*, alignment \d.*, uniformity -\d", said)
+    assert f"encoder in {output}" in said
+
+
+def test_the_folder_of_a_run_is_an_encoder_to_every_command(trained, stsb, corpus, tmp_path):
+    _, output = trained
+    vectors = tmp_path / "vectors.npy"
+    run("encode", output, corpus, "--output", vectors)
+    assert np.load(vectors).shape == (64, 8)
+    scores = tmp_path / "scores.json"
+    run("evaluate", output, "--suite", "sts", "--task", "STS-B/dev", "--data", stsb, "--json", scores)
+    best = json.loads((output / "run.json").read_text())["best"]
+    assert json.loads(scores.read_text())["scores"]["STS-B/dev"] == pytest.approx(best["score"], abs=1e-4)
+
+
+def test_a_finished_run_is_read_back(trained, encoder, corpus, stsb):
+    _, output = trained
+    before = (output / "model.safetensors").stat().st_mtime_ns
+    said = train(encoder, corpus, output, "--data", stsb, "--eval-every", 2)
+    assert "finished before: read back" in said and "best at step" in said
+    assert (output / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch):
+    module = sys.modules["cselab.train"]
+    take = module._Training._take_step
+
+    def interrupted(self):
+        if self.step == 3:
+            raise KeyboardInterrupt
+        return take(self)
+
+    options = ("--dev", "none", "--eval-every", "2")
+    with monkeypatch.context() as patch:
+        patch.setattr(module._Training, "_take_step", interrupted)
+        train(encoder, corpus, tmp_path / "run", *options, ok=False)
+    assert "continued from step 2" in train(encoder, corpus, tmp_path / "run", *options)
+    train(encoder, corpus, tmp_path / "whole", *options)
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "whole")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz"])
+def test_packed_corpora_train_the_same_encoder(suffix, encoder, corpus, tmp_path):
+    packed = tmp_path / f"corpus.txt.{suffix}"
+    packed.write_bytes({"gz": gzip, "xz": lzma}[suffix].compress(corpus.read_bytes()))
+    for file in (corpus, packed):
+        train(encoder, file, tmp_path / file.suffix, "--dev", "none")
+    weights = [(tmp_path / file.suffix / "model.safetensors").read_bytes() for file in (corpus, packed)]
+    assert weights[0] == weights[1]
+
+
+def test_settings_reach_the_method_and_the_run(encoder, corpus, tmp_path):
+    train(encoder, corpus, tmp_path / "run", "--dev", "none", "--limit", 32, "--seed", 7, "--pooling", "cls",
+          "--representation", "head", "--set", "num_groups=4", "--set", "num_views=2", "--set", "variant=paper",
+          method="whitenedcse")  # fmt: skip
+    identity = json.loads((tmp_path / "run" / "run.json").read_text())["identity"]
+    assert identity["method"] | {"num_groups": 4, "num_views": 2, "variant": "paper"} == identity["method"]
+    assert identity["corpus"]["sentences"] == 32 and identity["config"]["seed"] == 7
+    saved = SentenceEncoder.from_pretrained(tmp_path / "run")
+    assert (saved.pooling, saved.representation) == ("cls", "head")
+
+
+def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus, tmp_path):
+    train(encoder, corpus, tmp_path / "run", "--dev", "none", "--set", "temperature=1", method="focal")
+    identity = json.loads((tmp_path / "run" / "run.json").read_text())["identity"]
+    assert identity["method"]["temperature"] == 1
+
+
+@pytest.mark.parametrize(
+    "method, setting, said",
+    [
+        ("simcse", "temprature=0.1", "simcse: unknown parameter 'temprature'. It has: variant, temperature"),
+        ("simcse", "temperature=hot", "'temperature' takes a float (its default is 0.05); got 'hot'"),
+        ("simcse", "temperature", "--set wants NAME=VALUE, got 'temperature'"),
+        (
+            "simcse",
+            "variant=best",
+            "unknown variant 'best' of simcse; choose one of default, paper, released",
+        ),
+        ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
+        ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
+        ("whitenedcse", "shuffle=perhaps", "'shuffle' takes true or false"),
+        ("whitenedcse", "layout=thirds", "'layout' is one of per_view, contiguous_thirds; got 'thirds'"),
+        ("focal", "temperature=hot", "'temperature' takes float | None; got 'hot'"),
+    ],
+)
+def test_settings_that_a_method_does_not_have_or_of_another_type_are_named(
+    method, setting, said, encoder, corpus, tmp_path
+):
+    assert said in train(encoder, corpus, tmp_path / "run", "--set", setting, method=method, ok=False)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--batch-size", 1], "batch_size must be at least 2, got 1"),
+        (["--batch-size", 65], "the corpus has 64 sentences, fewer than one batch of 65"),
+        (["--steps", 0], "steps must be at least 1, got 0"),
+        (["--limit", 0], "Invalid value for '--limit'"),
+        (["--representation", "pooler"], "'pooler' is not one of 'backbone', 'head'"),
+        (["--precision", "fp8"], "'fp8' is not one of 'auto', 'fp32', 'bf16'"),
+        (["--dev", "test"], "unknown dev 'test'; choose one of auto, sts-b, world, corpus, none"),
+        (["--pooling", "max"], "unknown pooling 'max'; choose one of cls, cls_pooler, mean"),
+        (["--steps", "many"], "Invalid value for '--steps'"),
+    ],
+)
+def test_values_out_of_range_are_refused_before_anything_is_made(options, said, encoder, corpus, tmp_path):
+    output = train(encoder, corpus, tmp_path / "run", "--dev", "none", *options, ok=False)
+    assert said in output
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b"", "no sentence in it"),
+        (b"\n  \n", "no sentence in it"),
+        (b"the same sentence\n" * 64, "only 1 different sentences (of 64)"),
+        (b"the caf\xe9 is open\n" * 64, "line 1: byte 0xe9 is not utf-8"),
+        (None, "corpus.txt: no such file"),
+    ],
+    ids=["empty", "blank", "one repeated", "not utf-8", "missing"],
+)
+def test_a_corpus_that_cannot_be_used_is_named(content, said, encoder, corpus, tmp_path):
+    corpus.unlink() if content is None else corpus.write_bytes(content)
+    assert said in train(encoder, corpus, tmp_path / "run", "--dev", "none", ok=False)
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    "setting, said",
+    [
+        ("num_groups=3", "num_groups=3 does not divide the width 8"),
+        ("num_groups=1", "8 rows are too few to whiten groups of 8 channels"),
+    ],
+)
+def test_groups_that_do_not_fit_width_or_batch_are_named(setting, said, encoder, corpus, tmp_path):
+    options = ("--dev", "none", "--set", setting)
+    assert said in train(encoder, corpus, tmp_path / "run", *options, method="whitenedcse", ok=False)
+
+
+def test_an_output_that_cannot_be_used_is_named_and_left_alone(encoder, corpus, tmp_path):
+    def refused(output):
+        return train(encoder, corpus, output, "--dev", "none", ok=False)
+
+    assert "cannot write to the output folder" in refused(corpus / "run")
+    (tmp_path / "busy").mkdir()
+    with FileLock(tmp_path / "busy" / ".lock"):
+        assert "in use by another run" in refused(tmp_path / "busy")
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("so far")
+    assert "holds something that is not a run (chapter1.tex)" in refused(tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter1.tex").read_text() == "so far"
+
+
+def test_another_run_in_the_output_is_neither_overwritten_nor_continued(trained, encoder, corpus, stsb):
+    _, output = trained
+    before = (output / "model.safetensors").read_bytes()
+    said = train(encoder, corpus, output, "--data", stsb, "--eval-every", 2, "--seed", 1, ok=False)
+    assert "holds a run with another config (seed was 42, now 1)" in said
+    assert (output / "model.safetensors").read_bytes() == before
+
+
+# ------------------------------------------------------------------------------------------ evaluate
+
+
+def test_sts_scores_are_written_by_task_name_with_their_details(encoder, stsb, tmp_path):
+    file = tmp_path / "scores.json"
+    said = run("evaluate", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
+    found = json.loads(file.read_text())
+    model = SentenceEncoder.from_pretrained(encoder)
+    pairs = sts.load_sts("STS-B", stsb)
+    a, b = (torch.from_numpy(model.encode(side)) for side in (pairs.sentences1, pairs.sentences2))
+    expected = 100 * spearmanr(torch.cosine_similarity(a.double(), b.double()), pairs.scores).statistic
+    assert expected > 20
+    assert found["scores"] == {"STS-B": pytest.approx(expected, abs=0.01)}
+    assert f"{found['scores']['STS-B']:.2f}" in said
+    assert "avg" not in found and "no average: only STS-B of the seven" in said
+    record = next(record for record in found["records"] if record["key"] == "STS-B")
+    assert (record["split"], record["rows"], record["metric"]) == ("test", 1379, "spearman")
+    assert (record["pooling"], record["encoder"]) == ("mean", "tiny")
+
+
+@pytest.fixture
+def seven(monkeypatch):
+    """All seven STS sets, twelve pairs each."""
+
+    def load(task, root=None, split="test"):
+        sentences = make_sentences(24, seed=STS_TASKS.index(task))
+        return Pairs(sentences[:12], sentences[12:], [row % 6 for row in range(12)], task, split)
+
+    monkeypatch.setattr(sts, "load_sts", load)
+
+
+def test_the_average_is_there_when_all_seven_ran(seven, encoder, tmp_path):
+    file = tmp_path / "scores.json"
+    said = run("evaluate", encoder, "--suite", "sts", "--pooling", "cls", "--json", file)
+    found = json.loads(file.read_text())
+    assert set(found["scores"]) == {"STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"}
+    assert found["avg"] == pytest.approx(np.mean(list(found["scores"].values())))
+    assert f"average of the seven STS sets: {found['avg']:.2f}" in said
+    assert {record["pooling"] for record in found["records"]} == {"cls"}
+
+
+@pytest.mark.parametrize("name", ["word-overlap", "random"])
+def test_baselines_are_encoders(name, seven, tmp_path):
+    file = tmp_path / "scores.json"
+    run("evaluate", name, "--suite", "sts", "--json", file)
+    assert len(json.loads(file.read_text())["scores"]) == 7
+
+
+def test_geometry_has_its_measures_by_name(encoder, stsb, tmp_path):
+    file = tmp_path / "geometry.json"
+    run("evaluate", encoder, "--suite", "geometry", "--data", stsb, "--json", file)
+    scores = json.loads(file.read_text())["scores"]
+    assert scores.keys() >= {"alignment", "uniformity", "mean_cosine", "effective_rank"}
+    assert -1 <= scores["mean_cosine"] <= 1 <= scores["effective_rank"] <= 8
+    assert scores["alignment"] > 0 > scores["uniformity"]
+
+
+def test_several_suites_go_into_one_file(encoder, stsb, tmp_path):
+    file = tmp_path / "all.json"
+    run("evaluate", encoder, "--suite", "sts", "--suite", "geometry", "--task", "STS-B", "--task", "uniformity",
+        "--data", stsb, "--json", file)  # fmt: skip
+    assert json.loads(file.read_text())["scores"].keys() == {"STS-B", "uniformity"}
+
+
+def test_a_failed_evaluation_is_told_by_the_exit_code_and_has_no_score(encoder, stsb, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        SentenceEncoder, "encode", lambda self, sentences, *_, **__: np.ones((len(sentences), 4))
+    )
+    file = tmp_path / "scores.json"
+    options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
+    assert "STS-B failed: " in run("evaluate", encoder, *options, ok=False)
+    found = json.loads(file.read_text())
+    assert found["scores"] == {} and found["failures"].keys() == {"STS-B"}
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (
+            ["--suite", "stss"],
+            "unknown suite 'stss'; the suites are: sts, geometry, transfer, clustering, world",
+        ),
+        (["--suite", "sts", "--task", "STS17"], "unknown task 'STS17'; the tasks are: sts: STS12"),
+        (["--suite", "sts", "--aggregation", "median"], "unknown aggregation 'median'"),
+        (["--suite", "sts", "--representation", "head"], "has no head"),
+        (["--suite", "sts", "--json", "nowhere/scores.json"], "cannot write nowhere/scores.json"),
+        ([], "Missing option '--suite'"),
+    ],
+)
+def test_an_evaluation_that_cannot_be_made_says_what_can(options, said, encoder, stsb):
+    assert said in run("evaluate", encoder, *options, "--data", stsb, ok=False)
+
+
+def test_a_truncated_sts_file_is_named_with_its_rows(encoder, tmp_path, stsb):
+    file = tmp_path / "STS" / "STSBenchmark" / "sts-test.csv"
+    file.parent.mkdir(parents=True)
+    lines = (stsb / "STS" / "STSBenchmark" / "sts-test.csv").read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:1000]))
+    said = run("evaluate", encoder, "--suite", "sts", "--task", "STS-B", "--data", tmp_path, ok=False)
+    assert "sts-test.csv: 1000 rows found, 1379 expected" in said
+
+
+def test_an_encoder_that_cannot_be_used_is_named(trained, encoder, stsb, tmp_path):
+    def refused(name, *options):
+        options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, *options)
+        return run("evaluate", name, *options, ok=False)
+
+    assert "there is no encoder folder" in refused(tmp_path / "none")
+    assert "it has no config.json" in refused(tmp_path)
+    unpooled = write_checkpoint(tmp_path / "unpooled", pooler=False)
+    assert "the pooler of unpooled was neither trained nor loaded" in refused(
+        unpooled, "--pooling", "cls_pooler"
+    )
+    cut = write_checkpoint(tmp_path / "cut") / "model.safetensors"
+    cut.write_bytes(cut.read_bytes()[:-50])
+    assert str(tmp_path / "cut") in refused(tmp_path / "cut")
+
+
+# ------------------------------------------------------------------------------------------ encode
+
+
+def test_encode_writes_the_vectors_of_a_file_in_their_order(encoder, corpus, tmp_path):
+    expected = SentenceEncoder.from_pretrained(encoder, pooling="cls").encode(CORPUS)
+    said = run("encode", encoder, corpus, "--output", tmp_path / "vectors.npy", "--pooling", "cls")
+    assert np.allclose(np.load(tmp_path / "vectors.npy"), expected, atol=1e-6)
+    assert "64 vectors of width 8" in said
+    run("encode", encoder, corpus, "--output", tmp_path / "v.safetensors", "--normalize", "--batch-size", 5)
+    vectors = load_file(tmp_path / "v.safetensors")["vectors"]
+    assert vectors.dtype == np.float32 and np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "output, said",
+    [
+        ("vectors.csv", "must end in .npy or .safetensors"),
+        ("none/vectors.npy", "in a folder that exists"),
+        ("", "in a folder that exists"),
+    ],
+)
+def test_vectors_that_could_not_be_written_are_not_made(output, said, encoder, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(SentenceEncoder, "encode", lambda *_, **__: pytest.fail("encoded"))
+    assert said in run("encode", encoder, corpus, "--output", tmp_path / output, ok=False)
+
+
+# ------------------------------------------------------------------------------------------ methods
+
+
+def test_methods_lists_all_and_shows_one_with_its_parameters():
+    said = run("methods")
+    assert len(said.splitlines()) == len(METHODS)
+    assert all(re.search(rf"^{name} +\S", said, re.MULTILINE) for name in METHODS)
+    for name, method in METHODS.items():
+        said = run("methods", name)
+        for parameter, default in method.parameters().items():
+            assert f"  {parameter} = {default!r}" in said
+        assert all(f"variant={variant}" in said for variant in method.variants)
+
+
+# ------------------------------------------------------------------------------------------ pretrain
+
+SHAPE = [
+    *("--set", "layers=1", "--set", "width=16", "--set", "vocabulary=160", "--set", "length=32"),
+    *("--set", "steps=3", "--set", "batch_size=4"),
+]
+
+
+def test_pretrain_makes_a_plain_encoder_of_text_files(corpus, stsb, tmp_path):
+    output = tmp_path / "plain"
+    said = run("pretrain", output, "--neighbours", corpus, "--corpus", corpus, *SHAPE)
+    assert "pretrain: 3/3" in said and f"plain encoder in {output}" in said
+    rows = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
+    assert rows[-1]["step"] == 3
+    run("encode", output, corpus, "--output", tmp_path / "vectors.npy", "--pooling", "cls_pooler")
+    assert np.load(tmp_path / "vectors.npy").shape == (64, 16)
+    said = run(
+        "pretrain", output, "--neighbours", corpus, "--corpus", corpus, *SHAPE, "--set", "lr=1", ok=False
+    )
+    assert "another config (lr was 0.002, now 1.0)" in said
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ([], "no corpus: give at least one"),
+        (["--corpus", "none.txt"], "none.txt: no such file"),
+        (["--set", "depth=3"], "pretrain: unknown parameter 'depth'. It has: layers, width"),
+        (["--set", "steps=3.5"], "'steps' takes an int (its default is 6000); got '3.5'"),
+        (["--set", "heads=3"], "width must be a multiple of heads (3), got 128"),
+    ],
+)
+def test_a_pretraining_that_cannot_be_is_refused_before_anything_is_made(options, said, tmp_path):
+    assert said in run("pretrain", tmp_path / "plain", *options, ok=False)
+    assert not (tmp_path / "plain").exists()
+
+
+def test_a_corpus_too_small_to_pretrain_on_says_so(tmp_path):
+    (tmp_path / "few.txt").write_text("the cat sees a dog\n")
+    said = run("pretrain", tmp_path / "plain", "--corpus", tmp_path / "few.txt", *SHAPE, ok=False)
+    assert "corpus 1 has 5 tokens in 1 sentences, too few for a row of 32" in said
+
+
+# ------------------------------------------------------------------------------------------ data
+
+
+def test_data_check_passes_a_whole_folder_and_says_what_is_missing(stsb):
+    said = run("data", "check", stsb)
+    assert re.search(r"ok .*STS-B +test +1379 rows", said)
+    assert re.search(r"missing .*STS12", said)
+
+
+def test_data_check_fails_on_a_damaged_file_and_names_it(stsb, tmp_path):
+    file = tmp_path / "STS" / "STSBenchmark" / "sts-dev.csv"
+    file.parent.mkdir(parents=True)
+    file.write_text((stsb / "STS" / "STSBenchmark" / "sts-dev.csv").read_text()[:-200])
+    said = run("data", "check", tmp_path, ok=False)
+    assert re.search(rf"damaged .*STS-B .*{re.escape(str(file))}", said)
+    assert "none is not a folder" in run("data", "check", tmp_path / "none", ok=False)
+
+
+# ------------------------------------------------------------------------------------------ notebooks
+
+
+@pytest.fixture
+def notebooks(tmp_path):
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+
+    def write(name, *sources):
+        cells = [new_code_cell("size = 3", metadata={"tags": ["parameters"]}), *map(new_code_cell, sources)]
+        nbformat.write(new_notebook(cells=cells), folder / f"{name}.ipynb")
+        return folder
+
+    return write
+
+
+def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(notebooks, tmp_path):
+    folder = notebooks("00_good", "print('size', size)")
+    notebooks("01_bad", "1 / 0")
+    options = ("--folder", folder, "--output", tmp_path / "out", "--profile", "smoke")
+    result = CliRunner().invoke(cli.app, ["notebooks", "run", *map(str, options), "--set", "size=5"])
+    assert result.exit_code == 1
+    assert "size 5" in result.output and "00_good: passed" in result.output
+    assert "01_bad: FAILED" in result.output and "ZeroDivisionError" in result.output
+    assert (tmp_path / "out" / "00_good.html").exists() and (tmp_path / "out" / "records.json").exists()
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--set", "sise=5"], "00_good: unknown parameter 'sise'. It has: size"),
+        (["--set", "size=large"], "00_good: parameter 'size' takes an int"),
+        (["01_none"], "unknown notebook '01_none'. Known: 00_good"),
+        (["--profile", "huge"], "'huge' is not one of 'smoke', 'classroom', 'paper'"),
+    ],
+)
+def test_notebooks_that_cannot_run_are_refused_before_the_first_starts(options, said, notebooks, tmp_path):
+    folder = notebooks("00_good", "1 / 0")
+    out = tmp_path / "out"
+    assert said in run("notebooks", "run", *options, "--folder", folder, "--output", out, ok=False)
+    assert not out.exists()
+
+
+# ------------------------------------------------------------------------------------------ doctor
+
+
+def test_doctor_reports_for_people_and_for_programs():
+    said = run("doctor")
+    assert re.search(rf"^ok  torch +{re.escape(torch.__version__)}", said, re.MULTILINE)
+    findings = {finding["what"]: finding for finding in json.loads(run("doctor", "--json"))}
+    assert findings["torch"]["good"] and torch.__version__ in findings["torch"]["found"]
+    assert len(findings) == len(said.splitlines())
+
+
+# ------------------------------------------------------------------------------------------ the line itself
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("train simcse --stesp 4", "No such option: --stesp"),
+        ("evaluate micro --taks STS12", "Allowed: --suite, --task, --data"),
+        ("data check --deep", "No such option: --deep"),
+        ("--fast", "No such option: --fast"),
+        ("trian simcse", "Allowed: train, evaluate, encode, methods, pretrain, doctor, data, notebooks"),
+        ("data fetch", "Allowed: check"),
+        ("notebooks walk", "Allowed: run"),
+        ("methods simsce", "unknown method 'simsce'; choose one of barlow_twins, focal, imsimcse"),
+        ("train simsce --corpus c.txt --output run", "unknown method 'simsce'; choose one of barlow_twins"),
+        ("train simcse --output run", "Missing option '--corpus'"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_what_is(line, said):
+    assert said in run(*line.split(), ok=False)
+
+
+@pytest.mark.parametrize("line", ["train", "evaluate", "encode", "pretrain", "notebooks run", "doctor"])
+def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
+    command = get_command(cli.app)
+    for name in line.split():
+        command = command.commands[name]
+    options = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
+    said = run(*line.split(), "--no-such-option", ok=False)
+    assert options and all(option in said for option in options)
+
+
+def test_the_command_runs_as_a_process_of_its_own(encoder, corpus, tmp_path):
+    command = Path(sys.executable).with_name("cselab")
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "COLUMNS": "200"}
+
+    def process(*arguments):
+        line = [str(argument) for argument in (command, *arguments)]
+        return subprocess.run(line, capture_output=True, text=True, env=environment)
+
+    made = process("encode", encoder, corpus, "--output", tmp_path / "vectors.npy")
+    assert made.returncode == 0, made.stderr
+    assert "64 vectors of width 8" in made.stdout and np.load(tmp_path / "vectors.npy").shape == (64, 8)
+    refused = process("methods", "simsce")
+    assert refused.returncode == 1 and "unknown method 'simsce'" in refused.stderr
+    assert "Traceback" not in refused.stdout + refused.stderr
