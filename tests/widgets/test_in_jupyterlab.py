@@ -84,6 +84,9 @@ def test_a_page_without_a_kernel_shows_the_plots_and_moves_them(
         plot.locator(".slider-rail-touch-rect").click(position={"x": 5, "y": 5})
         expect(plot).to_contain_text(text.replace("20", "0"))
         expect(point).not_to_have_attribute("transform", place)
+        plot.locator(".updatemenu-button").first.click()
+        expect(plot).to_contain_text(text)
+        expect(point).to_have_attribute("transform", place)
 
 
 def test_a_page_without_plotly_js_shows_the_summary(page, tmp_path, histories):

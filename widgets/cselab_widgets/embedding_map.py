@@ -17,7 +17,7 @@ from .projection import Projection, project
 from .steps import Scrubber, film
 from .theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
-HEIGHT = 520
+HEIGHT = 460
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class EmbeddingMapState:
 def figure(state: EmbeddingMapState) -> go.Figure:
     """A plane for each encoder, all on one scale; in each the lines between pairs, then the points."""
     canvas = make_subplots(
-        cols=len(state.planes), horizontal_spacing=0.12 / len(state.planes), subplot_titles=titles(state)
+        cols=len(state.planes), horizontal_spacing=0.16 / len(state.planes), subplot_titles=titles(state)
     )
     for column, (encoder, plane) in enumerate(state.planes.items(), start=1):
         points = plane.points[plane.at(state.step)]
@@ -91,7 +91,7 @@ def figure(state: EmbeddingMapState) -> go.Figure:
             {"title": _axis_title(plane, i), "range": _range(state, i), "constrain": "domain"} for i in (0, 1)
         ]
         canvas.update_xaxes(axes[0], col=column)
-        canvas.update_yaxes(axes[1], scaleanchor=x, col=column)
+        canvas.update_yaxes(axes[1], scaleanchor=x, constraintoward="top", col=column)
     # One entry a name in the legend, which shows and hides it in all planes.
     canvas.for_each_trace(
         lambda trace: trace.update(showlegend=False), selector=lambda trace: trace.xaxis != "x"

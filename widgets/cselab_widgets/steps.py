@@ -24,7 +24,7 @@ class Scrubber(ipywidgets.HBox):
             description="step",
             continuous_update=False,
             style={"description_width": "auto"},
-            layout={"flex": "1 1 auto"},
+            layout={"flex": "1 1 auto", "margin": "2px 0 2px 12px"},
         )
         self.play = ipywidgets.Play(
             value=steps.index(step),
@@ -71,7 +71,7 @@ def _film_controls(steps: Sequence[int], step: int, shown: dict) -> dict:
     """The layout of a film: room below the plot, a play and a pause button, a slider."""
     room = 90
     at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    playing = {**at_once, "fromcurrent": True, "frame": {"duration": MILLISECONDS_A_STEP, "redraw": True}}
+    from_the_start = {**at_once, "frame": {"duration": MILLISECONDS_A_STEP, "redraw": True}}
     bottom = shown["layout"]["template"]["layout"]["margin"]["b"]
     return {
         "height": shown["layout"]["height"] + room,
@@ -79,10 +79,10 @@ def _film_controls(steps: Sequence[int], step: int, shown: dict) -> dict:
         "sliders": [
             {
                 "active": steps.index(step),
-                "currentvalue": {"prefix": "step ", "font": {"color": INK}},
-                "x": 0.12,
-                "len": 0.88,
-                "pad": {"t": 54},
+                "currentvalue": {"visible": False},
+                "x": 0.18,
+                "len": 0.82,
+                "pad": {"t": 70},
                 "bgcolor": INK,
                 "bordercolor": INK,
                 "tickcolor": INK,
@@ -105,7 +105,7 @@ def _film_controls(steps: Sequence[int], step: int, shown: dict) -> dict:
                 "bgcolor": "rgba(128,128,128,0.15)",
                 "bordercolor": INK,
                 "buttons": [
-                    {"label": "\u25b6", "method": "animate", "args": [None, playing]},
+                    {"label": "\u25b6", "method": "animate", "args": [None, from_the_start]},
                     {"label": "\u25a0", "method": "animate", "args": [[None], at_once]},
                 ],
             }
