@@ -55,12 +55,7 @@ def evaluate(
     """
     strata([], aggregation)
     options = Options(aggregation, protocol, seed)
-    if isinstance(suite, Pairs):
-        collected, missing = [StsTask(suite, suite.name, aggregation, seed=seed)], {}
-    else:
-        collected, missing = _collect(
-            [suite] if isinstance(suite, str) else list(suite), data, tasks, options
-        )
+    collected, missing = _collect(suite, data, tasks, options)
     started = time.perf_counter()
     encoded = _encoded(encoder, collected, cache)
     encode_seconds = time.perf_counter() - started
@@ -74,12 +69,15 @@ def evaluate(
 
 
 def _collect(
-    suites: Sequence[str], data: Source, tasks: Sequence[str] | None, options: Options
+    suite: str | Pairs | Sequence[str], data: Source, tasks: Sequence[str] | None, options: Options
 ) -> tuple[list[Task], dict[str, str]]:
+    if isinstance(suite, Pairs):
+        return [StsTask(suite, suite.name, options.aggregation, seed=options.seed)], {}
+    suites = [suite] if isinstance(suite, str) else suite
     collected: list[Task] = []
     missing: dict[str, str] = {}
-    for suite, names in tasks_by_suite(suites, tasks).items():
-        found, absent = suite_module(suite).collect(data, names, options)
+    for name, names in tasks_by_suite(suites, tasks).items():
+        found, absent = suite_module(name).collect(data, names, options)
         collected += found
         missing |= absent
     return collected, missing

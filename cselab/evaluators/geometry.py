@@ -17,6 +17,7 @@ from torch import Tensor
 Vectors = Float[np.ndarray, "_n _d"] | Float[Tensor, "_n _d"]
 
 BLOCK = 4096
+ZERO = torch.zeros((), dtype=torch.float64)
 
 
 class DegenerateEmbeddings(ValueError):
@@ -114,7 +115,7 @@ def mean_cosine(x: Vectors) -> float:
     """
     _at_least(x, 2)
     n = len(x)
-    total = sum(block.double().sum(dim=0) for block in _unit_blocks(x))
+    total = sum((block.double().sum(dim=0) for block in _unit_blocks(x)), start=ZERO)
     return (total.square().sum().item() - n) / (n * (n - 1))
 
 
@@ -131,7 +132,7 @@ def feature_correlation(x: Vectors) -> float:
     """
     _at_least(x, 2)
     mean = _column_means(x)
-    scatter = sum((block - mean).T @ (block - mean) for block in _finite_blocks(x))
+    scatter = sum(((block - mean).T @ (block - mean) for block in _finite_blocks(x)), start=ZERO)
     spread = scatter.diagonal().sqrt()
     changing = spread > len(x) * torch.finfo(torch.float64).eps * (spread.max() + mean.abs())
     if changing.sum() < 2:
@@ -242,7 +243,7 @@ def _finite_blocks(x: Vectors) -> Iterator[Tensor]:
 
 
 def _column_means(x: Vectors) -> Tensor:
-    return sum(block.sum(dim=0) for block in _finite_blocks(x)) / len(x)
+    return sum((block.sum(dim=0) for block in _finite_blocks(x)), start=ZERO) / len(x)
 
 
 def _at_least(x: Vectors, rows: int) -> None:

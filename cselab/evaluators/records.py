@@ -127,7 +127,7 @@ class Scores:
         Path(path).write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
     def __str__(self) -> str:
-        rows = [("task", "split", "rows", "metric", "score", "95 % interval", "how")]
+        rows: list[tuple[str, ...]] = [("task", "split", "rows", "metric", "score", "95 % interval", "how")]
         for record in self.records:
             if record.key:
                 rows.append(_row(record))

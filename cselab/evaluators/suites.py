@@ -50,7 +50,8 @@ class Options:
 class Task(Protocol):
     """Something to measure on the vectors of its sentences."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     @property
     def sentences(self) -> list[str]:
