@@ -1,0 +1,91 @@
+"""Two encoders for methods: a table whose vectors are known, and the trainer's own on a tiny BERT."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from tiny import make_encoder, make_sentences
+from torch import nn
+
+from cselab.train import _Encode
+
+BATCH = make_sentences(12)
+
+
+class Table(nn.Module):
+    """Stands in for the trainer's `encode`: each sentence has a vector, and dropout adds noise to it.
+
+    The vectors share a direction, as those of a plain BERT do.
+    """
+
+    def __init__(self, head: nn.Module, width: int = 8, noise: float = 0.3):
+        super().__init__()
+        generator = torch.Generator().manual_seed(0)
+        self.vectors = nn.Parameter(1 + torch.randn(len(BATCH), width, generator=generator))
+        self.head, self.noise = head, noise
+        self.generator = torch.Generator()
+        self.replay()
+
+    def replay(self):
+        """Give the same noise again."""
+        self.generator.manual_seed(1)
+
+    def forward(self, batch, *, times=None, dropout=True, head=True):
+        rows = self.vectors[[BATCH.index(sentence) for sentence in batch]]
+        views = []
+        for _ in range(times or 1):
+            noise = torch.randn(rows.shape, generator=self.generator) if dropout else 0
+            view = rows + self.noise * noise
+            views.append(self.head(view) if head else view)
+        return views if times is not None else views[0]
+
+
+@pytest.fixture
+def batch():
+    return list(BATCH)
+
+
+@pytest.fixture
+def table():
+    """`table(method)`: the known encoder with the method's own head, the method prepared and seeded."""
+
+    def make(method, **options):
+        method.prepare(make_encoder(layers=1))
+        method.seed(0)
+        return Table(method.build_head(8, torch.Generator().manual_seed(0)), **options)
+
+    return make
+
+
+@pytest.fixture
+def trainer():
+    """`trainer(method, family)`: the trainer's encode on a tiny encoder in training mode, and that encoder."""
+
+    def make(method, family="bert", dropout=0.5):
+        encoder = make_encoder(family, layers=1, dropout=dropout)
+        method.prepare(encoder)
+        method.seed(0)
+        encoder.attach_head(method.build_head(8, torch.Generator().manual_seed(0)))
+        encoder.train()
+        torch.manual_seed(0)
+        return _Encode(encoder, 32, SimpleNamespace(num_processes=1, process_index=0)), encoder
+
+    return make
+
+
+@pytest.fixture
+def forward_rows(monkeypatch):
+    """`forward_rows(encoder)`: a list that gets (rows, dropout on) of each forward pass of its backbone."""
+
+    def watch(encoder):
+        passes = []
+        forward = encoder.backbone.forward
+
+        def spy(input_ids, **others):
+            passes.append((len(input_ids), encoder.backbone.training))
+            return forward(input_ids=input_ids, **others)
+
+        monkeypatch.setattr(encoder.backbone, "forward", spy)
+        return passes
+
+    return watch

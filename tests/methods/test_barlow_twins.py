@@ -1,0 +1,55 @@
+import pytest
+import torch
+
+from cselab.losses import barlow_twins, cross_correlation, info_nce
+from cselab.methods import BarlowTwins
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_loss_is_info_nce_plus_the_weighted_twins_with_artificial_rows(shared, table, batch):
+    method = BarlowTwins(artificial_rows=5, shared_rows=shared, weight=0.2, redundancy=0.03, temperature=0.1)
+    encode = table(method)
+    loss = method.loss(method.views(encode, batch))
+    encode.replay()
+    first, second = encode(batch), encode(batch)
+    method.seed(0)
+    extra = torch.randn(5, 8, generator=method.generator)
+    if not shared:
+        extra = (extra, torch.randn(5, 8, generator=method.generator))
+    twins = barlow_twins(first, second, 0.03, extra).floats()
+    assert loss.floats() == {
+        "info_nce": pytest.approx(info_nce(first, second, 0.1).total.item()),
+        "invariance": pytest.approx(0.2 * twins["invariance"]),
+        "redundancy": pytest.approx(0.2 * twins["redundancy"]),
+    }
+
+
+def test_the_rows_are_fresh_at_each_step_and_follow_the_seed(table, batch):
+    method = BarlowTwins(artificial_rows=5)
+    encode = table(method)
+    views = method.views(encode, batch)
+    first, second = (method.loss(views).floats()["redundancy"] for _ in range(2))
+    assert first != second
+    method.seed(0)
+    assert method.loss(views).floats()["redundancy"] == first
+
+
+def test_without_artificial_rows_nothing_is_drawn(table, batch):
+    method = BarlowTwins()
+    views = method.views(table(method), batch)
+    before = method.state_dict()["generator"]
+    loss = method.loss(views).floats()
+    assert torch.equal(method.state_dict()["generator"], before)
+    twins = barlow_twins(views.anchor, views.positive, 0.012).floats()
+    assert loss["invariance"] == pytest.approx(0.1 * twins["invariance"])
+
+
+def test_artificial_rows_lift_the_rank_that_the_batch_bounds(table, batch):
+    """The paper's point: with N rows the correlation of d > N dimensions has rank N; M more rows raise it."""
+    method = BarlowTwins(artificial_rows=3)
+    views = method.views(table(method), batch[:4])
+    rank = torch.linalg.matrix_rank
+    assert rank(cross_correlation(views.anchor, views.positive).detach(), rtol=1e-5) == 4
+    extra = torch.randn(3, 8, generator=method.generator)
+    padded = [torch.cat([view, extra]) for view in (views.anchor, views.positive)]
+    assert rank(cross_correlation(*padded).detach(), rtol=1e-5) == 7

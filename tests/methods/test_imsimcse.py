@@ -1,0 +1,60 @@
+import pytest
+import torch
+
+from cselab.losses import dimension_contrastive, off_dropout_info_nce
+from cselab.methods import ImSimCSE
+
+
+@pytest.mark.parametrize(
+    ("variant", "m_on", "scale"),
+    [
+        ("default", "negatives", "released"),
+        ("paper", "negatives", "paper"),
+        ("released", "positive", "released"),
+    ],
+)
+def test_the_loss_is_off_dropout_plus_a_tenth_of_the_dimension_wise_term(variant, m_on, scale, table, batch):
+    method = ImSimCSE(variant=variant)
+    encode = table(method)
+    loss = method.loss(method.views(encode, batch))
+    encode.replay()
+    first, second = encode(batch), encode(batch)
+    clean = encode(batch, dropout=False)
+    off_dropout = off_dropout_info_nce(first, second, clean, 0.05, m=0.9, m_on=m_on).total.item()
+    dimensions = dimension_contrastive(first, second, 5.0, scale).total.item()
+    assert loss.floats() == {
+        "off_dropout_info_nce": pytest.approx(off_dropout),
+        "dimension_contrastive": pytest.approx(0.1 * dimensions),
+    }
+
+
+def test_the_clean_view_has_no_dropout_and_dropout_is_back_on_for_the_next(trainer, forward_rows, batch):
+    method = ImSimCSE()
+    encode, encoder = trainer(method)
+    passes = forward_rows(encoder)
+    views, again = method.views(encode, batch), method.views(encode, batch)
+    assert passes == [(24, True), (12, False)] * 2
+    assert torch.equal(views.clean, again.clean)
+    assert (views.anchor - again.anchor).abs().max() > 0.01
+    with torch.no_grad():
+        expected = encoder.head(encoder.encode(batch, convert_to_tensor=True))
+    torch.testing.assert_close(views.clean, expected, atol=1e-6, rtol=1e-5)
+
+
+def test_the_clean_view_passes_gradients_to_the_encoder(trainer, batch):
+    method = ImSimCSE()
+    encode, encoder = trainer(method)
+    method.views(encode, batch).clean.square().sum().backward()
+    assert encoder.backbone.embeddings.word_embeddings.weight.grad.abs().max() > 0
+
+
+def test_negatives_are_measured_between_clean_views_only(table, batch):
+    """Other dropout noise in the views, of the same positives' similarity, leaves the off-dropout term."""
+    method = ImSimCSE(weight=1e-12)
+    views = method.views(table(method), batch)
+    loss = method.loss(views).floats()["off_dropout_info_nce"]
+    turn = torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(3)))[0]
+    views.anchor, views.positives = views.anchor @ turn, (views.positive @ turn,)
+    assert method.loss(views).floats()["off_dropout_info_nce"] == pytest.approx(loss, rel=1e-5)
+    views.clean = views.clean * torch.linspace(0.1, 3, 8)
+    assert method.loss(views).floats()["off_dropout_info_nce"] != pytest.approx(loss, rel=1e-3)

@@ -1,0 +1,89 @@
+import math
+
+import pytest
+import torch
+from tiny import make_encoder
+
+from cselab.methods import Noise
+
+
+def decoupled(positive_pair, negative_pair, temperature):
+    """InfoNCE with positives from one pair of views and negatives from another, in plain loops."""
+
+    def cosine(u, v):
+        return float(u @ v / u.norm() / v.norm())
+
+    total, rows = 0.0, len(positive_pair[0])
+    for i in range(rows):
+        positive = math.exp(cosine(positive_pair[0][i], positive_pair[1][i]) / temperature)
+        negatives = sum(
+            math.exp(cosine(negative_pair[0][i], negative_pair[1][j]) / temperature)
+            for j in range(rows)
+            if j != i
+        )
+        total -= math.log(positive / (positive + negatives)) / rows
+    return total
+
+
+@pytest.mark.parametrize("on", ["positives", "negatives"])
+def test_less_noise_is_the_mean_of_disjoint_dropout_views_on_one_kind_of_pair(on, table, batch):
+    method = Noise(on=on, mean_of=3, temperature=0.2)
+    encode = table(method)
+    loss = method.loss(method.views(encode, batch)).total.item()
+    encode.replay()
+    passes = [encode(batch).detach() for _ in range(6)]
+    plain = passes[:2]
+    quiet = [sum(passes[0::2]) / 3, sum(passes[1::2]) / 3]
+    pairs = (quiet, plain) if on == "positives" else (plain, quiet)
+    assert loss == pytest.approx(decoupled(*pairs, 0.2), rel=1e-5)
+    assert loss != pytest.approx(decoupled(*pairs[::-1], 0.2), rel=1e-3)
+
+
+@pytest.mark.parametrize("on", ["positives", "negatives"])
+def test_more_noise_is_gaussian_of_the_variance_on_one_kind_of_pair(on, table, batch):
+    method = Noise(on=on, variance=0.25, temperature=0.2)
+    encode = table(method)
+    views = method.views(encode, batch)
+    loss = method.loss(views).total.item()
+    encode.replay()
+    plain = [encode(batch).detach() for _ in range(2)]
+    method.seed(0)
+    noisy = [view + 0.5 * torch.randn(view.shape, generator=method.generator) for view in plain]
+    pairs = (noisy, plain) if on == "positives" else (plain, noisy)
+    assert loss == pytest.approx(decoupled(*pairs, 0.2), rel=1e-5)
+    assert torch.equal(views.anchor, plain[0]) and torch.equal(views.positive, plain[1])
+
+
+def test_the_noise_has_the_variance_that_was_named(table, batch):
+    method = Noise(variance=0.09)
+    encode = table(method)
+    added = []
+    for _ in range(40):
+        views = method.views(encode, batch)
+        added += [
+            changed - plain
+            for changed, plain in zip(views.changed, (views.anchor, views.positive), strict=True)
+        ]
+    noise = torch.stack(added)
+    assert noise.var().item() == pytest.approx(0.09, rel=0.05) and abs(noise.mean().item()) < 0.01
+    assert torch.unique(noise).numel() > 0.9 * noise.numel()  # fresh numbers at each step, for each view
+
+
+def test_the_two_readings_of_the_papers_are_variants():
+    assert Noise(variant="paper").variance == 0.1 and Noise(variant="released").variance == 0.01
+
+
+def test_without_noise_it_is_simcse(table, batch):
+    from cselab.losses import info_nce
+
+    method = Noise()
+    encode = table(method)
+    loss = method.loss(method.views(encode, batch)).total
+    encode.replay()
+    torch.testing.assert_close(loss, info_nce(encode(batch), encode(batch), 0.05).total)
+
+
+@pytest.mark.parametrize("options", [{"mean_of": 0}, {"variance": -0.1}])
+def test_values_without_meaning_are_refused(options):
+    with pytest.raises(ValueError, match="mean_of must be at least 1 and variance at least 0, got"):
+        Noise(**options).prepare(make_encoder(layers=1))
