@@ -25,12 +25,14 @@ METHODS = {
     "ImSimCSE": ("imsimcse", {}),
     "Focal-InfoNCE": ("focal", {}),
 }
+POOLINGS = ("cls", "cls_pooler", "mean", "emb_last_mean", "layer1_last_mean", "last2_mean")
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
 def scored(model, evaluator) -> dict:
-    scores = evaluate(model, ["sts", "geometry"])
-    dev = evaluator(model)["score"] if hasattr(model, "encode") else None
+    encodes = hasattr(model, "encode")
+    scores = evaluate(model, ["sts", "geometry"] if encodes else "sts")
+    dev = evaluator(model)["score"] if encodes else None
     return {"scores": {name: round(value, 3) for name, value in scores.scores.items()},
             "avg": round(sum(scores.scores[name] for name in TASKS) / len(TASKS), 3), "dev": dev}  # fmt: skip
 
@@ -44,7 +46,7 @@ def runs(arguments):
 
     yield {"row": "random vectors"}, lambda: scored(RandomEncoder(), evaluator)
     yield {"row": "word overlap"}, lambda: scored(word_overlap, evaluator)
-    for pooling in ("cls", "mean", "emb_last_mean", "layer1_last_mean", "last2_mean"):
+    for pooling in POOLINGS:
         yield {"row": "plain", "encoder": arguments.encoder, "pooling": pooling}, plain(pooling)
     corpus: list[str] = []
 

@@ -22,7 +22,9 @@ def pinned(name: str) -> str:
 
 def main(folder: Path) -> None:
     if sys.version_info < (3, 11):
-        sys.exit(f"cselab needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.11")
+        sys.exit(
+            f"cselab needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.11"
+        )
     scripts = folder / ("Scripts" if sys.platform == "win32" else "bin")
     if not (scripts / "python").exists() and not (scripts / "python.exe").exists():
         print(f"making {folder}", flush=True)
@@ -30,7 +32,17 @@ def main(folder: Path) -> None:
     pip = [str(scripts / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 
     if shutil.which("nvidia-smi") is None:
-        quick = [*pip, "--retries", "0", "--timeout", "10", "--no-deps", "--index-url", CPU_BUILDS, pinned("torch")]
+        quick = [
+            *pip,
+            "--retries",
+            "0",
+            "--timeout",
+            "10",
+            "--no-deps",
+            "--index-url",
+            CPU_BUILDS,
+            pinned("torch"),
+        ]
         subprocess.run(quick, check=False, capture_output=True)
     print("installing (a few minutes the first time)", flush=True)
     project = f"{ROOT}[notebooks,test]"

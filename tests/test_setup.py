@@ -9,7 +9,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def requirements():
-    return [*PROJECT["dependencies"], *(one for part in PROJECT["optional-dependencies"].values() for one in part)]
+    return [
+        *PROJECT["dependencies"],
+        *(one for part in PROJECT["optional-dependencies"].values() for one in part),
+    ]
 
 
 def name_of(requirement):
@@ -18,7 +21,9 @@ def name_of(requirement):
 
 def pins():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    return dict(line.lower().replace("_", "-").split("==") for line in lines if line and not line.startswith("#"))
+    return dict(
+        line.lower().replace("_", "-").split("==") for line in lines if line and not line.startswith("#")
+    )
 
 
 def test_conda_environment_asks_for_what_the_project_asks_for():

@@ -313,8 +313,6 @@ def notebooks_run(
     results = run_notebooks(
         names or [], profile, _settings(settings), output, folder=folder, update_baselines=update_baselines
     )
-    for result in results:
-        typer.echo(f"{result.name}: {'passed' if result.passed else 'FAILED'}  {result.page}")
     if not all(result.passed for result in results):
         raise typer.Exit(1)
 

@@ -7,14 +7,12 @@ where the defaults override them; both are refused here before anything runs.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 
 import nbformat
@@ -22,6 +20,7 @@ import nbformat
 from cselab.lab.baselines import baseline_path, differences, read_baseline, write_baseline
 from cselab.lab.parameters import parameters_of, typed_parameters
 from cselab.lab.record import MIME_TYPE, shown
+from cselab.versions import versions
 
 PROFILES = ("smoke", "classroom", "paper")
 CHECKOUT = Path(__file__).parents[2]
@@ -144,19 +143,6 @@ def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
             raise ValueError(f"{trouble} {name!r}. Known: {', '.join(path.stem for path in known)}.")
         chosen += [path for path in fitting if path not in chosen]
     return chosen or known
-
-
-def versions() -> dict[str, str]:
-    """What the numbers were computed with."""
-    from cselab import __version__
-
-    found = {"cselab": __version__, "python": platform.python_version()}
-    for package in ("torch", "transformers", "numpy", "scikit-learn"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def _prepare(
