@@ -119,9 +119,13 @@ def jupyterlab(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
         server = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", *options], env=environment, stdout=out, stderr=out
         )
-        try:
+
+        def address(notebook: Path) -> str:
             _wait_until_it_listens(server, port, log)
-            yield lambda notebook: f"http://127.0.0.1:{port}/lab/tree/{notebook.name}?token={token}"
+            return f"http://127.0.0.1:{port}/lab/tree/{notebook.name}?token={token}"
+
+        try:
+            yield address  # while it starts, the browser may start too
         finally:
             server.terminate()  # it shuts its kernels down
             server.wait()
