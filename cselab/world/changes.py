@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 from cselab.world.composer import Composer
+from cselab.world.frames import Frame
 from cselab.world.meaning import Meaning, Thing
+
+NEEDS: dict[str, Callable[[Frame], bool]] = {  # the frames in which a change is possible, where they are few
+    "roles": lambda frame: frame.reversible,
+    "opposite": lambda frame: frame.describes or bool(frame.opposite),
+}
 
 
 def same(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
@@ -20,8 +27,12 @@ def same(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
 
 def negation(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
     """Denied, or no longer denied; not with a manner, number or habit, whose denial says less than it seems."""
-    counted = any(thing.quantity in world.lexicon.quantities for _, thing in meaning.roles)
-    return None if meaning.way or counted or meaning.tense == "habit" else replace(meaning, negated=not meaning.negated)
+    counted = any(thing.quantity in world.lexicon.words for _, thing in meaning.roles)
+    return (
+        None
+        if meaning.way or counted or meaning.tense == "habit"
+        else replace(meaning, negated=not meaning.negated)
+    )
 
 
 def roles(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
@@ -40,7 +51,7 @@ def roles(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | No
 
 def number(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
     """Three become five."""
-    counted = [(name, thing) for name, thing in meaning.roles if thing.quantity in world.lexicon.quantities]
+    counted = [(name, thing) for name, thing in meaning.roles if thing.quantity in world.lexicon.words]
     if not counted:
         return None
     name, thing = rng.choice(counted)
@@ -52,7 +63,7 @@ def hypernym(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning |
     kind_of = world.frames[meaning.frame].kind_of
     options = [replace(meaning, frame=kind_of)] if kind_of else []
     for name, thing in meaning.roles:
-        noun = world.lexicon.nouns[thing.noun].hypernym() if thing.noun else None
+        noun = world.lexicon.nouns[thing.noun].hypernym if thing.noun else None
         if noun and all(noun.name != other.noun for _, other in meaning.roles):
             several = thing.quantity if noun.kind == "count" else ""
             options.append(meaning.filled(**{name: Thing(noun.name, "", several)}))
@@ -65,16 +76,21 @@ def opposite(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning |
     if frame.opposite:
         return world.retell(meaning, world.frames[frame.opposite], rng)
     for name, thing in meaning.roles:
-        contrary = "" if thing.noun else world.lexicon.qualities[thing.quality].opposite
+        contrary = "" if thing.noun else world.lexicon.words[thing.quality].opposite
         if contrary:
             return meaning.filled(**{name: Thing(quality=contrary)})
     return None
 
 
 def less(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
-    """One detail left out."""
+    """One detail left out or said less exactly."""
+    words = world.lexicon.words
     options = [replace(meaning, place=None), replace(meaning, way="")]
-    options += [replace(meaning, time="")] if meaning.tense != "habit" else []
+    if meaning.time and meaning.tense != "habit":
+        options.append(replace(meaning, time=words[meaning.time].within))
+    for name, thing in meaning.roles:
+        if thing.quantity in words and words[thing.quantity].within:
+            options.append(meaning.filled(**{name: replace(thing, quantity=words[thing.quantity].within)}))
     options += [
         meaning.filled(**{name: replace(thing, quality="")}) for name, thing in meaning.roles if thing.noun
     ]

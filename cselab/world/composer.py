@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from cselab.world.frames import Frame, Role
-from cselab.world.lexicon import Lexicon, Noun
+from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import Meaning, Thing
 
 TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
@@ -18,22 +18,27 @@ class Composer:
     def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]):
         self.lexicon, self.frames = lexicon, frames
 
-    def compose(self, frame: Frame, rng: random.Random) -> Meaning:
-        """A random meaning of one frame."""
-        roles: dict[str, Thing] = {}
+    def compose(self, frame: Frame, rng: random.Random, split: str | None = None) -> Meaning | None:
+        """A random meaning of one frame; None if its story is not of the split asked for."""
+        things: dict[str, Thing] = {}
         for role in frame.roles.values():
-            roles[role.name] = self._fill(role, rng, [thing.noun for thing in roles.values() if thing.noun])
-        if any(role.adjectives for role in frame.roles.values()):  # no "the angry waiter was polite"
-            roles = {name: replace(thing, quality="") if thing.noun else thing for name, thing in roles.items()}
-        tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
-        negated = tense != "habit" and rng.random() < 0.08
-        if negated:  # "did not peel three carrots" would say less than it seems to
-            roles = {
-                name: replace(thing, quantity=thing.quantity and "some") for name, thing in roles.items()
+            things[role.name] = self._fill(role, rng, [thing.noun for thing in things.values()])
+        if frame.describes:  # no "the angry waiter was polite"
+            things = {
+                name: replace(thing, quality="") if thing.noun else thing for name, thing in things.items()
             }
-        time = self._time(frame, tense, rng)
-        way = "" if negated or rng.random() < 0.8 else self._way(frame, rng)
-        return Meaning(frame.name, tuple(roles.items()), tense, time, self._place(frame, rng), way, negated)
+        meaning = Meaning(frame.name, tuple(things.items()))
+        if split not in (None, meaning.split):
+            return None
+        tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
+        time, place = self._time(frame, tense, rng), self._place(frame, rng)
+        if (
+            tense != "habit" and rng.random() < 0.08
+        ):  # "did not peel three carrots" would say less than it seems to
+            few = {name: replace(thing, quantity=thing.quantity and "some") for name, thing in meaning.roles}
+            return replace(meaning.filled(**few), tense=tense, time=time, place=place, negated=True)
+        way = self._way(frame, rng) if rng.random() < 0.2 else ""
+        return replace(meaning, tense=tense, time=time, place=place, way=way)
 
     def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
         """The participants, time and place of `meaning` in another frame, as far as they suit it."""
@@ -61,7 +66,7 @@ class Composer:
 
     def number(self, rng: random.Random) -> str:
         """A quantity, small ones more often."""
-        return self.lexicon.numbers[int(len(self.lexicon.numbers) * rng.random() ** 2)]
+        return self.lexicon.families["number"][int(len(self.lexicon.families["number"]) * rng.random() ** 2)]
 
     def _may_be_at(self, frame: Frame, place: Thing | None) -> bool:
         return place is not None and any(self.lexicon.nouns[place.noun].is_a(name) for name in frame.places)
@@ -78,9 +83,7 @@ class Composer:
         if noun.families and rng.random() < (0.1 if noun.is_a("person") else 0.2):
             quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
         if noun.kind in ("count", "mine") and (number == "+" or (number == "*" and rng.random() < 0.5)):
-            return Thing(
-                noun.name, quality, rng.choice(self.lexicon.numbers) if rng.random() < 0.4 else "some"
-            )
+            return Thing(noun.name, quality, self.number(rng) if rng.random() < 0.4 else "some")
         return Thing(noun.name, quality)
 
     def _time(self, frame: Frame, tense: str, rng: random.Random) -> str:

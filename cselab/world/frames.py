@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cselab.world.lexicon import lines, split
 
-TENSES = {"past": ("past",), "once": ("past", "future"), "state": ("past", "now")}
-SCALES = {"%day": ("day",), "%week": ("week",), "%year": ("year",)}
+TENSES = {
+    "past": ("past",),
+    "once": ("past", "future"),
+    "single": ("past", "now", "future"),
+    "state": ("past", "now"),
+}
+FEELINGS = {"good": 1, "bad": -1}
 
 
 @dataclass(frozen=True)
 class Role:
-    """A place in a frame: the classes that may fill it, each with its number ("", "+", "*"), or adjectives."""
+    """A place in a frame: classes that may fill it, each with its number ("", "+", "*"), or adjectives."""
 
     name: str
     classes: tuple[tuple[str, str], ...] = ()
@@ -21,7 +27,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Saying:
-    """One way of saying a frame: subject, verb (with its synonyms) and the rest as tokens."""
+    """One way of saying a frame: subject, verb (with its synonyms), and the rest as tokens."""
 
     subject: str
     verbs: tuple[str, ...]
@@ -29,7 +35,7 @@ class Saying:
     passive: bool
 
 
-@dataclass
+@dataclass(eq=False)
 class Frame:
     """A kind of situation: its topic, its roles, and the ways of saying it."""
 
@@ -48,64 +54,70 @@ class Frame:
     lasting: bool = False
     mutual: bool = False
 
+    @cached_property
+    def describes(self) -> bool:
+        """Does it say what somebody or something is like?"""
+        return any(role.adjectives for role in self.roles.values())
+
+    @cached_property
+    def reversible(self) -> bool:
+        """Could two participants change places?"""
+        names = [name for role in self.roles.values() for name, _ in role.classes]
+        return len(names) > len(set(names)) and not self.mutual
+
+    def set(self, option: str):
+        """Apply an option of the file."""
+        mark, values = option[0], tuple(option[1:].split("|"))
+        if mark in "@~":
+            setattr(self, "places" if mark == "@" else "ways", () if values == ("none",) else values)
+        elif mark == "%":
+            self.scales = values
+        elif option.startswith("><"):
+            self.opposite = option[2:]
+        elif mark == "<":
+            self.kind_of = option[1:]
+        elif option in ("opinion", "mutual"):
+            setattr(self, option, True)
+        elif option in FEELINGS:
+            self.feeling = FEELINGS[option]
+        else:
+            self.tenses, self.lasting = TENSES[option], option == "state"
+            if option in ("past", "state"):  # mishaps and states are not done carefully
+                self.ways = ()
+            if self.lasting:  # love has neither hour nor place
+                self.scales = self.places = ()
+
 
 def read_frames() -> dict[str, Frame]:
     """Every frame by name, in the order of the file."""
     frames: dict[str, Frame] = {}
-    topic, defaults, frame = "", [], None
     for line in lines("frames.txt"):
         if line.startswith("["):
-            topic, _, options = line.partition(";")
-            defaults = split(options, ",")
-        elif not line.startswith(" "):
+            topic, _, defaults = line.partition(";")
+        elif line.startswith(" "):
+            frame.sayings.append(read_saying(line.split(), frame.roles))
+        else:
             name, _, tail = line.partition(":")
             roles, _, options = tail.partition(";")
             if name in frames:
-                raise ValueError(f"frames.txt has {name!r} twice")
-            frame = frames[name] = Frame(
-                name, topic.strip("[]"), {role.name: role for role in map(read_role, split(roles, ","))}
-            )
-            for option in defaults + split(options, ","):
-                apply_option(frame, option)
-        else:
-            frame.sayings.append(read_saying(line.split(), frame.roles))
-    return {name: frame for name, frame in frames.items() if frame.sayings}
+                raise ValueError(f"two frames are named {name!r}")
+            frame = frames[name] = Frame(name, topic.strip("[]"), dict(map(read_role, split(roles, ","))))
+            for option in split(defaults, ",") + split(options, ","):
+                frame.set(option)
+    return frames
 
 
-def apply_option(frame: Frame, option: str):
-    if option[0] == "@":
-        frame.places = tuple(place for place in option[1:].split("|") if place != "none")
-    elif option[0] == "~":
-        frame.ways = () if option == "~none" else tuple(option[1:].split("|"))
-    elif option in SCALES:
-        frame.scales = SCALES[option]
-    elif option in TENSES:
-        frame.tenses, frame.lasting = TENSES[option], option == "state"
-        frame.ways = () if option != "once" else frame.ways  # mishaps and states are not done carefully
-        if option == "state":  # love has neither hour nor place
-            frame.scales, frame.places = (), ()
-    elif option.startswith("><"):
-        frame.opposite = option[2:]
-    elif option.startswith("<"):
-        frame.kind_of = option[1:]
-    elif option in ("opinion", "mutual"):
-        setattr(frame, option, True)
-    else:
-        frame.feeling = {"good": 1, "bad": -1}[option]
-
-
-def read_role(text: str) -> Role:
+def read_role(text: str) -> tuple[str, Role]:
     name, _, nouns = text.partition(" ")
     if nouns.startswith("="):
-        return Role(name, adjectives=nouns[1:])
-    return Role(
-        name, tuple((option.rstrip("+*"), option[len(option.rstrip("+*")) :]) for option in nouns.split("|"))
-    )
+        return name, Role(name, adjectives=nouns[1:])
+    classes = [(noun.rstrip("+*"), noun[len(noun.rstrip("+*")) :]) for noun in nouns.split("|")]
+    return name, Role(name, tuple(classes))
 
 
 def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
     subject, verb, *rest = tokens
-    head = rest[rest[0] in ("the", "a") :] if rest else []
-    passive = not verb.endswith("!") and verb.split("_")[0] != "be" and bool(head) and head[0] in roles
-    passive = passive and not roles[head[0]].adjectives and head[1:2] != ["of"]
+    bare = rest[1:] if rest[:1] in (["the"], ["a"]) else rest
+    has_object = bool(bare) and bare[0] in roles and not roles[bare[0]].adjectives and bare[1:2] != ["of"]
+    passive = has_object and not verb.endswith("!") and verb.split("_")[0] != "be"
     return Saying(subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive)

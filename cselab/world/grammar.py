@@ -11,7 +11,7 @@ from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import Meaning, Thing
 from cselab.world.morphology import indefinite, sentence_case, third_person
 
-FORMS = {  # how often each is chosen where it is possible
+FORMS = {  # and how often each is chosen where it is possible
     "plain": 4,
     "fronted": 2,
     "passive": 2,
@@ -45,21 +45,21 @@ class Grammar:
         frame, out = self.frames[meaning.frame], []
         for saying in frame.sayings:
             verbs = self.verbs(saying, meaning)
-            if not verbs:
-                continue
             voices = ["plain", "passive"] if saying.passive and not frame.lasting else ["plain"]
-            shapes = list(voices)
-            if meaning.place or meaning.time:
-                shapes += [("fronted" if voice == "plain" else "passive fronted") for voice in voices]
-            if not meaning.negated and "be" not in verbs and meaning.tense != "habit":
+            fronted = [f"{voice} fronted".removeprefix("plain ") for voice in voices]
+            shapes = voices + (fronted if meaning.place or meaning.time else [])
+            if not meaning.negated and meaning.tense != "habit" and "be" not in verbs:
                 shapes += ["subject cleft"] * (saying.subject in frame.roles)
                 shapes += ["object cleft"] * (len(voices) == 2)
-            out += [(saying, shape) for shape in shapes]
+            out += [(saying, shape) for shape in shapes if verbs]
         return out
 
     def verbs(self, saying: Saying, meaning: Meaning) -> list[str]:
-        """The verbs of a saying that suit: no manner with "be", no "is hearing"."""
-        going_on = meaning.tense == "now" and not self.frames[meaning.frame].lasting
+        """The verbs of a saying that suit the meaning."""
+        frame = self.frames[meaning.frame]
+        if meaning.way and saying.subject in [*frame.roles][1:]:
+            return []  # who sells willingly need not find a willing buyer
+        going_on = meaning.tense == "now" and not frame.lasting
         barred = ({"be"} if meaning.way else set()) | (STATIVE if going_on else set())
         return [verb for verb in saying.verbs if verb.split("_")[0] not in barred]
 
@@ -71,9 +71,9 @@ class Grammar:
         opener: str = "",
         known: frozenset[str] | None = None,
     ) -> str:
-        """One sentence for the meaning, in any of its forms or the given one.
+        """One sentence for the meaning, in any of its forms or in the given one.
 
-        In a text, an `opener` ("then") may come first, and `known` nouns take "the", the others "a".
+        In a text an `opener` ("then") may come first, and nouns take "the" when `known`, "a" when not.
         """
         forms = [form] if form else self.forms(meaning)
         if opener:
@@ -82,33 +82,32 @@ class Grammar:
         return Clause(self, meaning, saying, rng, known).sentence(shape, opener)
 
     def ask(self, meaning: Meaning, kind: str, rng: random.Random) -> str | None:
-        """A question for somebody or something, a place, a time, a number, or yes or no; None if it has none."""
+        """A question of one of `QUESTIONS` that the meaning answers, or None if there is none."""
         sayings = [saying for saying in self.frames[meaning.frame].sayings if self.verbs(saying, meaning)]
-        return Clause(self, meaning, rng.choice(sayings), rng).question(kind) if not meaning.negated else None
+        return None if meaning.negated else Clause(self, meaning, rng.choice(sayings), rng).question(kind)
 
-    def word(self, words, rng: random.Random):
-        """The concept's own word half of the time, else any of its words."""
-        return words[0] if rng.random() < 0.5 else rng.choice(words)
+    def word(self, name: str, rng: random.Random) -> str:
+        """The word that names a concept, or as often any of its synonyms; "" for none."""
+        return any_of(self.lexicon.words[name].words, rng) if name else ""
 
     def phrase(self, thing: Thing, rng: random.Random, article: str = "", role: str = "object") -> Phrase:
-        """ "the big dogs", "three apples", "Ms Keller", "my uncle"; role: "subject", "object" or "denied"."""
+        """ "the big dogs", "three apples", "Ms Keller", "my uncle"; as "subject", "object" or "denied" object."""
         if not thing.noun:
-            return Phrase(self.word(self.lexicon.qualities[thing.quality].words, rng))
+            return Phrase(self.word(thing.quality, rng))
         noun = self.lexicon.nouns[thing.noun]
         plural = bool(thing.quantity) or noun.kind == "pair"
-        core = self.word(noun.words, rng)[plural]
+        core = any_of(noun.words, rng)[plural]
         if thing.quality and article != "bare":
-            core = f"{self.word(self.lexicon.qualities[thing.quality].words, rng)} {core}"
+            core = f"{self.word(thing.quality, rng)} {core}"
         if noun.kind in ("name", "bare") or article == "bare":
             article = ""
         elif noun.kind in ("mine", "unique"):
             article = "my" if noun.kind == "mine" else "the"
-        elif thing.quantity in self.lexicon.quantities:
-            article = self.word(self.lexicon.quantities[thing.quantity].words, rng)
+        elif thing.quantity in self.lexicon.words:
+            article = self.word(thing.quantity, rng)
         elif plural or noun.kind == "mass":
-            indefinites = {"subject": ("some",), "object": ("some", ""), "denied": ("any", "")}[role]
-            indefinites = ("the", rng.choice(indefinites))
-            article = "the" if article == "the" else indefinites[article == "a" or rng.random() < 0.5]
+            some = rng.choice({"subject": ("some",), "object": ("some", ""), "denied": ("any", "")}[role])
+            article = some if article == "a" or (article != "the" and rng.random() < 0.5) else "the"
         else:
             article = article or rng.choice(("a", "the"))
         text = indefinite(core) if article == "a" else f"{article} {core}".strip()
@@ -123,21 +122,16 @@ class Grammar:
         split: bool = False,
         going: bool = False,
     ) -> tuple[str, str, str]:
-        """Finite auxiliary, further ones, verb: ("will", "be", "peeled"); ("", "", "peeled") unless it is `split`."""
+        """Finite auxiliary, the others, verb: ("will", "be", "peeled"); ("", "", "peeled") if nothing splits it."""
         first, *particles = base.split("_")
         past, participle, ing = self.lexicon.verb(first)
+        be = {"past": ("was", ""), "now": ("is", "being"), "habit": ("is", ""), "future": ("will", "be")}[
+            tense
+        ]
         if passive:
-            aux, more = {
-                "past": ("was", ""),
-                "now": ("is", "being"),
-                "habit": ("is", ""),
-                "future": ("will", "be"),
-            }[tense]
-            main = participle
+            aux, more, main = *be, participle
         elif first == "be":
-            aux, more, main = {"past": ("was", "", ""), "future": ("will", "", "be")}.get(
-                tense, ("is", "", "")
-            )
+            aux, more, main = be[0], "", be[1].removesuffix("being")
         elif tense == "now":
             aux, more, main = "is", "", ing
         elif tense == "future":
@@ -150,7 +144,7 @@ class Grammar:
 
 
 class Clause:
-    """One saying of one meaning on its way to a sentence."""
+    """One saying of one meaning on its way to a sentence; every part is said once."""
 
     def __init__(
         self,
@@ -161,18 +155,17 @@ class Clause:
         known: frozenset[str] | None = None,
     ):
         self.grammar, self.meaning, self.saying, self.rng, self.known = grammar, meaning, saying, rng, known
-        self.things, lexicon = dict(meaning.roles), grammar.lexicon
+        self.things = dict(meaning.roles)
         self.base = rng.choice(grammar.verbs(saying, meaning))
         self.going = rng.random() < 0.3
         lasting = grammar.frames[meaning.frame].lasting
         self.tense = "habit" if lasting and meaning.tense == "now" else meaning.tense
-        self.time = grammar.word(lexicon.times[meaning.time].words, rng) if meaning.time else ""
-        self.place = ""
+        self.time, self.place = grammar.word(meaning.time, rng), ""
         if meaning.place:
-            article = "the" if rng.random() < 0.75 or self.known else "a"
-            where = lexicon.nouns[meaning.place.noun].on or "in"
+            article = "the" if rng.random() < 0.75 or known is not None else "a"
+            where = grammar.lexicon.nouns[meaning.place.noun].on or "in"
             self.place = f"{where} {grammar.phrase(meaning.place, rng, article).text}"
-        way = grammar.word(lexicon.ways[meaning.way].words, rng) if meaning.way else ""
+        way = grammar.word(meaning.way, rng)
         early = way.endswith("ly") and " " not in way and rng.random() < 0.6
         self.early, self.late = (way, "") if early else ("", way)
 
@@ -206,65 +199,50 @@ class Clause:
         return sentence_case((f"{front}, " if front else "") + joined(*words, *setting))
 
     def question(self, kind: str) -> str | None:
-        """A question of one of `QUESTIONS`, or None where the meaning has no answer to it."""
+        """A question of one of `QUESTIONS`, or None where the meaning does not answer it."""
         _, target, others = self._object()
-        subject = self._role(self.saying.subject, "the", "subject")
         asked = self.things.get(target) if self.saying.passive else None
+        subject, rest = self._role(self.saying.subject, "the", "subject"), self.saying.rest
         if kind in ("person", "thing"):
             if asked and self._role(target).person == (kind == "person"):
                 return self._inverted(self._which(target, kind), subject, others)
-            if self.saying.subject in self.things and subject.person == (kind == "person"):
-                who = Phrase(self._which(self.saying.subject, kind))
-                words = [
-                    who.text,
-                    self._predicate(who, self._rest(self.saying.rest, subject)),
-                    self.place,
-                    self.time,
-                ]
-                return sentence_case(joined(*words), "?")
-        if kind == "place" and self.place:
-            self.place = ""
-            return self._inverted("where", subject, self.saying.rest)
-        if kind == "time" and self.time:
-            self.time = ""
-            return self._inverted("when", subject, self.saying.rest)
-        if kind == "number" and asked and asked.quantity in self.grammar.lexicon.quantities:
-            return self._inverted(
-                f"how many {self.grammar.lexicon.nouns[asked.noun].words[0][1]}", subject, others
-            )
-        return self._inverted("", subject, self.saying.rest) if kind == "yes-no" else None
+            if self.saying.subject not in self.things or subject.person != (kind == "person"):
+                return None
+            who = Phrase(self._which(self.saying.subject, kind), possessive=subject.possessive)
+            words = [who.text, self._predicate(who, self._rest(rest, who)), self.place, self.time]
+            return sentence_case(joined(*words), "?")
+        if kind == "number":
+            if not asked or asked.quantity not in self.grammar.lexicon.words:
+                return None
+            many = self.grammar.lexicon.nouns[asked.noun].words[0][1]
+            return self._inverted(f"how many {many}", subject, others)
+        if kind == "yes-no":
+            return self._inverted("", subject, rest)
+        answer, wh = (self.place, "where") if kind == "place" else (self.time, "when")
+        return self._inverted(wh, subject, rest, leave_out=answer) if answer else None
 
     def _which(self, token: str, kind: str) -> str:
-        """ "who" and "what", or "which vegetable"."""
-        broader = self.grammar.lexicon.nouns[self.things[token].noun].hypernym()
+        """ "who", "what", or "which vegetable"."""
+        broader = self.grammar.lexicon.nouns[self.things[token].noun].hypernym
         if kind == "thing" and broader and broader.kind == "count" and self.rng.random() < 0.4:
             return f"which {broader.words[0][0]}"
         return "who" if kind == "person" else "what"
 
-    def _inverted(self, wh: str, subject: Phrase, rest: tuple[str, ...]) -> str:
+    def _inverted(self, wh: str, subject: Phrase, rest: tuple[str, ...], leave_out: str = "") -> str:
         aux, more, verb = self._verb(subject, split=True)
-        words = [
-            wh,
-            aux,
-            subject.text,
-            more,
-            self.early,
-            verb,
-            self._rest(rest, subject),
-            self.late,
-            self.place,
-            self.time,
-        ]
-        return sentence_case(joined(*words), "?")
+        setting = [text for text in (self.place, self.time) if text != leave_out]
+        words = [aux, subject.text, more, self.early, verb, self._rest(rest, subject), self.late, *setting]
+        return sentence_case(joined(wh, *words), "?")
 
     def _object(self) -> tuple[str, str, tuple[str, ...]]:
-        """The article and the role of the direct object, and what follows it."""
-        start = 1 if self.saying.rest[:1] in (("the",), ("a",)) else 0
-        head = (*self.saying.rest, "")[start]
-        return self.saying.rest[0] if start else "", head, self.saying.rest[start + 1 :]
+        """The article and the role of what follows the verb, and the rest."""
+        article, *others = (
+            self.saying.rest if self.saying.rest[:1] in (("the",), ("a",)) else ("", *self.saying.rest)
+        )
+        return article, others[0] if others else "", tuple(others[1:])
 
     def _role(self, token: str, article: str = "", role: str = "object") -> Phrase:
-        """The thing in a role, or the token itself."""
+        """The thing in a role, or the token itself where it is a word."""
         thing = self.things.get(token)
         if not thing:
             return Phrase(token)
@@ -277,14 +255,15 @@ class Clause:
         """What follows the verb, with the roles filled in."""
         words, article = [], ""
         for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
-            if token in ("the", "a", "their", "bare") and following in self.things:
+            if token == "at" and following in self.things:
+                place = self.grammar.lexicon.nouns[self.things[following].noun]
+                words.append(place.on or ("in" if place.is_a("place") else "at"))
+            elif token in ("the", "a", "bare", "their") and following in self.things:
                 article = subject.possessive if token == "their" else token
-            elif token == "at" and following in self.things:
-                noun = self.grammar.lexicon.nouns[self.things[following].noun]
-                words.append(noun.on or ("in" if noun.is_a("place") else "at"))
+            elif token == "their":
+                words.append(subject.possessive)
             else:
-                token = subject.possessive if token == "their" else self.rng.choice(token.split("|"))
-                words.append(self._role(token, article).text)
+                words.append(self._role(self.rng.choice(token.split("|")), article).text)
                 article = ""
         return joined(*words)
 
@@ -297,6 +276,11 @@ class Clause:
             short = "won't" if aux == "will" else aux + "n't"
             aux = short if self.rng.random() < 0.4 else aux + " not"
         return joined(aux, more, self.early, verb, rest, self.late)
+
+
+def any_of(words, rng: random.Random):
+    """The first half of the time, else any."""
+    return words[0] if rng.random() < 0.5 else rng.choice(words)
 
 
 def joined(*words: str) -> str:

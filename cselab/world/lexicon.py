@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,9 +11,12 @@ from importlib.resources import files
 
 from cselab.world import morphology
 
-KINDS = {"~": "mass", "=": "bare", "+": "pair", "^": "unique", "'": "mine"}
+KINDS = {"": "count", "~": "mass", "=": "bare", "+": "pair", "^": "unique", "'": "mine", "(": "class"}
 GENDERS = {"man": "his", "boy": "his", "kinsman": "his", "woman": "her", "girl": "her", "kinswoman": "her"}
 TITLES = {"woman": "Ms", "man": "Mr"}
+# An entry of nouns.txt: mark, words, preposition, adjective families.
+ENTRY = re.compile(r"([~=+^'(]?)([^@\[]+?)\)? *(?:@(\w+))? *(?:\[(.*)\])?")
+FEELINGS = {"+": 1, "-": -1}
 
 
 def lines(name: str) -> Iterator[str]:
@@ -23,12 +27,13 @@ def lines(name: str) -> Iterator[str]:
 
 
 def split(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks, trimmed, without empty ones."""
     return [part.strip() for part in text.split(mark) if part.strip()]
 
 
-@dataclass
+@dataclass(eq=False)
 class Noun:
-    """A thing that can be talked about, a node of the tree in nouns.txt; `words` are (one, several)."""
+    """A node of the tree in nouns.txt; `words` are pairs of one and several."""
 
     name: str
     words: list[tuple[str, str]]
@@ -42,76 +47,58 @@ class Noun:
     def said(self) -> bool:
         return self.kind != "class"
 
-    def ancestors(self) -> Iterator[Noun]:
-        """Itself, then what it is a kind of, nearest first."""
-        node = self
-        while node:
-            yield node
-            node = node.parent
-
     @cached_property
-    def kinds(self) -> frozenset[str]:
-        return frozenset(node.name for node in self.ancestors())
+    def ancestors(self) -> list[str]:
+        """Its own name, then what it is a kind of, nearest first."""
+        return [self.name, *(self.parent.ancestors if self.parent else [])]
 
     def is_a(self, name: str) -> bool:
-        return name in self.kinds
+        return name in self.ancestors
 
+    @cached_property
     def hypernym(self) -> Noun | None:
-        """The nearest broader word that can be said."""
-        return next((node for node in self.ancestors() if node.said and node is not self), None)
-
-    def below(self) -> Iterator[Noun]:
-        """Every noun of this class that can be said."""
-        if self.said:
-            yield self
-        for child in self.children:
-            yield from child.below()
+        """The nearest broader noun that can be said."""
+        return self.parent if not self.parent or self.parent.said else self.parent.hypernym
 
     @cached_property
     def possessive(self) -> str:
-        if not self.is_a("person"):
-            return "its"
-        return next((GENDERS[node.name] for node in self.ancestors() if node.name in GENDERS), "their")
+        nobody = "their" if self.is_a("person") else "its"
+        return next((GENDERS[name] for name in self.ancestors if name in GENDERS), nobody)
 
 
 @dataclass(frozen=True)
 class Word:
-    """An adjective, an adverb, a time or a quantity: words of one meaning, and how it stands to others."""
+    """An adjective, adverb, time, quantity or opener: words of one meaning, and how it stands to others."""
 
     name: str
     words: tuple[str, ...]
-    family: str = ""
+    family: str
     opposite: str = ""
     feeling: int = 0
     within: str = ""
 
 
 class Lexicon:
-    """All words by concept: `nouns`, `qualities`, `ways` (adverbs), `times`, `quantities`, `verbs`."""
+    """All words by name: `nouns`, `words` (all others; their names are "family.word"), `families` of words."""
 
     def __init__(self):
         self.nouns: dict[str, Noun] = {}
         self._read_nouns()
         self._read_names()
-        self.qualities = self._read_families("adjectives.txt")
-        self.ways = self._read_families("adverbs.txt")
-        self.times = self._read_times()
-        self.quantities = self._read_quantities()
-        self.numbers = list(self.quantities)
-        self.openers = {
-            head: split(tail, ";") for head, _, tail in (s.partition(":") for s in lines("openers.txt"))
-        }
+        self.words: dict[str, Word] = {}
+        for file in ("adjectives", "adverbs", "times", "quantities", "openers"):
+            self._read_words(f"{file}.txt")
         self.families: dict[str, list[str]] = {}
-        for word in [*self.qualities.values(), *self.ways.values(), *self.times.values()]:
+        for word in self.words.values():
             self.families.setdefault(word.family, []).append(word.name)
         self.verbs = {base: (past, *rest) for base, past, *rest in map(str.split, lines("verbs.txt"))}
 
-    def pick(self, expression: str, rng: random.Random) -> Noun:
-        """Any noun of "class|class": first a class, then a branch at a time, so that small branches show too."""
-        node = self.nouns[rng.choice(expression.split("|"))]
-        while node.children and not (node.said and rng.random() < 0.25):
-            node = rng.choice(node.children)
-        return node
+    def pick(self, name: str, rng: random.Random) -> Noun:
+        """Any noun of a class, a branch at a time, so that small branches show too."""
+        noun = self.nouns[name]
+        while noun.children and not (noun.said and rng.random() < 0.25):
+            noun = rng.choice(noun.children)
+        return noun
 
     def verb(self, base: str) -> tuple[str, str, str]:
         """Past, participle and -ing form."""
@@ -119,94 +106,58 @@ class Lexicon:
             self.verbs[base] = (morphology.past(base), morphology.past(base), morphology.progressive(base))
         return self.verbs[base]
 
-    def _add_noun(self, text: str, parent: Noun | None, families: list[str], on: str) -> Noun:
-        kind = KINDS.get(text[0], "count")
-        text = text[1:] if kind != "count" else text
-        if text.startswith("("):
-            kind, text = "class", text.strip("()")
-        words = []
-        for word in split(text, ","):
-            one, _, several = word.lstrip("".join(KINDS)).partition("/")
-            words.append(
-                (one, one if word[0] == "+" or kind == "pair" else several or morphology.plural(one))
-            )
-        if words[0][0] in self.nouns:
-            raise ValueError(f"nouns.txt has {words[0][0]!r} twice")
-        noun = self.nouns[words[0][0]] = Noun(words[0][0], words, parent, kind, families, on)
-        if parent:
-            parent.children.append(noun)
+    def _add(self, noun: Noun) -> Noun:
+        if noun.name in self.nouns:
+            raise ValueError(f"two nouns are named {noun.name!r}")
+        self.nouns[noun.name] = noun
+        if noun.parent:
+            noun.parent.children.append(noun)
         return noun
 
     def _read_nouns(self):
-        above: list[tuple[int, Noun]] = []
+        branch: list[tuple[int, Noun]] = []
         for line in lines("nouns.txt"):
-            indent = len(line) - len(line.lstrip())
-            above = [(depth, node) for depth, node in above if depth < indent]
-            parent = above[-1][1] if above else None
-            head, colon, tail = line.strip().partition(":")
-            if colon:
-                parent = self._noun_entry(head, parent)
-                above.append((indent, parent))
-            for entry in split(tail if colon else head, ";"):
-                node = self._noun_entry(entry, parent)
-            if not colon and ";" not in head:
-                above.append((indent, node))
+            depth = len(line) - len(line.lstrip())
+            branch = [(above, noun) for above, noun in branch if above < depth]
+            parent = branch[-1][1] if branch else None
+            head, _, tail = line.partition(":")
+            for entry in split(head, ";"):
+                noun = self._noun(entry, parent)
+            branch.append((depth, noun))
+            for entry in split(tail, ";"):
+                self._noun(entry, noun)
 
-    def _noun_entry(self, entry: str, parent: Noun | None) -> Noun:
-        entry, bracket, inside = entry.partition("[")
-        families = inside.split("]")[0].split() if bracket else parent.families if parent else []
-        tail = inside.split("]")[1] if bracket else ""
-        text, _, on = (entry + tail).replace(" @", "@").partition("@")
-        word_on, _, synonyms = on.partition(",")
-        if synonyms:
-            text = f"{text},{synonyms}"
-        return self._add_noun(
-            text.strip(), parent, families, word_on.strip() or (parent.on if parent else "")
-        )
+    def _noun(self, entry: str, parent: Noun | None) -> Noun:
+        mark, said, on, families = ENTRY.fullmatch(entry).groups()
+        words = []
+        for word in split(said, ","):
+            one, _, several = word.lstrip("".join(KINDS)).partition("/")
+            words.append((one, one if mark == "+" else several or morphology.plural(one)))
+        families = families.split() if families is not None else parent.families if parent else []
+        on = on or (parent.on if parent else "")
+        return self._add(Noun(words[0][0], words, parent, KINDS[mark], families, on))
 
     def _read_names(self):
         for line in lines("names.txt"):
-            head, _, tail = line.partition(":")
-            parent = self.nouns[head]
+            kind, _, tail = line.partition(":")
             for entry in split(tail, ";"):
                 names = split(entry, ",")
-                if head in TITLES:
-                    first, last = names[0].split()
-                    names += [first, f"{TITLES[head]} {last}"]
-                words = [(name, name) for name in names]
-                self.nouns[names[0]] = Noun(names[0], words, parent, "name", [], parent.on)
-                parent.children.append(self.nouns[names[0]])
+                if kind in TITLES:
+                    first, last = entry.split()
+                    names += [first, f"{TITLES[kind]} {last}"]
+                parent = self.nouns[kind]
+                self._add(Noun(names[0], [(name, name) for name in names], parent, "name", on=parent.on))
 
-    def _read_families(self, file: str) -> dict[str, Word]:
-        table = {}
+    def _read_words(self, file: str):
+        """ "family: word, synonym | opposite; word < wider word"; "+" and "-" mark what is pleasant or not."""
         for line in lines(file):
             family, _, tail = line.partition(":")
             for scale in split(tail, ";"):
-                poles = [split(pole, ",") for pole in split(scale, "|")]
-                names = [f"{family}.{pole[0].lstrip('+-')}" for pole in poles]
-                for i, pole in enumerate(poles):
-                    feeling = {"+": 1, "-": -1}.get(pole[0][0], 0)
-                    words = (pole[0].lstrip("+-"), *pole[1:])
-                    table[names[i]] = Word(
-                        names[i], words, family, names[1 - i] if len(poles) == 2 else "", feeling
-                    )
-        return table
-
-    def _read_times(self) -> dict[str, Word]:
-        table = {}
-        for line in lines("times.txt"):
-            family, _, tail = line.partition(":")
-            for entry in split(tail, ";"):
-                said, _, within = entry.partition("<")
-                words = tuple(split(said, ","))
-                within = f"{family}.{within.strip()}" if within else ""
-                table[f"{family}.{words[0]}"] = Word(f"{family}.{words[0]}", words, family, within=within)
-        return table
-
-    def _read_quantities(self) -> dict[str, Word]:
-        table = {}
-        for line in lines("quantities.txt"):
-            said, _, within = line.partition("<")
-            words = tuple(split(said, ","))
-            table[words[0]] = Word(words[0], words, within=within.strip())
-        return table
+                poles = [pole.partition("<") for pole in scale.split("|")]
+                words = [split(said.strip(" +-"), ",") for said, _, _ in poles]
+                names = [f"{family}.{synonyms[0]}" for synonyms in words]
+                for name, synonyms, (said, _, within) in zip(names, words, poles, strict=True):
+                    opposite = next((other for other in names if other != name), "")
+                    feeling = FEELINGS.get(said.strip()[0], 0)
+                    within = within and f"{family}.{within.strip()}"
+                    self.words[name] = Word(name, tuple(synonyms), family, opposite, feeling, within)

@@ -82,9 +82,10 @@ class Rubric:
             if a.noun:
                 out.append(("detail", LITTLE))
             else:
-                opposed = self.lexicon.qualities[a.quality].opposite == b.quality
+                opposed = self.lexicon.words[a.quality].opposite == b.quality
                 out.append(("opposite", TURNED) if opposed else ("other", MUCH))
         if a.quantity != b.quantity:
-            numbers = {a.quantity, b.quantity} <= self.lexicon.quantities.keys()
-            out.append(("number", MUCH) if numbers else ("detail", LITTLE))
+            words = [self.lexicon.words.get(thing.quantity) for thing in (a, b)]
+            exact = all(words) and words[0].within != b.quantity and words[1].within != a.quantity
+            out.append(("number", MUCH) if exact else ("detail", LITTLE))
         return out

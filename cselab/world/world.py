@@ -1,10 +1,10 @@
-"""The world: sentences whose meaning is known, and everything that can be made of them."""
+"""The world: sentences whose meaning is known, and what can be made of them."""
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ from cselab.data.classification import Labelled
 from cselab.world import changes
 from cselab.world.composer import Composer
 from cselab.world.frames import Frame, read_frames
-from cselab.world.grammar import FORMS, QUESTIONS, Grammar, joined
+from cselab.world.grammar import QUESTIONS, Grammar
 from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
 from cselab.world.rubric import Rubric
 
-# Kinds of STS pairs by grade: what is changed, and how the two are worded: in words as "alike" as can be, "free",
+# Kinds of STS pairs by grade: name, what is changed, and whether the two are worded as "alike" as can be, "free"
 # or "apart". The hard ones keep the words and turn the meaning, or keep the meaning and change the words.
 # One that stands twice comes twice as often.
 KINDS = {
@@ -40,12 +40,13 @@ KINDS = {
     1: (*2 * [("topic", "topic", "free")], ("event", "event", "free")),
     0: (*2 * [("none", "none", "free")], ("shared words", "words", "alike")),
 }
-ENTAILMENT = {
+ENTAILMENT = {  # the changes that make a hypothesis of each relation
     "entailment": ("same", "less", "hypernym"),
     "neutral": ("more", "other", "roles", "event"),
     "contradiction": ("negation", "negation", "opposite"),
 }
 TASKS = ("topic", "sentiment", "question", "subjectivity", "paraphrase")
+FEELINGS = {"negative": -1, "positive": 1}
 
 
 class Entity(NamedTuple):
@@ -65,8 +66,7 @@ class World:
     >>> world = World(seed=0)
     >>> world.sentences(3) == World(seed=0).sentences(3)
     True
-    >>> pairs = world.sts(600, split="dev")
-    >>> sorted(set(pairs.scores))
+    >>> sorted(set(world.sts(12, split="dev").scores))
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
 
@@ -76,19 +76,25 @@ class World:
         self.composer = Composer(self.lexicon, self.frames)
         self.grammar = Grammar(self.lexicon, self.frames)
         self.rubric = Rubric(self.lexicon, self.frames)
-        self._all = list(self.frames.values())
         self.topics = tuple(dict.fromkeys(frame.topic for frame in self.frames.values()))
+        self._all = list(self.frames.values())
+
+    # ---- sentences and texts -----------------------------------------------------------------------------
 
     def meaning(
         self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None
     ) -> Meaning:
-        """A random meaning of a split, of any frame that suits."""
+        """A random meaning of a split, of any frame that suits.
+
+        Raises:
+            ValueError: an unknown split.
+        """
         if split not in SPLITS:
             raise ValueError(f"unknown split {split!r}; the splits are: {', '.join(SPLITS)}")
         frames = [frame for frame in self._all if suits(frame)] if suits else self._all
         while True:
-            meaning = self.composer.compose(rng.choice(frames), rng)
-            if meaning.split == split:
+            meaning = self.composer.compose(rng.choice(frames), rng, split)
+            if meaning:
                 return meaning
 
     def say(self, meaning: Meaning, rng: random.Random) -> Sentence:
@@ -104,136 +110,169 @@ class World:
         return list(found.values())
 
     def documents(self, n: int, split: str = "train", length: int = 5) -> list[list[Sentence]]:
-        """`n` short texts: each sentence goes on with the people, things and place of the one before."""
-        rng = self._random("documents", split)
-        return [self._document(length, split, rng) for _ in range(n)]
+        """`n` short texts: each sentence goes on with people or things of those before."""
+        rng, out = self._random("documents", split), []
+        while len(out) < n:
+            document = list(self._told(length, split, rng))
+            if len(document) == length:
+                out.append(document)
+        return out
 
-    def _document(self, length: int, split: str, rng: random.Random) -> list[Sentence]:
-        meaning = self.meaning(rng, split, lambda frame: len(frame.roles) > 1 and not frame.lasting)
-        told, known, opener = [], frozenset[str](), ""
-        while len(told) < length:
-            meaning = replace(meaning, tense="past", time=meaning.time if meaning.tense == "past" else "")
-            told.append(Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning))
+    def _told(self, length: int, split: str, rng: random.Random) -> Iterator[Sentence]:
+        """The sentences of one text; fewer than `length` where the story does not go on."""
+        meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
+        told, known, opener = {meaning.frame}, frozenset(), ""
+        while True:
+            yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
             known |= {thing.noun for _, thing in meaning.roles}
-            after = self._next(meaning, split, rng)
-            opener = self.grammar.word(self.lexicon.openers["sequence"], rng)
-            meaning = replace(after, place=None, time="", way="", negated=False)
-        return told
+            tries = [changes.event(self.composer, meaning, rng) for _ in range(20)]
+            events = [
+                event
+                for event in tries
+                if event.split == split
+                and event.frame not in told
+                and not self.frames[event.frame].lasting
+                and known & {thing.noun for _, thing in event.roles}
+            ]
+            if not events or len(told) == length:
+                return
+            meaning = replace(events[0], tense="past", place=None, time="", way="", negated=False)
+            told.add(meaning.frame)
+            opener = self.grammar.word(rng.choice(self.lexicon.families["sequence"]), rng)
 
-    # ---- pairs -----------------------------------------------------------------------------------------------
+    # ---- pairs -------------------------------------------------------------------------------------------
 
     def sts(self, n: int, split: str = "test") -> Pairs:
-        """`n` pairs graded 0 to 5 by the rubric of rubric.py, as many of each grade; `subsets` are their kinds."""
+        """`n` pairs graded 0 to 5 by the rubric of rubric.py, as many of each grade.
+
+        The grade is that of the meanings. `subsets` names the kind of each pair (see `KINDS`).
+        """
         rng, rows = self._random("sts", split), []
-        while len(rows) < n:
-            grade = len(rows) % 6
-            kind, change, wording = rng.choice(KINDS[grade])
-            first = self.meaning(rng, split)
-            second = self._changed(first, change, rng)
-            if second and self.rubric.grade(first, second) == grade:
-                one, two = self._worded(first, second, wording, rng)
-                if one.text != two.text:
-                    rows.append((one.text, two.text, float(grade), kind))
+        for number in range(n):
+            kind, change, wording = rng.choice(KINDS[number % 6])
+            one, two = self._pair(split, change, wording, rng, grade=number % 6)
+            rows.append((one.text, two.text, float(number % 6), kind))
         ones, twos, grades, kinds = map(list, zip(*rows, strict=True))
         return Pairs(ones, twos, grades, name="world-sts", split=split, subsets=kinds)
 
     def paraphrases(self, n: int, split: str = "train") -> list[tuple[Sentence, Sentence]]:
         """`n` times one meaning in two wordings."""
-        return self._pairs(n, split, "same", "apart")
+        rng = self._random("paraphrases", split)
+        return [self._pair(split, "same", "apart", rng) for _ in range(n)]
 
     def negations(self, n: int, split: str = "train") -> list[tuple[Sentence, Sentence]]:
         """`n` times a sentence and its denial in the same words: soft negatives."""
-        return self._pairs(n, split, "negation", "alike")
+        rng = self._random("negations", split)
+        return [self._pair(split, "negation", "alike", rng) for _ in range(n)]
 
-    def _pairs(self, n: int, split: str, change: str, wording: str) -> list[tuple[Sentence, Sentence]]:
-        rng, out = self._random(change, split), []
-        while len(out) < n:
-            first = self.meaning(rng, split)
-            second = self._changed(first, change, rng)
-            pair = second and self._worded(first, second, wording, rng)
-            if pair and pair[0].text != pair[1].text:
-                out.append(pair)
-        return out
+    def _pair(
+        self, split: str, change: str, wording: str, rng: random.Random, grade: int | None = None
+    ) -> tuple[Sentence, Sentence]:
+        """A meaning and its change, of a grade if asked, in different texts."""
+        while True:
+            first = self.meaning(rng, split, changes.NEEDS.get(change))
+            for second in (self._changed(first, change, rng) for _ in range(8)):
+                if second and grade in (None, self.rubric.grade(first, second)):
+                    pair = self._worded(first, second, wording, rng)
+                    if pair[0].text != pair[1].text:
+                        return pair
+
+    def _changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
+        """The meaning changed, if it can be and stays in its split."""
+        changed = getattr(changes, change)(self.composer, meaning, rng)
+        return changed if changed and changed.split == meaning.split else None
+
+    def _worded(
+        self, first: Meaning, second: Meaning, wording: str, rng: random.Random
+    ) -> tuple[Sentence, Sentence]:
+        """Both meanings said: freely, or in those of several wordings that share the most or fewest words."""
+        if wording == "free":
+            return self.say(first, rng), self.say(second, rng)
+        seeds = [rng.random() for _ in range(6)]  # the same choices for both keep the texts alike
+        ones = [self.say(first, random.Random(seed)) for seed in seeds]
+        twos = [self.say(second, random.Random(seed)) for seed in seeds]
+        different = [(one, two) for one in ones for two in twos if one.text != two.text]
+        return (max if wording == "alike" else min)(different or [(ones[0], twos[0])], key=overlap)
+
+    # ---- labels ------------------------------------------------------------------------------------------
 
     def entailment(self, n: int, split: str = "train") -> Labelled:
-        """`n` pairs, as many of each label: the second sentence follows from the first, may be so, or cannot be."""
-
-        def pair(label: str, rng: random.Random) -> tuple[Sentence, Sentence] | None:
-            premise = self.meaning(rng, split)
-            change = rng.choice(ENTAILMENT[label])
-            frame, hypothesis = self.frames[premise.frame], self._changed(premise, change, rng)
-            if not hypothesis or premise.negated or (change == "opposite" and not frame.lasting):
-                return None  # what entails is reversed by a denial; what was locked may be unlocked
-            return self._worded(premise, hypothesis, "alike" if change == "negation" else "free", rng)
-
-        return self._labelled("entailment", n, split, tuple(ENTAILMENT), pair)
-
-    # ---- labels ----------------------------------------------------------------------------------------------
+        """`n` pairs, as many of each label: the second follows from the first, may be so, or cannot be."""
+        return self._labelled("entailment", n, split, tuple(ENTAILMENT))
 
     def transfer(self, task: str, n: int, split: str = "train") -> Labelled:
-        """`n` labelled sentences for a task of `TASKS`, as many of each label; "paraphrase" labels pairs.
+        """`n` sentences with labels for a task of `TASKS`, as many of each label; "paraphrase" labels pairs.
 
         Raises:
             ValueError: an unknown task or split.
         """
-        makers = {
-            "topic": (self.topics, self._about),
-            "sentiment": (("negative", "positive"), self._felt),
-            "question": (QUESTIONS, self._asked),
-            "subjectivity": (("objective", "subjective"), self._meant),
-            "paraphrase": (("different", "paraphrase"), self._alike),
+        classes = {
+            "topic": self.topics,
+            "sentiment": tuple(FEELINGS),
+            "question": QUESTIONS,
+            "subjectivity": ("objective", "subjective"),
+            "paraphrase": ("different", "paraphrase"),
         }
-        if task not in makers:
-            raise ValueError(f"unknown transfer task {task!r}; the world's tasks are: {', '.join(makers)}")
-        classes, make = makers[task]
-        return self._labelled(task, n, split, classes, lambda label, rng: make(label, split, rng))
+        if task not in classes:
+            raise ValueError(f"unknown transfer task {task!r}; the world's tasks are: {', '.join(TASKS)}")
+        return self._labelled(task, n, split, classes[task])
 
     def clustering(self, n: int, split: str = "test") -> Labelled:
-        """`n` sentences, as many of each topic."""
-        return self._labelled(
-            "clustering", n, split, self.topics, lambda *drawn: self._about(drawn[0], split, drawn[1])
-        )
+        """`n` sentences with their topics as labels, as many of each."""
+        return self._labelled("clustering", n, split, self.topics)
 
     def feeling(self, meaning: Meaning) -> int:
         """Is what is said pleasant (1), unpleasant (-1) or neither (0)?"""
-        said = sum(
-            self.lexicon.qualities[thing.quality].feeling for _, thing in meaning.roles if not thing.noun
-        )
-        return (said or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
+        said = [self.lexicon.words[thing.quality].feeling for _, thing in meaning.roles if not thing.noun]
+        return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
 
-    def _about(self, topic: str, split: str, rng: random.Random) -> tuple[Sentence]:
-        return (self.say(self.meaning(rng, split, lambda frame: frame.topic == topic), rng),)
+    def _labelled(self, task: str, n: int, split: str, classes: tuple[str, ...]) -> Labelled:
+        rng, rows = self._random(task, split), {}
+        while len(rows) < n:
+            label = len(rows) % len(classes)
+            example = self._example(task, classes[label], split, rng)
+            if example:
+                rows.setdefault(tuple(sentence.text for sentence in example), label)
+        first, *second = map(list, zip(*rows, strict=True))
+        return Labelled(first, list(rows.values()), classes, f"world-{task}", split, *second)
 
-    def _felt(self, label: str, split: str, rng: random.Random) -> tuple[Sentence] | None:
-        meaning = self.meaning(rng, split, lambda frame: frame.opinion or frame.feeling != 0)
-        wanted = {"negative": -1, "positive": 1}[label]
-        return (self.say(meaning, rng),) if self.feeling(meaning) == wanted else None
+    def _example(self, task: str, label: str, split: str, rng: random.Random) -> tuple[Sentence, ...] | None:
+        """A try at an example of a label; None where the meaning drawn gives none."""
+        match task:
+            case "topic" | "clustering":
+                return (self.say(self.meaning(rng, split, lambda frame: frame.topic == label), rng),)
+            case "sentiment":
+                meaning = self.meaning(rng, split, lambda frame: frame.opinion or frame.feeling != 0)
+                return (self.say(meaning, rng),) if self.feeling(meaning) == FEELINGS[label] else None
+            case "subjectivity":  # opinions, half of them introduced as such; and facts
+                meaning = self.meaning(rng, split, lambda frame: frame.opinion == (label == "subjective"))
+                introduced = label == "subjective" and rng.random() < 0.5
+                opener = (
+                    self.grammar.word(rng.choice(self.lexicon.families["opinion"]), rng) if introduced else ""
+                )
+                return (Sentence(self.grammar.say(meaning, rng, opener=opener), meaning),)
+            case "question":
+                meaning = self.meaning(rng, split)
+                question = self.grammar.ask(meaning, label, rng)
+                return (Sentence(question, meaning),) if question else None
+            case "paraphrase":  # another meaning in words as near as can be
+                first, same = self.meaning(rng, split), label == "paraphrase"
+                change = "same" if same else rng.choice(("negation", "roles", "opposite", "other", "number"))
+                second = self._changed(first, change, rng)
+                if not second or (self.rubric.grade(first, second) == 5) != same:
+                    return None
+                return self._worded(first, second, "free" if same else "alike", rng)
+            case "entailment":  # not from a denial, which turns entailment round
+                premise, change = self.meaning(rng, split), rng.choice(ENTAILMENT[label])
+                hypothesis = self._changed(premise, change, rng)
+                passing = (
+                    change == "opposite" and not self.frames[premise.frame].lasting
+                )  # may both come true
+                if not hypothesis or premise.negated or passing:
+                    return None
+                return self._worded(premise, hypothesis, "alike" if change == "negation" else "free", rng)
 
-    def _meant(self, label: str, split: str, rng: random.Random) -> tuple[Sentence]:
-        """Opinions, half of them introduced as such, and facts."""
-        meaning = self.meaning(rng, split, lambda frame: frame.opinion == (label == "subjective"))
-        opener = (
-            rng.choice(self.lexicon.openers["opinion"])
-            if label == "subjective" and rng.random() < 0.5
-            else ""
-        )
-        return (Sentence(self.grammar.say(meaning, rng, opener=opener), meaning),)
-
-    def _asked(self, kind: str, split: str, rng: random.Random) -> tuple[Sentence] | None:
-        meaning = self.meaning(rng, split)
-        question = self.grammar.ask(meaning, kind, rng)
-        return (Sentence(question, meaning),) if question else None
-
-    def _alike(self, label: str, split: str, rng: random.Random) -> tuple[Sentence, Sentence] | None:
-        """The same meaning in free wording, or another in words as near as can be."""
-        first, same = self.meaning(rng, split), label == "paraphrase"
-        change = "same" if same else rng.choice(("negation", "roles", "opposite", "other", "event", "number"))
-        second = self._changed(first, change, rng)
-        if not second or (self.rubric.grade(first, second) == 5) != same:
-            return None
-        return self._worded(first, second, "free" if same else "alike", rng)
-
-    # ---- words, names, scenes ------------------------------------------------------------------------------------
+    # ---- words, names, scenes ----------------------------------------------------------------------------
 
     def synonyms(self) -> dict[str, tuple[str, ...]]:
         """Words of one meaning by the first of them: nouns, verbs, adjectives, adverbs, times, quantities."""
@@ -242,19 +281,16 @@ class World:
             for noun in self.lexicon.nouns.values()
             if noun.said
         }
-        for frame in self.frames.values():
-            table |= {
-                s.verbs[0].replace("_", " "): tuple(v.replace("_", " ") for v in s.verbs)
-                for s in frame.sayings
-            }
-        for words in (self.lexicon.qualities, self.lexicon.ways, self.lexicon.times, self.lexicon.quantities):
-            table |= {word.words[0]: word.words for word in words.values() if word.words}
+        table |= {word.words[0]: word.words for word in self.lexicon.words.values()}
+        for saying in (saying for frame in self._all for saying in frame.sayings):
+            verbs = tuple(verb.replace("_", " ") for verb in saying.verbs)
+            table[verbs[0]] = verbs
         return {first: words for first, words in table.items() if len(words) > 1}
 
     def hypernyms(self) -> dict[str, str]:
         """The next broader noun of every noun that has one."""
-        broader = {noun.name: noun.hypernym() for noun in self.lexicon.nouns.values() if noun.said}
-        return {name: noun.name for name, noun in broader.items() if noun}
+        said = [noun for noun in self.lexicon.nouns.values() if noun.said and noun.hypernym]
+        return {noun.name: noun.hypernym.name for noun in said}
 
     def entities(self) -> list[Entity]:
         """Everybody and everything that has a name of its own."""
@@ -271,59 +307,18 @@ class World:
         no denials, and its vector knows none of them.
         """
         frame = self.frames[meaning.frame]
-        seen = 2 * [f"event {frame.name}"] + [f"topic {frame.topic}"]
+        seen = [f"topic {frame.topic}", *2 * [f"event {frame.name}"]]
         for role, thing in (*meaning.roles, ("place", meaning.place or Thing())):
-            noun = self.lexicon.nouns.get(thing.noun)
-            kinds = [kind.name for kind in noun.ancestors() if kind.kind != "name"][:2] if noun else []
-            seen += [f"{kind}" for kind in kinds] + [f"{role} {kind}" for kind in kinds[:1]]
+            if thing.noun:
+                noun = self.lexicon.nouns[thing.noun]
+                shown = noun.parent if noun.kind == "name" else noun
+                seen += [f"{role} {shown.name}", *shown.ancestors[:2]]
             seen += [mark for mark in (thing.quality, thing.quantity) if mark]
         total = np.sum([direction(name, width) for name in seen], axis=0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
-    # ---- how it is done ------------------------------------------------------------------------------------------
-
-    def _random(self, *purpose: str) -> random.Random:
-        return random.Random("/".join((str(self.seed), *purpose)))
-
-    def _changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
-        """The meaning changed, if it can be and stays in its split."""
-        changed = getattr(changes, change)(self.composer, meaning, rng)
-        return changed if changed and changed.split == meaning.split else None
-
-    def _next(self, meaning: Meaning, split: str, rng: random.Random) -> Meaning:
-        """Something that could come next: the topic again, at least one participant again."""
-        cast = {thing.noun for _, thing in meaning.roles}
-        while True:
-            following = changes.event(self.composer, meaning, rng)
-            shared = cast & {thing.noun for _, thing in following.roles}
-            if shared and following.split == split and following.tense == "past":
-                return following
-
-    def _worded(
-        self, first: Meaning, second: Meaning, wording: str, rng: random.Random
-    ) -> tuple[Sentence, Sentence]:
-        """Both meanings said: freely, or in the pair of several wordings with the most or fewest words in common."""
-        if wording == "free":
-            return self.say(first, rng), self.say(second, rng)
-        seeds = [rng.random() for _ in range(6)]
-        ones = [self.say(first, random.Random(seed)) for seed in seeds]
-        twos = [self.say(second, random.Random(seed)) for seed in seeds]
-        best = max if wording == "alike" else min
-        return best(
-            ((one, two) for one in ones for two in twos if one.text != two.text or first != second),
-            key=overlap,
-            default=(ones[0], twos[0]),
-        )
-
-    def _labelled(self, name: str, n: int, split: str, classes: tuple[str, ...], make) -> Labelled:
-        rng, rows = self._random(name, split), {}
-        while len(rows) < n:
-            label = len(rows) % len(classes)
-            made = make(classes[label], rng)
-            if made:
-                rows.setdefault(tuple(sentence.text for sentence in made), label)
-        first, *second = map(list, zip(*rows, strict=True))
-        return Labelled(first, list(rows.values()), classes, f"world-{name}", split, *second)
+    def _random(self, purpose: str, split: str) -> random.Random:
+        return random.Random(f"{self.seed}/{purpose}/{split}")
 
 
 def overlap(pair: tuple[Sentence, Sentence]) -> float:
