@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -89,21 +89,19 @@ def _settings(assignments: Iterable[str] | None) -> dict[str, str]:
     return settings
 
 
-def _method_parameters(method: type[Any], settings: dict[str, str]) -> dict[str, object]:
-    """The settings as the method's types: what is annotated decides where a default does not."""
+def _method(name: str, settings: dict[str, str]) -> Any:
+    """The method with its settings as their types; where a default is None, the annotation is the type."""
     from cselab.lab.parameters import typed_parameters
+    from cselab.methods import get_method
 
-    values = typed_parameters(method.name, {"variant": "default", **method.parameters()}, settings)
-    for name, value in values.items():
-        wanted = method.__signature__.parameters[name].annotation
-        allowed = get_args(wanted)
-        if get_origin(wanted) is Literal and value not in allowed:
-            raise ValueError(
-                f"{method.name}: parameter {name!r} is one of {', '.join(allowed)}; got {value!r}."
-            )
-        if NoneType in allowed and not isinstance(value, (*allowed, int) if float in allowed else allowed):
-            raise ValueError(f"{method.name}: parameter {name!r} takes {wanted}; got {value!r}.")
-    return values
+    method = get_method(name)
+    values = typed_parameters(name, {"variant": "default", **method.parameters()}, settings)
+    for parameter, value in values.items():
+        wanted = method.__signature__.parameters[parameter].annotation
+        kinds = get_args(wanted)
+        if NoneType in kinds and not isinstance(value, (*kinds, int) if float in kinds else kinds):
+            raise ValueError(f"{name}: parameter {parameter!r} takes {wanted}; got {value!r}.")
+    return method(**values)
 
 
 @app.command(cls=Command)
@@ -137,12 +135,10 @@ def train(
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import dev_evaluator
-    from cselab.methods import get_method
     from cselab.train import TrainConfig
     from cselab.train import train as run_training
 
-    kind = get_method(method)
-    parameters = _method_parameters(kind, _settings(settings))
+    chosen = _method(method, _settings(settings))
     config = TrainConfig(
         steps=steps, epochs=epochs, batch_size=batch_size, lr=lr, warmup=warmup, seed=seed, max_length=max_length,
         eval_every=eval_every, precision=precision, representation=representation,
@@ -151,7 +147,7 @@ def train(
     evaluator, sentences, what = dev_evaluator(dev, sentences, data)
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
     typer.echo(f"{method} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}")
-    run = run_training(model, kind(**parameters), sentences, config, evaluator, output=output)
+    run = run_training(model, chosen, sentences, config, evaluator, output=output)
     if run.resumed_from is not None:
         finished = run.resumed_from == run.history[-1]["step"]
         typer.echo("finished before: read back" if finished else f"continued from step {run.resumed_from}")

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -233,12 +234,13 @@ def pretrain(
     config: PretrainConfig,
     output: Path,
     *,
-    precision: str = "no",
+    precision: Literal["auto", "fp32", "bf16"] = "auto",
 ) -> Path:
     """Train, checkpoint, resume; the finished encoder lies in `output` as float16 safetensors.
 
     `output/checkpoint.safetensors` is the state to resume from, `output/log.jsonl` the loss curve (masked-word
-    loss, next-passage loss, tokens seen). `precision` is accelerate's: "no", "bf16" or "fp16".
+    loss, next-passage loss, tokens seen). `precision` is "fp32", "bf16" (autocast), or "auto": bf16 where this machine
+    is faster with it; a resumed run keeps its own.
 
     Raises:
         ValueError: a corpus too small for one row; `output` holds a run with other settings.
@@ -255,7 +257,9 @@ def pretrain(
             )
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
-    accelerator = Accelerator(mixed_precision=precision)
+    accelerator = Accelerator()
+    if precision == "auto":
+        precision = "bf16" if faster_in_bf16() else "fp32"
     model = new_model(tokenizer, config)
     decay = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]
@@ -283,7 +287,7 @@ def pretrain(
         model.load_state_dict(unpack(tensors, info["model"]))
         optimizer.load_state_dict(unpack(tensors, info["optimizer"]))
         schedule.load_state_dict(info["schedule"])
-        start, seconds_before = info["step"], info["seconds"]
+        start, seconds_before, precision = info["step"], info["seconds"], info["precision"]
     _cut_log(log, start)
     model, optimizer = accelerator.prepare(model, optimizer)
 
@@ -293,6 +297,7 @@ def pretrain(
         info = {
             "config": asdict(config),
             "step": step,
+            "precision": precision,
             "seconds": seconds_before + time.monotonic() - began,
             "model": tree,
             "optimizer": optimizer_tree,
@@ -309,7 +314,8 @@ def pretrain(
         for step in range(start, config.steps):
             batch = make_batch(corpora, tokenizer, config, step)
             batch = Batch(*(tensor.to(accelerator.device) for tensor in vars(batch).values()))
-            with accelerator.autocast():
+            # not accelerate's own autocast: it keeps the first precision of a process for good
+            with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=precision == "bf16"):
                 words, neighbours = pretraining_losses(model, batch)
             loss = words + neighbours
             if not math.isfinite(loss.item()):
@@ -392,19 +398,20 @@ def pretrain_from_files(
         run = folder.claim(identity)
         if run["finished"]:
             return folder.path
-        # measured once: a busy machine may find otherwise when the run is resumed
-        run.setdefault("precision", "bf16" if faster_in_bf16() else "no")
-        folder.write(run)
-        prepared = folder.path / "prepared"
+        prepared = (
+            folder.path / f"prepared-{_digest(identity['corpora'], identity['tokenizer'], config.vocabulary)}"
+        )
+        prepared.mkdir(exist_ok=True)
         opened = _prepared_tokenizer(prepared, files, config, tokenizer)
         corpora = [
             _prepared_corpus(prepared / f"tokens-{number}.npz", file, opened, number < len(neighbours))
             for number, file in enumerate(files)
         ]
-        pretrain(opened, corpora, config, folder.path, precision=run["precision"])
+        pretrain(opened, corpora, config, folder.path)
         folder.write(run | {"finished": True, "versions": versions()})
         folder.clear()
-        shutil.rmtree(prepared)
+        for left in folder.path.glob("prepared-*"):
+            shutil.rmtree(left)
         return folder.path
 
 
@@ -422,7 +429,6 @@ def _prepared_tokenizer(prepared: Path, files: Sequence[Path], config: PretrainC
 
 
 def _prepared_corpus(kept: Path, file: Path, tokenizer, neighbours: bool) -> TokenizedCorpus:
-    kept.parent.mkdir(exist_ok=True)
     if not kept.exists():
         print(f"pretrain: tokenizing {file}", flush=True)
         corpus = tokenize_corpus(tokenizer, read_sentences(file), neighbours=neighbours)
@@ -436,6 +442,10 @@ def _prepared_corpus(kept: Path, file: Path, tokenizer, neighbours: bool) -> Tok
 def _sha256(file: Path) -> str:
     with open(file, "rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _digest(*content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
 
 
 def export(model, tokenizer, output: Path) -> None:

@@ -42,8 +42,8 @@ def joined(output):
 
 
 @pytest.fixture(autouse=True)
-def one_precision(monkeypatch):
-    """Full precision in the whole process: accelerate wants one, and machines differ in what is faster."""
+def full_precision(monkeypatch):
+    """The same arithmetic whatever machine this is."""
     for module in (sys.modules["cselab.train"], pretrain):
         monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
 
@@ -188,7 +188,7 @@ def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus
         ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
         ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
         ("whitenedcse", "shuffle=perhaps", "'shuffle' takes true or false"),
-        ("whitenedcse", "layout=thirds", "'layout' is one of per_view, contiguous_thirds; got 'thirds'"),
+        ("whitenedcse", "layout=thirds", "layout of whitenedcse is 'thirds'; choose one of 'per_view'"),
         ("focal", "temperature=hot", "'temperature' takes float | None; got 'hot'"),
     ],
 )
@@ -234,6 +234,15 @@ def test_a_corpus_that_cannot_be_used_is_named(content, said, encoder, corpus, t
     corpus.unlink() if content is None else corpus.write_bytes(content)
     assert said in train(encoder, corpus, tmp_path / "run", "--dev", "none", ok=False)
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_settings_that_failed_at_once_may_be_corrected_in_the_same_folder(encoder, corpus, tmp_path):
+    def attempt(groups, ok):
+        options = ("--dev", "none", "--set", f"num_groups={groups}")
+        return train(encoder, corpus, tmp_path / "run", *options, method="whitenedcse", ok=ok)
+
+    assert "too few to whiten" in attempt(1, ok=False)
+    assert "encoder in" in attempt(4, ok=True)
 
 
 @pytest.mark.parametrize(
