@@ -520,8 +520,8 @@ def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(no
     options = ("--folder", folder, "--output", tmp_path / "out", "--profile", "smoke")
     result = CliRunner().invoke(cli.app, ["notebooks", "run", *map(str, options), "--set", "size=5"])
     assert result.exit_code == 1
-    assert "size 5" in result.output and "00_good: passed" in result.output
-    assert "01_bad: FAILED" in result.output and "ZeroDivisionError" in result.output
+    assert "size 5" in result.output and "00_good  passed" in result.output
+    assert "01_bad  FAILED" in result.output and "ZeroDivisionError" in result.output
     assert (tmp_path / "out" / "00_good.html").exists() and (tmp_path / "out" / "records.json").exists()
 
 
