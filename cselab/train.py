@@ -167,6 +167,7 @@ def train(
         TrainingDiverged: NaN or infinity; the last good checkpoint stays.
     """
     from accelerate import PartialState
+    from accelerate.utils import parse_flag_from_env
 
     method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
@@ -174,7 +175,8 @@ def train(
     _check_corpus(sentences, config)
     encoder.check_max_length(config.max_length)
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
-    processes = PartialState()
+    on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
+    processes = PartialState(cpu=on_cpu)  # without `cpu` several processes on CPUs would not find each other
     if config.batch_size % processes.num_processes:
         raise ValueError(
             f"batch_size {config.batch_size} must be a multiple of the {processes.num_processes} processes"
