@@ -1,0 +1,120 @@
+"""What `import cselab` gives, what it costs, and which room may know which."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import cselab
+
+PACKAGE = Path(cselab.__file__).parent
+HEAVY = (
+    "sklearn scipy plotly umap sentence_transformers pandas matplotlib ipywidgets anywidget papermill "
+    "nbconvert typer transformers accelerate huggingface_hub"
+).split()
+
+
+def test_the_promised_names_are_there():
+    from cselab import SentenceEncoder, evaluate, losses, methods, train
+
+    assert inspect.isclass(SentenceEncoder) and inspect.isfunction(train) and inspect.isfunction(evaluate)
+    assert isinstance(losses, ModuleType) and isinstance(methods, ModuleType)
+    assert list(inspect.signature(train).parameters)[:6] == [
+        "encoder",
+        "method",
+        "sentences",
+        "config",
+        "evaluator",
+        "callbacks",
+    ]
+    assert list(inspect.signature(evaluate).parameters)[:5] == [
+        "encoder",
+        "suite",
+        "data",
+        "tasks",
+        "aggregation",
+    ]
+    for name in cselab.__all__:
+        assert getattr(cselab, name).__doc__
+
+
+def test_importing_the_modules_of_that_name_does_not_hide_the_functions():
+    import cselab.evaluators
+    import cselab.train
+    from cselab.train import TrainConfig
+
+    assert inspect.isfunction(cselab.train) and inspect.isfunction(cselab.evaluate)
+    assert cselab.TrainConfig is TrainConfig
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = f"import sys, cselab; print(*sorted(set({HEAVY!r}) & sys.modules.keys()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout.split() == [] and done.stderr == ""
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert cselab.__version__ == version("cselab")
+    assert (PACKAGE / "py.typed").exists()
+
+
+def imported(file):
+    """Top-level names of everything a file imports, with cselab's modules in full."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        else:
+            continue
+        found |= {name if name.startswith("cselab") else name.split(".")[0] for name in names}
+    return found
+
+
+def files(*rooms):
+    for room in rooms:
+        path = PACKAGE / room
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+
+
+@pytest.mark.parametrize("room", ["losses", "sgw", "pooling"])
+def test_losses_whitening_and_poolings_know_only_torch(room):
+    own = {"torch", "jaxtyping", *sys.stdlib_module_names}
+    for file in files(room):
+        others = {name for name in imported(file) if not name.startswith(f"cselab.{room}")} - own
+        assert others == set(), file.name
+
+
+@pytest.mark.parametrize(
+    ("room", "above"),
+    [
+        ("heads", ("encoder", "methods", "train", "evaluators", "lab")),
+        ("encoder", ("methods", "train", "evaluators", "lab")),
+        ("methods", ("encoder", "train", "evaluators", "lab")),
+        ("evaluators", ("methods", "train", "lab")),
+        ("data", ("encoder", "methods", "train", "evaluators", "world", "lab")),
+        ("train", ("lab",)),
+    ],
+)
+def test_no_room_imports_one_above_it(room, above):
+    for file in files(room):
+        upwards = [
+            name for name in imported(file) for upper in above if f"{name}.".startswith(f"cselab.{upper}.")
+        ]
+        assert upwards == [], file.name
+
+
+def test_nothing_is_pickled():
+    for file in files("."):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert not {"torch.load", "torch.save"} & calls, file.name
+        assert not {"pickle", "dill", "joblib", "shelve"} & imported(file), file.name
