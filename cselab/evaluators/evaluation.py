@@ -42,7 +42,7 @@ def evaluate(
             was named, and otherwise listed in `Scores.missing`.
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean",
             "weighted_mean". The other two are among the records.
-        protocol: of the transfer tasks: "senteval" or "lbfgs".
+        protocol: of the transfer tasks: "senteval", "senteval-fast" or "lbfgs".
         cache: a folder in which vectors are kept, for encoders with `weights_hash()`.
         seed: of resampling and of what else is drawn at random.
 

@@ -38,7 +38,7 @@ class Options:
 
     Attributes:
         aggregation: of the subsets of an STS set ("all", "mean", "weighted_mean").
-        protocol: of the transfer tasks ("senteval", "lbfgs").
+        protocol: of the transfer tasks ("senteval", "senteval-fast", "lbfgs").
         seed: of everything drawn at random.
     """
 

@@ -170,7 +170,7 @@ def evaluate(
     pooling: Pooling = None,
     representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
     aggregation: Annotated[str, typer.Option(help="all, mean or weighted_mean")] = "all",
-    protocol: Annotated[str, typer.Option(help="of transfer: senteval or lbfgs")] = "senteval",
+    protocol: Annotated[str, typer.Option(help="of transfer: senteval, senteval-fast or lbfgs")] = "senteval",
     cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
 ) -> None:
