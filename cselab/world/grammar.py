@@ -196,6 +196,8 @@ class Clause:
         else:
             subject = self._role(self.saying.subject, "", "subject")
             words = [subject.text, self._predicate(subject, self._rest(self.saying.rest, subject))]
+        if setting and words[-1].split()[-1:] == setting[0].split()[:1]:  # not "put in in Dublin"
+            front, setting = setting[0], [*setting[1:], front]
         return sentence_case((f"{front}, " if front else "") + joined(*words, *setting))
 
     def question(self, kind: str) -> str | None:

@@ -1,9 +1,10 @@
 """English word forms by rule; verbs.txt holds the verbs that break the rules."""
 
+import re
+
 VOWELS = "aeiou"
-# Spelled with a vowel and said with a consonant, or the other way round.
-LIKE_YOU = ("uni", "use", "usu", "eu", "one", "once", "ukulele", "u-")
-SILENT_H = ("hour", "honest", "honour", "heir")
+SAID_LIKE_YOU = re.compile(r"uni(?![mn])|us[eu]|eu|one\b|once\b|u\W")
+SILENT_OR_SPELLED = re.compile(r"hour|honest|honou|heir|x-")
 
 
 def plural(noun: str) -> str:
@@ -48,8 +49,8 @@ def progressive(verb: str) -> str:
 def indefinite(phrase: str) -> str:
     """a or an, by the sound: `indefinite("hour") == "an hour"`."""
     word = phrase.lower()
-    like_vowel = (word[0] in VOWELS and not word.startswith(LIKE_YOU)) or word.startswith(SILENT_H)
-    return ("an " if like_vowel or word.startswith("x-") else "a ") + phrase
+    vowel = word[0] in VOWELS and not SAID_LIKE_YOU.match(word)
+    return f"{'an' if vowel or SILENT_OR_SPELLED.match(word) else 'a'} {phrase}"
 
 
 def sentence_case(text: str, end: str = ".") -> str:

@@ -1,0 +1,146 @@
+"""From meaning to English: every frame in every form, and sentences known in full."""
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+
+from cselab.world import Meaning, Thing, World
+from cselab.world.grammar import FORMS, QUESTIONS
+
+WORLD = World()
+GRAMMAR, FRAMES = WORLD.grammar, WORLD.frames
+PEEL = Meaning("peel", (("A", Thing("Anna Keller")), ("O", Thing("carrot", quantity="number.three"))))
+HUG = Meaning("hug", (("A", Thing("father")), ("B", Thing("child"))))
+
+
+def texts(meaning, form=None, times=200):
+    """What is said for a meaning, in one form or in any."""
+    rng = random.Random(0)
+    forms = [choice for choice in GRAMMAR.forms(meaning) if form in (None, choice[1])]
+    return {GRAMMAR.say(meaning, rng, rng.choice(forms)) for _ in range(times)}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=lambda frame: frame.name)
+def test_every_frame_is_said_in_every_form_it_allows(frame):
+    """Whatever its tense, details and polarity, in clean text that names every participant."""
+    rng = random.Random(frame.name)
+    said = set()
+    for _ in range(30):
+        meaning = WORLD.composer.compose(frame, rng)
+        forms = GRAMMAR.forms(meaning)
+        assert forms, meaning
+        for saying, form in forms:
+            text = GRAMMAR.say(meaning, rng, (saying, form))
+            said.add((saying, form))
+            assert re.fullmatch(r"[A-Z0-9][\w',-]*( [\w',-]+)*\.", text), text
+            assert not re.search(
+                r"_|\b[A-Z]\b(?<!A)(?!-ray)|\ba [aeio]|\ban [b-df-gj-np-tv-z]|(?<!-)\b(\w+) \1\b", text
+            ), text
+            for _, thing in meaning.roles:
+                words = (
+                    [word for pair in WORLD.lexicon.nouns[thing.noun].words for word in pair]
+                    if thing.noun
+                    else []
+                )
+                assert not words or any(word.lower() in text.lower() for word in words), (text, thing)
+    everywhere = {saying for saying, _ in said}
+    assert everywhere == set(frame.sayings)
+    shapes = {form for _, form in said}
+    assert "plain" in shapes
+    assert ("passive" in shapes) == (not frame.lasting and any(saying.passive for saying in frame.sayings))
+    assert shapes <= FORMS.keys()
+
+
+def test_the_forms_of_one_meaning():
+    assert "Anna peeled three carrots." in texts(PEEL, "plain")
+    assert "Three carrots were peeled by Anna." in texts(PEEL, "passive")
+    assert "It was Anna who peeled three carrots." in texts(PEEL, "subject cleft")
+    assert "It was three carrots that Anna peeled." in texts(PEEL, "object cleft")
+    placed = replace(PEEL, place=Thing("kitchen"), time="past/day.yesterday")
+    assert "In the kitchen, Anna peeled three carrots yesterday." in texts(placed, "fronted", 2000)
+    assert "Yesterday, three carrots were peeled by Anna in the kitchen." in texts(
+        placed, "passive fronted", 2000
+    )
+
+
+def test_names_numbers_and_verbs_have_their_synonyms():
+    plain = texts(PEEL, "plain", 500)
+    assert {"Ms Keller peeled 3 carrots.", "Anna Keller pared three carrots."} <= plain
+    assert any("took the skin off" in text for text in plain)
+
+
+@pytest.mark.parametrize(
+    ("tense", "negated", "active", "passive"),
+    [
+        ("past", False, "My father hugged the child.", "The child was hugged by my father."),
+        ("now", False, "My father is hugging the child.", "The child is being hugged by my father."),
+        ("habit", False, "My father hugs the child.", "The child is hugged by my father."),
+        ("future", False, "My father will hug the child.", "The child will be hugged by my father."),
+        ("future", False, "My father is going to hug the child.", "The child will be hugged by my father."),
+        ("past", True, "My father did not hug the child.", "The child was not hugged by my father."),
+        ("past", True, "My father didn't hug the child.", "The child wasn't hugged by my father."),
+        ("now", True, "My father isn't hugging the child.", "The child is not being hugged by my father."),
+        ("habit", True, "My father doesn't hug the child.", "The child isn't hugged by my father."),
+        ("future", True, "My father won't hug the child.", "The child won't be hugged by my father."),
+    ],
+)
+def test_tenses_voices_and_denials(tense, negated, active, passive):
+    meaning = replace(HUG, tense=tense, negated=negated)
+    assert active in texts(meaning, "plain", 2000)
+    assert passive in texts(meaning, "passive", 2000)
+
+
+def test_verbs_agree_with_the_number_of_their_subject():
+    bakers = Meaning("protest", (("A", Thing("nurse", quantity="some")), ("O", Thing("law"))), tense="now")
+    for text in texts(bakers, "plain"):
+        assert " are " in text and " is " not in text
+    for text in texts(replace(bakers, tense="habit"), "plain"):
+        assert re.search(r"protest |demonstrate ", text)
+    trousers = Meaning("iron", (("A", Thing("Tom Baker")), ("O", Thing("trousers"))))
+    assert all(" were " in text for text in texts(trousers, "passive"))
+
+
+def test_their_goes_with_the_subject():
+    for noun, pronoun in (("Anna Keller", "her"), ("Tom Baker", "his"), ("skier", "their")):
+        assert all(
+            pronoun in text.split()
+            for text in texts(Meaning("break_leg", (("A", Thing(noun)), ("O", Thing("leg")))))
+        )
+
+
+def test_a_manner_is_said_only_of_who_acts():
+    """Lending gladly is not borrowing gladly."""
+    roles = (("A", Thing("bank")), ("M", Thing("money")), ("B", Thing("student")))
+    lend = Meaning("lend", roles, way="spirit.gladly")
+    assert not any("borrow" in text for text in texts(lend))
+    assert any("borrow" in text for text in texts(replace(lend, way="")))
+
+
+def test_lasting_states_are_not_in_progress():
+    love = Meaning("love_person", (("A", Thing("father")), ("B", Thing("Anna Keller"))), tense="now")
+    assert not any("ing " in text for text in texts(love))
+
+
+@pytest.mark.parametrize(
+    ("kind", "question"),
+    [
+        ("person", "Who peeled three carrots in the kitchen yesterday?"),
+        ("thing", "What did Anna peel in the kitchen yesterday?"),
+        ("thing", "Which vegetable did Anna peel in the kitchen yesterday?"),
+        ("place", "Where did Anna peel three carrots yesterday?"),
+        ("time", "When did Anna peel three carrots in the kitchen?"),
+        ("number", "How many carrots did Anna peel in the kitchen yesterday?"),
+        ("yes-no", "Did Anna peel three carrots in the kitchen yesterday?"),
+    ],
+)
+def test_questions(kind, question):
+    meaning = replace(PEEL, place=Thing("kitchen"), time="past/day.yesterday")
+    assert question in {GRAMMAR.ask(meaning, kind, random.Random(seed)) for seed in range(2000)}
+
+
+def test_there_is_no_question_without_an_answer():
+    unplaced = [GRAMMAR.ask(HUG, kind, random.Random(0)) for kind in ("place", "time", "number")]
+    assert unplaced == [None, None, None]
+    assert all(GRAMMAR.ask(replace(HUG, negated=True), kind, random.Random(0)) is None for kind in QUESTIONS)

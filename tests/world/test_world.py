@@ -1,0 +1,269 @@
+"""What the world hands out: repeatable, balanced, true to its labels, and no story in two splits."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from cselab.data import Pairs
+from cselab.world import World, changes
+from cselab.world.grammar import QUESTIONS
+from cselab.world.meaning import SPLITS
+from cselab.world.world import ENTAILMENT, KINDS, TASKS, overlap
+
+WORLD = World(seed=0)
+MANY = WORLD.sentences(100_000)
+STS = WORLD.sts(600, "test")
+
+
+def test_a_hundred_thousand_sentences_are_distinct_and_of_their_split():
+    assert len({sentence.text for sentence in MANY}) == 100_000
+    assert {sentence.meaning.split for sentence in MANY} == {"train"}
+
+
+def test_every_topic_has_its_share_of_the_sentences():
+    topics = Counter(WORLD.frames[sentence.meaning.frame].topic for sentence in MANY)
+    assert topics.keys() == set(WORLD.topics)
+    assert min(topics.values()) > 0.5 * max(topics.values())
+
+
+def test_one_text_has_one_story():
+    stories = defaultdict(set)
+    for sentence in MANY:
+        stories[sentence.text].add(sentence.meaning.story)
+    assert max(map(len, stories.values())) == 1
+
+
+def test_sentences_are_of_reasonable_length():
+    lengths = [len(sentence.text.split()) for sentence in MANY]
+    assert 7 < np.mean(lengths) < 13
+    assert max(lengths) <= 32
+
+
+def test_the_same_seed_gives_the_same_and_another_another():
+    assert World(seed=0).sentences(50) == MANY[:50]
+    assert World(seed=0).sts(600, "test") == STS
+    assert World(seed=1).sentences(50) != MANY[:50]
+
+
+def test_the_same_seed_gives_the_same_in_another_process():
+    code = """if True:
+        import json
+        from cselab.world import World
+        world = World(0)
+        print(json.dumps([
+            [str(s) for s in world.sentences(30)],
+            world.sts(60, "test").sentences1,
+            [[str(s) for s in d] for d in world.documents(3)],
+            world.transfer("question", 20).sentences,
+            [float(x) for x in world.scene_vector(world.sentences(1)[0].meaning)],
+        ]))"""
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        for seed in ("1", "2")
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    assert json.loads(runs[0].stdout)[0] == [str(sentence) for sentence in MANY[:30]]
+
+
+def test_splits_have_their_shares():
+    shares = Counter(sentence.meaning.split for sentence in _any_split(20_000))
+    assert shares["train"] / 20_000 == pytest.approx(0.8, abs=0.02)
+    assert shares["dev"] / 20_000 == pytest.approx(0.1, abs=0.02)
+
+
+def _any_split(n):
+    rng = random.Random(0)
+    frames = list(WORLD.frames.values())
+    return [WORLD.say(WORLD.composer.compose(rng.choice(frames), rng), rng) for _ in range(n)]
+
+
+def test_no_text_and_no_story_is_in_two_splits():
+    texts = {sentence.text for sentence in MANY}
+    stories = {sentence.meaning.story for sentence in MANY}
+    for split in ("dev", "test"):
+        others = WORLD.sentences(3000, split)
+        assert {sentence.meaning.split for sentence in others} == {split}
+        assert not texts & {sentence.text for sentence in others}
+        assert not stories & {sentence.meaning.story for sentence in others}
+
+
+def test_pairs_and_labels_stay_in_their_split():
+    train = {sentence.text for sentence in MANY}
+    for split in ("dev", "test"):
+        for pair in WORLD.paraphrases(50, split) + WORLD.negations(50, split):
+            assert {sentence.meaning.split for sentence in pair} == {split}
+        for task in TASKS:
+            assert not train & set(WORLD.transfer(task, 100, split).texts)
+    assert not train & set(STS.sentences)
+
+
+def test_details_denial_and_roles_leave_a_story_in_its_split():
+    rng = random.Random(0)
+    for sentence in MANY[:300]:
+        for change in (
+            changes.negation,
+            changes.roles,
+            changes.number,
+            changes.less,
+            changes.more,
+            changes.moved,
+        ):
+            changed = change(WORLD.composer, sentence.meaning, rng)
+            assert changed is None or changed.split == sentence.meaning.split
+
+
+# ---- STS -------------------------------------------------------------------------------------------------
+
+
+def test_sts_pairs_are_pairs_balanced_over_the_grades():
+    assert isinstance(STS, Pairs)
+    assert (STS.name, STS.split, len(STS)) == ("world-sts", "test", 600)
+    assert Counter(STS.scores) == {float(grade): 100 for grade in range(6)}
+    assert all(one != two for one, two in zip(STS.sentences1, STS.sentences2, strict=True))
+
+
+def test_every_kind_of_pair_comes_with_its_grade():
+    found = set(zip(STS.scores, STS.subsets, strict=True))
+    assert found == {(float(grade), kind[0]) for grade, kinds in KINDS.items() for kind in kinds}
+
+
+def test_the_hard_kinds_are_hard_for_word_overlap():
+    shared = defaultdict(list)
+    for one, two, kind in zip(STS.sentences1, STS.sentences2, STS.subsets, strict=True):
+        one, two = (set(text.lower().rstrip(".").split()) for text in (one, two))
+        shared[kind].append(len(one & two) / len(one | two))
+    mean = {kind: np.mean(values) for kind, values in shared.items()}
+    assert mean["roles"] > 0.9
+    assert min(mean["negation"], mean["number"]) > 0.7
+    assert mean["other words"] < 0.45 < min(mean["negation"], mean["same words"])
+    assert mean["shared words"] > 2 * mean["none"]
+
+
+# ---- what is true of the labels ----------------------------------------------------------------------------
+
+
+def test_paraphrases_say_one_meaning_in_different_words():
+    pairs = WORLD.paraphrases(200)
+    assert all(one.meaning == two.meaning and one.text != two.text for one, two in pairs)
+    assert np.mean([overlap(pair) for pair in pairs]) < 0.45
+
+
+def test_negations_differ_in_nothing_but_the_denial():
+    for one, two in WORLD.negations(200):
+        assert one.meaning.negated != two.meaning.negated
+        assert WORLD.rubric.grade(one.meaning, two.meaning) == 2
+        denied = one.text if one.meaning.negated else two.text
+        assert " not " in denied or "n't " in denied
+
+
+def test_entailment_is_balanced_and_contradictions_are_denials_or_opposites():
+    pairs = WORLD.entailment(300)
+    assert pairs.classes == tuple(ENTAILMENT)
+    assert Counter(pairs.labels) == {0: 100, 1: 100, 2: 100}
+    assert len(pairs.sentences2) == 300
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_transfer_sets_are_balanced_and_distinct(task):
+    labelled = WORLD.transfer(task, 420)
+    counts = Counter(labelled.labels)
+    assert counts.keys() == set(range(len(labelled.classes)))
+    assert max(counts.values()) - min(counts.values()) <= 1
+    assert len(set(zip(labelled.sentences, labelled.sentences2 or labelled.sentences, strict=True))) == 420
+
+
+def test_feeling_is_turned_by_a_denial():
+    rng = random.Random(0)
+    felt = [sentence.meaning for sentence in MANY[:3000] if WORLD.feeling(sentence.meaning)]
+    assert len(felt) > 300
+    for meaning in felt:
+        denied = changes.negation(WORLD.composer, meaning, rng)
+        assert denied is None or WORLD.feeling(denied) == -WORLD.feeling(meaning)
+
+
+def test_questions_begin_with_what_they_ask_for():
+    labelled = WORLD.transfer("question", 300)
+    begins = {
+        "person": ("Who",),
+        "thing": ("What", "Which"),
+        "place": ("Where",),
+        "time": ("When",),
+        "number": ("How many",),
+    }
+    for text, label in zip(labelled.sentences, labelled.labels, strict=True):
+        assert text.endswith("?")
+        kind = QUESTIONS[label]
+        wh = tuple(word for words in begins.values() for word in words)
+        assert text.startswith(begins[kind]) if kind in begins else not text.startswith(wh)
+
+
+def test_clusters_are_the_topics():
+    clusters = WORLD.clustering(420)
+    assert len(clusters.classes) >= 12
+    assert set(Counter(clusters.labels).values()) == {420 // len(clusters.classes)}
+
+
+def test_a_document_goes_on_with_its_people_and_things():
+    for document in WORLD.documents(30, length=4):
+        assert len(document) == 4
+        assert len({WORLD.frames[sentence.meaning.frame].topic for sentence in document}) == 1
+        met = {thing.noun for _, thing in document[0].meaning.roles}
+        for sentence in document[1:]:
+            cast = {thing.noun for _, thing in sentence.meaning.roles}
+            assert cast & met
+            met |= cast
+
+
+def test_what_is_known_in_a_document_takes_the():
+    for document in WORLD.documents(50, length=3):
+        met = set()
+        for sentence in document:
+            for _, thing in sentence.meaning.roles:
+                noun = WORLD.lexicon.nouns.get(thing.noun)
+                if noun and noun.name in met and noun.kind == "count" and not thing.quality:
+                    assert not any(f" a {one} " in f" {sentence.text.lower()[:-1]} " for one, _ in noun.words)
+            met |= {thing.noun for _, thing in sentence.meaning.roles}
+
+
+def test_a_scene_is_the_same_for_every_wording_and_near_for_similar_events():
+    rng = random.Random(0)
+    near, far = [], []
+    for sentence in MANY[:200]:
+        scene = WORLD.scene_vector(sentence.meaning)
+        assert scene.dtype == np.float32
+        assert np.linalg.norm(scene) == pytest.approx(1, abs=1e-5)
+        denied = changes.negation(WORLD.composer, sentence.meaning, rng)
+        if denied:
+            assert np.array_equal(WORLD.scene_vector(denied), scene)
+        other = changes.other(WORLD.composer, sentence.meaning, rng)
+        if other:
+            near.append(scene @ WORLD.scene_vector(other))
+        far.append(scene @ WORLD.scene_vector(rng.choice(MANY).meaning))
+    assert np.mean(near) > 0.5 > 0.2 > np.mean(far)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda: WORLD.sentences(1, split="validation"),
+    lambda: WORLD.sts(1, split=""),
+    lambda: WORLD.transfer("topic", 1, split="all"),
+])  # fmt: skip
+def test_an_unknown_split_is_refused_with_the_known_ones(ask):
+    with pytest.raises(ValueError, match=", ".join(SPLITS)):
+        ask()
+
+
+def test_an_unknown_task_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="topic, sentiment, question"):
+        WORLD.transfer("irony", 1)
