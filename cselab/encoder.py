@@ -368,10 +368,11 @@ def check_sentences(sentences: Sequence[str]) -> list[str]:
 
 def _positions(backbone: nn.Module) -> int:
     """How many tokens the model has positions for."""
-    config = backbone.config
-    # RoBERTa numbers its positions from padding_idx + 1 on
-    offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
-    return config.max_position_embeddings - offset
+    table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
+    padding = getattr(
+        table, "padding_idx", None
+    )  # RoBERTa and its kin number positions from padding_idx + 1 on
+    return backbone.config.max_position_embeddings - (0 if padding is None else padding + 1)
 
 
 def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:

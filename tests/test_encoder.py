@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tiny import FAMILIES, LONGEST, PROMPTS, make_backbone, make_encoder, make_sentences, make_tokenizer
+from transformers import CamembertConfig, CamembertModel
 
 from cselab.encoder import (
     SentenceEncoder,
@@ -194,6 +195,23 @@ def test_the_longest_input_must_fit_the_model_and_leave_room_for_the_sentence():
             SentenceEncoder(backbone, make_tokenizer(), max_length=wrong)
     with pytest.raises(ValueError, match="max_length must be between 9 and 48 for this model, got 8"):
         SentenceEncoder(backbone, make_tokenizer(), "mask", template=PROMPTS["bert"], max_length=8)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "camembert"])
+def test_the_positions_of_the_model_bound_a_tokenizer_without_a_limit(kind):
+    backbone, tokenizer = make_backbone("bert" if kind == "bert" else "roberta"), make_tokenizer("roberta")
+    if kind == "camembert":
+        with torch.random.fork_rng(devices=[]):
+            backbone = CamembertModel(
+                CamembertConfig(**{**backbone.config.to_dict(), "model_type": kind})
+            ).eval()
+    if kind == "bert":
+        tokenizer = make_tokenizer()
+    tokenizer.model_max_length = int(1e30)
+    encoder = SentenceEncoder(backbone, tokenizer)
+    assert encoder.max_length == LONGEST
+    with pytest.warns(TruncationWarning):
+        assert np.isfinite(encoder.encode(["cat " * 60])).all()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

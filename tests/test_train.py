@@ -528,10 +528,10 @@ def start_and_stop(output, step=5, **options):
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_a_stopped_run_goes_on_to_the_same_end(method, tmp_path):
     options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
-    make = lambda: create_method(method, **options)  # noqa: E731
-    whole = run_training(make(), evaluator=Spread())
-    start_and_stop(tmp_path, method=make(), evaluator=Spread())
-    run = run_training(make(), evaluator=Spread(), output=tmp_path)
+    method = create_method(method, **options)
+    whole = run_training(method, evaluator=Spread())
+    start_and_stop(tmp_path, method=method, evaluator=Spread())
+    run = run_training(method, evaluator=Spread(), output=tmp_path)
     assert run.resumed_from == 4
     assert run.history == whole.history and run.best == whole.best
     assert_equal_weights(weights(run), weights(whole))

@@ -51,6 +51,8 @@ class WhitenedCSE(Method):
     def prepare(self, encoder: nn.Module) -> None:
         if self.num_views < 2:
             raise ValueError(f"num_views counts the anchor and must be at least 2, got {self.num_views}")
+        if self.momentum is None:
+            raise ValueError("momentum must be a number: without running estimates the head has no inference")
         if self.backbone_passes is None:
             self.backbone_passes = self.num_views
         if self.backbone_passes not in (1, self.num_views):

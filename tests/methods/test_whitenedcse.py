@@ -145,9 +145,13 @@ def test_the_running_estimates_follow_the_batches(variant, trainer, batch):
     ("options", "message"),
     [
         ({"num_views": 1}, "num_views counts the anchor and must be at least 2, got 1"),
+        (
+            {"momentum": None},
+            "momentum must be a number: without running estimates the head has no inference",
+        ),
         ({"backbone_passes": 2}, r"backbone_passes must be 1 or num_views \(3\), got 2"),
     ],
 )
-def test_counts_without_meaning_are_refused(options, message):
+def test_values_without_meaning_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         WhitenedCSE(**options).prepare(make_encoder(layers=1))
