@@ -55,7 +55,9 @@ def number(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | N
     if not counted:
         return None
     name, thing = rng.choice(counted)
-    return meaning.filled(**{name: replace(thing, quantity=world.number(rng))})
+    return meaning.filled(
+        **{name: replace(thing, quantity=world.number(world.lexicon.nouns[thing.noun], rng))}
+    )
 
 
 def hypernym(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:

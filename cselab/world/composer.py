@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from cselab.world.frames import Frame, Role
-from cselab.world.lexicon import Lexicon
+from cselab.world.lexicon import Lexicon, Noun
 from cselab.world.meaning import Meaning, Thing
 
 TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
@@ -64,9 +64,10 @@ class Composer:
             for name, number in role.classes
         )
 
-    def number(self, rng: random.Random) -> str:
-        """A quantity, small ones more often."""
-        return self.lexicon.families["number"][int(len(self.lexicon.families["number"]) * rng.random() ** 2)]
+    def number(self, noun: Noun, rng: random.Random) -> str:
+        """How many: small numbers more often, and not fifty people."""
+        numbers = self.lexicon.families["number"][: 9 if noun.is_a("person") else None]
+        return numbers[int(len(numbers) * rng.random() ** 2)]
 
     def _may_be_at(self, frame: Frame, place: Thing | None) -> bool:
         return place is not None and any(self.lexicon.nouns[place.noun].is_a(name) for name in frame.places)
@@ -83,7 +84,7 @@ class Composer:
         if noun.families and rng.random() < (0.1 if noun.is_a("person") else 0.2):
             quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
         if noun.kind in ("count", "mine") and (number == "+" or (number == "*" and rng.random() < 0.5)):
-            return Thing(noun.name, quality, self.number(rng) if rng.random() < 0.4 else "some")
+            return Thing(noun.name, quality, self.number(noun, rng) if rng.random() < 0.4 else "some")
         return Thing(noun.name, quality)
 
     def _time(self, frame: Frame, tense: str, rng: random.Random) -> str:

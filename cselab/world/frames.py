@@ -13,6 +13,9 @@ TENSES = {
     "single": ("past", "now", "future"),
     "state": ("past", "now"),
 }
+PREPOSITIONS = set(
+    "about across against as at by for from in into of off on onto out over through to under with".split()
+)
 FEELINGS = {"good": 1, "bad": -1}
 
 
@@ -32,7 +35,8 @@ class Saying:
     subject: str
     verbs: tuple[str, ...]
     rest: tuple[str, ...]
-    passive: bool
+    passive: bool  # can its object become the subject,
+    movable: bool  # or be brought to the front: "it was the letter that ..."
 
 
 @dataclass(eq=False)
@@ -120,4 +124,7 @@ def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
     bare = rest[1:] if rest[:1] in (["the"], ["a"]) else rest
     has_object = bool(bare) and bare[0] in roles and not roles[bare[0]].adjectives and bare[1:2] != ["of"]
     passive = has_object and not verb.endswith("!") and verb.split("_")[0] != "be"
-    return Saying(subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive)
+    movable = passive and set(bare[1:2]) <= PREPOSITIONS
+    return Saying(
+        subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive, movable
+    )

@@ -50,7 +50,7 @@ class Grammar:
             shapes = voices + (fronted if meaning.place or meaning.time else [])
             if not meaning.negated and meaning.tense != "habit" and "be" not in verbs:
                 shapes += ["subject cleft"] * (saying.subject in frame.roles)
-                shapes += ["object cleft"] * (len(voices) == 2)
+                shapes += ["object cleft"] * (len(voices) == 2 and saying.movable)
             out += [(saying, shape) for shape in shapes if verbs]
         return out
 

@@ -84,13 +84,7 @@ class World:
     def meaning(
         self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None
     ) -> Meaning:
-        """A random meaning of a split, of any frame that suits.
-
-        Raises:
-            ValueError: an unknown split.
-        """
-        if split not in SPLITS:
-            raise ValueError(f"unknown split {split!r}; the splits are: {', '.join(SPLITS)}")
+        """A random meaning of a split, of any frame that suits."""
         frames = [frame for frame in self._all if suits(frame)] if suits else self._all
         while True:
             meaning = self.composer.compose(rng.choice(frames), rng, split)
@@ -102,16 +96,22 @@ class World:
         return Sentence(self.grammar.say(meaning, rng), meaning)
 
     def sentences(self, n: int, split: str = "train") -> list[Sentence]:
-        """`n` sentences, all different."""
-        rng, found = self._random("sentences", split), {}
+        """`n` sentences, all different.
+
+        Raises:
+            ValueError: an unknown split, or `n` below 1; so too for all that follows.
+        """
+        rng, found = self._random("sentences", n, split), {}
         while len(found) < n:
             sentence = self.say(self.meaning(rng, split), rng)
             found.setdefault(sentence.text, sentence)
         return list(found.values())
 
     def documents(self, n: int, split: str = "train", length: int = 5) -> list[list[Sentence]]:
-        """`n` short texts: each sentence goes on with people or things of those before."""
-        rng, out = self._random("documents", split), []
+        """`n` short texts of `length` sentences; each goes on with people or things of those before."""
+        rng, out = self._random("documents", n, split), []
+        if length not in range(1, 9):
+            raise ValueError(f"length {length!r}: a document has 1 to 8 sentences")
         while len(out) < n:
             document = list(self._told(length, split, rng))
             if len(document) == length:
@@ -147,7 +147,7 @@ class World:
 
         The grade is that of the meanings. `subsets` names the kind of each pair (see `KINDS`).
         """
-        rng, rows = self._random("sts", split), []
+        rng, rows = self._random("sts", n, split), []
         for number in range(n):
             kind, change, wording = rng.choice(KINDS[number % 6])
             one, two = self._pair(split, change, wording, rng, grade=number % 6)
@@ -157,12 +157,12 @@ class World:
 
     def paraphrases(self, n: int, split: str = "train") -> list[tuple[Sentence, Sentence]]:
         """`n` times one meaning in two wordings."""
-        rng = self._random("paraphrases", split)
+        rng = self._random("paraphrases", n, split)
         return [self._pair(split, "same", "apart", rng) for _ in range(n)]
 
     def negations(self, n: int, split: str = "train") -> list[tuple[Sentence, Sentence]]:
         """`n` times a sentence and its denial in the same words: soft negatives."""
-        rng = self._random("negations", split)
+        rng = self._random("negations", n, split)
         return [self._pair(split, "negation", "alike", rng) for _ in range(n)]
 
     def _pair(
@@ -204,7 +204,7 @@ class World:
         """`n` sentences with labels for a task of `TASKS`, as many of each label; "paraphrase" labels pairs.
 
         Raises:
-            ValueError: an unknown task or split.
+            ValueError: an unknown task.
         """
         classes = {
             "topic": self.topics,
@@ -227,7 +227,7 @@ class World:
         return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
 
     def _labelled(self, task: str, n: int, split: str, classes: tuple[str, ...]) -> Labelled:
-        rng, rows = self._random(task, split), {}
+        rng, rows = self._random(task, n, split), {}
         while len(rows) < n:
             label = len(rows) % len(classes)
             example = self._example(task, classes[label], split, rng)
@@ -317,7 +317,11 @@ class World:
         total = np.sum([direction(name, width) for name in seen], axis=0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
-    def _random(self, purpose: str, split: str) -> random.Random:
+    def _random(self, purpose: str, n: int, split: str) -> random.Random:
+        if split not in SPLITS:
+            raise ValueError(f"unknown split {split!r}; the splits are: {', '.join(SPLITS)}")
+        if n < 1:
+            raise ValueError(f"n is {n}; ask for at least 1")
         return random.Random(f"{self.seed}/{purpose}/{split}")
 
 

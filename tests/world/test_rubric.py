@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_who_marries_whom_does_not_matter():
 
 def test_every_meaning_is_like_itself_and_grades_do_not_depend_on_the_order():
     meanings = random_meanings()
-    for one, other in zip(meanings, meanings[1:], strict=False):
+    for one, other in pairwise(meanings):
         assert GRADE(one, one) == 5
         assert GRADE(one, other) == GRADE(other, one) in range(6)
 
@@ -86,9 +87,7 @@ def test_the_more_roles_change_the_lower_the_grade():
             }:
                 changed = changed.filled(**{name: thing})
                 grades.append(GRADE(meaning, changed))
-        assert all(after < before or after == 1 for before, after in zip(grades, grades[1:], strict=False)), (
-            grades
-        )
+        assert all(after < before or after == 1 for before, after in pairwise(grades)), grades
 
 
 def test_the_more_details_change_the_lower_the_grade():

@@ -267,3 +267,13 @@ def test_an_unknown_split_is_refused_with_the_known_ones(ask):
 def test_an_unknown_task_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match="topic, sentiment, question"):
         WORLD.transfer("irony", 1)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda: WORLD.sentences(0),
+    lambda: WORLD.sts(0),
+    lambda: WORLD.documents(1, length=9),
+])  # fmt: skip
+def test_nothing_and_too_much_are_refused(ask):
+    with pytest.raises(ValueError, match=r"at least 1|1 to 8"):
+        ask()
