@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -144,7 +145,7 @@ def test_training_makes_the_loss_fall():
 
 
 class Seen(SimCSE):
-    """SimCSE that notes the sentences of each batch and the learning rate of each step."""
+    """SimCSE that notes the sentences of each batch."""
 
     def __init__(self, log=None, **parameters):
         super().__init__(**parameters)
@@ -156,6 +157,26 @@ class Seen(SimCSE):
     def views(self, encode, batch):
         self.log.append(list(batch))
         return super().views(encode, batch)
+
+
+class Drawn(Seen):
+    """Notes a random number that each step draws, and how far dropout moves the views apart."""
+
+    def views(self, encode, batch):
+        views = SimCSE.views(self, encode, batch)
+        apart = float((views.anchor - views.positive).detach().abs().max())
+        self.log.append((float(torch.rand(())), apart))
+        return views
+
+
+def test_each_step_has_dropout_and_random_numbers_of_its_own():
+    first, second, other = [], [], []
+    run_training(Drawn(first), evaluator=Spread())
+    run_training(Drawn(second))
+    run_training(Drawn(other), seed=8)
+    assert first == second
+    assert len({number for number, _ in first + other}) == 12
+    assert min(apart for _, apart in first) > 1e-3
 
 
 def test_an_epoch_is_every_sentence_once_in_a_new_order_without_the_incomplete_batch():
@@ -549,11 +570,21 @@ def test_a_best_that_is_newer_than_the_checkpoint_is_kept(tmp_path):
     assert_equal_weights(weights(run), weights(whole))
 
 
+def test_a_best_score_is_not_forgotten_where_the_evaluator_would_not_repeat_it(tmp_path):
+    options = {"eval_every": 2, "checkpoint_every": 3}
+    first = Scripted(0.0, 1.0, 5.0)
+    start_and_stop(tmp_path, step=4, evaluator=first, **options)
+    run = run_training(evaluator=Scripted(2.0, 3.0), output=tmp_path, **options)
+    assert (run.best["step"], run.best["score"]) == (4, 5.0)
+    assert_equal_weights(weights(run), first.seen[2])
+
+
 def test_a_run_stopped_before_its_first_checkpoint_gives_its_folder_to_any_other(tmp_path):
     start_and_stop(tmp_path, step=3, evaluator=Spread(), eval_every=2, checkpoint_every=5)
     assert (tmp_path / "best.safetensors").exists()
+    start_and_stop(tmp_path, step=5, seed=8)
     run = run_training(output=tmp_path, seed=8)
-    assert run.resumed_from is None
+    assert run.resumed_from == 4 and run.best is None
     assert_equal_weights(weights(run), weights(run_training(seed=8)))
 
 
@@ -616,6 +647,17 @@ def test_bf16_runs_and_its_losses_are_float32(registered):
     assert kinds[2:] == [(torch.float32, torch.float32)] * 2
     assert half.history[1]["loss"] == pytest.approx(full.history[1]["loss"], rel=0.05)
     assert half.history[1]["loss"] != full.history[1]["loss"]
+
+
+def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
+    """Which precision is faster is measured, so "auto" may mean another thing when the run goes on."""
+    module = sys.modules["cselab.train"]  # the attribute of that name is the function
+    monkeypatch.setattr(module, "faster_in_bf16", lambda: True)
+    start_and_stop(tmp_path, precision="auto")
+    monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
+    run = run_training(output=tmp_path, precision="auto")
+    assert run.resumed_from == 4
+    assert_equal_weights(weights(run), weights(run_training(precision="bf16")))
 
 
 def test_progress_says_the_loss_and_the_dev_score(capsys, monkeypatch):
