@@ -23,8 +23,9 @@ class WhitenedCSE(Method):
     768); None is half the width, two channels a group.
 
     `backbone_passes=1` whitens one vector of each sentence `num_views` times, as the text says;
-    `backbone_passes=num_views` (what the code does, and the default here) gives each view a dropout mask too. Measured on
-    STS-B dev, `micro`, three seeds: one pass 57.6 ± 0.5, three passes 58.8 ± 0.3 (results/main-comparison.md).
+    `backbone_passes=num_views` (what the code does, and the default here) gives each view a dropout mask too.
+    Measured on STS-B dev, `micro`, three seeds: one pass 57.6 ± 0.5, three passes 58.8 ± 0.3 (main-comparison.md
+    in `results/`).
 
     `layout="contiguous_thirds"` is the released code's slip: rows lie sentence by sentence, but are whitened in
     contiguous blocks as if they lay view by view; so the views of one sentence share a permutation, and

@@ -1,0 +1,75 @@
+"""The form that every notebook keeps."""
+
+from pathlib import Path
+from statistics import median
+
+import nbformat
+import pytest
+
+from cselab.lab.notebooks import CHECKOUT, find_notebooks
+from cselab.lab.parameters import parameters_of
+
+
+@pytest.fixture(params=find_notebooks(CHECKOUT / "notebooks"), ids=lambda path: path.stem)
+def notebook(request):
+    read = nbformat.read(request.param, as_version=4)
+    read.metadata["name"] = Path(request.param).stem
+    return read
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tagged(notebook, tag):
+    return [at for at, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])]
+
+
+def test_there_is_one_cell_of_parameters_and_a_profile_among_them(notebook):
+    assert parameters_of(notebook, notebook.metadata["name"])["profile"] == "classroom"
+
+
+def test_cells_are_few_and_short(notebook):
+    lengths = [
+        len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)
+    ]
+    assert 10 <= len(lengths) <= 20
+    assert median(lengths) <= 8
+    assert max(lengths) <= 30
+
+
+def test_it_says_at_the_top_what_it_is_for_how_long_it_takes_and_what_it_reads(notebook):
+    title = notebook.cells[0]
+    assert title.cell_type == "markdown" and title.source.startswith("# ")
+    for part in ("**Goal.**", "**Time.**", "**What is read.**"):
+        assert part in title.source
+
+
+def test_the_first_code_cell_prints_versions(notebook):
+    assert "versions()" in code_cells(notebook)[0].source
+
+
+def test_no_output_and_no_state_of_a_run_is_kept(notebook):
+    assert [cell.id for cell in code_cells(notebook) if cell.outputs or cell.execution_count] == []
+    assert set(notebook.metadata) <= {"kernelspec", "language_info", "name"}
+    assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in notebook.cells)
+
+
+def test_cells_are_called_by_what_they_hold_so_that_a_diff_shows_what_changed(notebook):
+    names = [cell.id for cell in notebook.cells]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if name.isalnum() and any(map(str.isdigit, name))] == []
+
+
+def test_it_records_numbers(notebook):
+    assert any("record(" in cell.source for cell in code_cells(notebook))
+
+
+def test_two_exercises_each_followed_by_its_check_and_a_folded_solution(notebook):
+    exercises = tagged(notebook, "exercise")
+    assert len(exercises) >= 2
+    for at in exercises:
+        check, solution = notebook.cells[at + 1 : at + 3]
+        assert "check" in check.metadata.get("tags", []) and "staged_check(" in check.source
+        assert solution.cell_type == "markdown"
+        assert solution.source.startswith("<details>") and solution.source.endswith("</details>")
