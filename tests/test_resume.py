@@ -40,8 +40,12 @@ def run_training(method, output=None, callbacks=()):
 
 def start_process(method, output):
     tests = Path(__file__).parent
-    command = f"import test_resume as t; t.run_training({method!r}, {str(output)!r}, [t.wait_to_be_killed])"
-    environment = os.environ | {"PYTHONPATH": str(tests), "OMP_NUM_THREADS": "1"}
+    command = (
+        # sums depend on how many threads share them
+        f"import torch; torch.set_num_threads({torch.get_num_threads()}); import test_resume as t; "
+        f"t.run_training({method!r}, {str(output)!r}, [t.wait_to_be_killed])"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tests)}
     return subprocess.Popen([sys.executable, "-c", command], env=environment, cwd=tests.parent)
 
 
