@@ -28,11 +28,9 @@ def same(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
 def negation(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
     """Denied, or no longer denied; not with a manner, number or habit, whose denial says less than it seems."""
     counted = any(thing.quantity in world.lexicon.words for _, thing in meaning.roles)
-    return (
-        None
-        if meaning.way or counted or meaning.tense == "habit"
-        else replace(meaning, negated=not meaning.negated)
-    )
+    if meaning.way or counted or meaning.tense == "habit":
+        return None
+    return replace(meaning, negated=not meaning.negated)
 
 
 def roles(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
@@ -103,10 +101,10 @@ def more(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | Non
     """One detail added."""
     donor = world.compose(world.frames[meaning.frame], rng)
     options = [] if meaning.place else [replace(meaning, place=donor.place)]
-    options += (
-        [replace(meaning, time=donor.time)] if donor.tense == meaning.tense and not meaning.time else []
-    )
-    options += [replace(meaning, way=donor.way)] if not meaning.way and not meaning.negated else []
+    if donor.tense == meaning.tense and not meaning.time:
+        options.append(replace(meaning, time=donor.time))
+    if not meaning.way and not meaning.negated:
+        options.append(replace(meaning, way=donor.way))
     return one_of(options, meaning, rng)
 
 
@@ -137,17 +135,19 @@ def other(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | No
     name, thing = rng.choice(world.compose(frame, rng).roles)
     if thing.noun:
         thing = Thing(thing.noun, "", meaning[name].quantity)
-        if not world.may_fill(frame.roles[name], thing) or thing.noun in [
-            old.noun for _, old in meaning.roles
-        ]:
+        new, old = world.lexicon.nouns[thing.noun], world.lexicon.nouns[meaning[name].noun]
+        broader = new.is_a(old.name) or old.is_a(new.name)
+        taken = any(thing.noun == another.noun for _, another in meaning.roles)
+        if broader or taken or not world.may_fill(frame.roles[name], thing):
             return None
     return meaning.filled(**{name: thing})
 
 
 def event(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
-    """Another event of the topic, the participants the same as far as they suit it."""
+    """Another event of the topic, not its opposite nor broader, the participants the same where they suit it."""
     frame = world.frames[meaning.frame]
-    others = [f for f in world.frames.values() if f.topic == frame.topic and f is not frame]
+    near = {frame.name, frame.kind_of, frame.opposite} - {""}
+    others = [f for f in world.frames.values() if f.topic == frame.topic and not near & {f.name, f.kind_of}]
     return world.retell(meaning, rng.choice(others), rng)
 
 
@@ -170,5 +170,6 @@ def none(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
 
 
 def one_of(options: list[Meaning], meaning: Meaning, rng: random.Random) -> Meaning | None:
+    """One of the options that differ from the meaning."""
     options = [option for option in options if option != meaning]
     return rng.choice(options) if options else None

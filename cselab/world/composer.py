@@ -22,23 +22,21 @@ class Composer:
         """A random meaning of one frame; None if its story is not of the split asked for."""
         things: dict[str, Thing] = {}
         for role in frame.roles.values():
-            things[role.name] = self._fill(role, rng, [thing.noun for thing in things.values()])
-        if frame.describes:  # no "the angry waiter was polite"
-            things = {
-                name: replace(thing, quality="") if thing.noun else thing for name, thing in things.items()
-            }
+            taken = [thing.noun for thing in things.values()]
+            thing = self._fill(role, rng, taken)
+            # not "the angry waiter was polite"
+            things[role.name] = replace(thing, quality="") if thing.noun and frame.describes else thing
         meaning = Meaning(frame.name, tuple(things.items()))
         if split not in (None, meaning.split):
             return None
         tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
         time, place = self._time(frame, tense, rng), self._place(frame, rng)
-        if (
-            tense != "habit" and rng.random() < 0.08
-        ):  # "did not peel three carrots" would say less than it seems to
-            few = {name: replace(thing, quantity=thing.quantity and "some") for name, thing in meaning.roles}
-            return replace(meaning.filled(**few), tense=tense, time=time, place=place, negated=True)
-        way = self._way(frame, rng) if rng.random() < 0.2 else ""
-        return replace(meaning, tense=tense, time=time, place=place, way=way)
+        meaning = replace(meaning, tense=tense, time=time, place=place)
+        if tense == "habit" or rng.random() > 0.08:
+            return replace(meaning, way=self._way(frame, rng))
+        # "did not carefully peel three carrots" would deny less than it seems to
+        some = {name: replace(thing, quantity=thing.quantity and "some") for name, thing in meaning.roles}
+        return replace(meaning.filled(**some), negated=True)
 
     def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
         """The participants, time and place of `meaning` in another frame, as far as they suit it."""
@@ -75,11 +73,11 @@ class Composer:
     def _fill(self, role: Role, rng: random.Random, taken: list[str]) -> Thing:
         if role.adjectives:
             return Thing(quality=rng.choice(self.lexicon.families[role.adjectives]))
-        name, number = rng.choice(role.classes)
-        noun = self.lexicon.pick(name, rng)
-        while noun.name in taken:
+        while True:
             name, number = rng.choice(role.classes)
             noun = self.lexicon.pick(name, rng)
+            if noun.name not in taken:
+                break
         quality = ""
         if noun.families and rng.random() < (0.1 if noun.is_a("person") else 0.2):
             quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
@@ -101,9 +99,8 @@ class Composer:
         return Thing(noun.name, rng.choice(self.lexicon.families["bustle"]) if lively else "")
 
     def _way(self, frame: Frame, rng: random.Random) -> str:
-        if not frame.ways:
+        if not frame.ways or rng.random() > 0.2:
             return ""
         family, _, only = rng.choice(frame.ways).partition(":")
-        return (
-            f"{family}.{rng.choice(only.split('/'))}" if only else rng.choice(self.lexicon.families[family])
-        )
+        named = [f"{family}.{way}" for way in only.split("/")] if only else self.lexicon.families[family]
+        return rng.choice(named)

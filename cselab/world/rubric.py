@@ -13,6 +13,8 @@ Each difference has a cost; within one kind of event the grade is 5 less the cos
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from cselab.world.frames import Frame
 from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import Meaning, Thing
@@ -27,6 +29,7 @@ class Rubric:
         self.lexicon, self.frames = lexicon, frames
 
     def grade(self, a: Meaning, b: Meaning) -> int:
+        """How alike two meanings are, whatever their words; the order does not matter."""
         first, second = self.frames[a.frame], self.frames[b.frame]
         if self.comparable(first, second):
             return max(1, 5 - sum(cost for _, cost in self.differences(a, b)))
@@ -36,7 +39,7 @@ class Rubric:
         return 2 if len(shared) > 1 else 1
 
     def comparable(self, a: Frame, b: Frame) -> bool:
-        """One kind of event, a narrower and a broader kind (frying, cooking), or two opposites (buying, selling)."""
+        """One kind of event, a narrower and a broader kind (frying, cooking), or two opposites."""
         return a.name in (b.name, b.kind_of, b.opposite) or b.name in (a.kind_of, a.opposite)
 
     def differences(self, a: Meaning, b: Meaning) -> list[tuple[str, int]]:
@@ -50,28 +53,17 @@ class Rubric:
         elif a.frame != b.frame:
             out.append(("hypernym", LITTLE))
         out += self._participants(a, b)
-        pairs = {
-            "time": ((a.tense, a.time), (b.tense, b.time)),
-            "place": (a.place, b.place),
-            "way": (a.way, b.way),
-        }
-        return out + [("detail", LITTLE) for one, other in pairs.values() if one != other]
+        details = (a.tense, a.time) != (b.tense, b.time), a.place != b.place, a.way != b.way
+        return out + sum(details) * [("detail", LITTLE)]
 
     def _participants(self, a: Meaning, b: Meaning) -> list[tuple[str, int]]:
         ours, theirs = dict(a.roles), dict(b.roles)
-        if a.frame == b.frame and ours != theirs:
-            for x in ours:
-                for y in ours:
-                    if x < y and (ours[x].noun, ours[y].noun) == (theirs[y].noun, theirs[x].noun) != ("", ""):
-                        theirs = theirs | {x: theirs[y], y: theirs[x]}
-                        roles = [] if self.frames[a.frame].mutual else [("roles", TURNED)]
-                        return roles + self._things(ours, theirs)
-        return self._things(ours, theirs)
-
-    def _things(self, ours: dict[str, Thing], theirs: dict[str, Thing]) -> list[tuple[str, int]]:
-        return [
-            cost for role in ours.keys() & theirs.keys() for cost in self._thing(ours[role], theirs[role])
-        ]
+        out, shared = [], sorted(ours.keys() & theirs.keys())
+        for x, y in combinations(shared, 2):
+            if a.frame == b.frame and (ours[x].noun, ours[y].noun) == (theirs[y].noun, theirs[x].noun):
+                theirs = theirs | {x: theirs[y], y: theirs[x]}
+                out += [] if self.frames[a.frame].mutual else [("roles", TURNED)]
+        return out + [cost for role in shared for cost in self._thing(ours[role], theirs[role])]
 
     def _thing(self, a: Thing, b: Thing) -> list[tuple[str, int]]:
         out = []
