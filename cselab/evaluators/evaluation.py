@@ -11,7 +11,7 @@ from cselab.evaluators.geometry import DegenerateEmbeddings
 from cselab.evaluators.records import Record, Scores
 from cselab.evaluators.sts import StsTask, strata
 from cselab.evaluators.suites import Options, Source, Task, suite_module, tasks_by_suite
-from cselab.evaluators.vectors import Encoded, Scorer, encode_distinct
+from cselab.evaluators.vectors import Encoded, NeedsVectors, Scorer, encode_distinct
 from cselab.versions import versions
 
 
@@ -34,15 +34,17 @@ def evaluate(
     Args:
         encoder: anything with `encode(list[str])` that gives one vector a sentence; for STS also a function
             of two lists of sentences that gives similarities, such as `word_overlap`.
-        suite: "sts", "geometry", "transfer", "clustering", "world", or several in a list; or `Pairs` of your
-            own, scored as an STS set.
+        suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",
+            "world-clustering", which need no data folder; or several in a list; or `Pairs` of your own, scored
+            as an STS set.
         data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
             sentences, a text file, or "world" for the embedded world's pairs.
-        tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
-            was named, and otherwise listed in `Scores.missing`.
+        tasks: names of tasks; all of the suites when None. A task whose data are missing, or that needs vectors
+            where a function scores pairs, is an error when it was named, and otherwise listed in
+            `Scores.missing`; it is an error, too, when nothing else is left.
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean",
             "weighted_mean". The other two are among the records.
-        protocol: of the transfer tasks: "senteval", "senteval-fast" or "lbfgs".
+        protocol: of the transfer tasks, the world's too: "senteval", "senteval-fast" or "lbfgs".
         cache: a folder in which vectors are kept, for encoders with `weights_hash()`.
         seed: of resampling and of what else is drawn at random.
 
@@ -62,7 +64,12 @@ def evaluate(
     scores = Scores([], missing, {}, encode_seconds)
     about = _about(encoder) | {"truncated": encoded.truncated}
     for task in collected:
-        scores.records.extend(_measured(task, encoded, about))
+        try:
+            scores.records.extend(_measured(task, encoded, about))
+        except NeedsVectors as reason:
+            if tasks is not None or (task is collected[-1] and not scores.records):
+                raise
+            missing[task.name] = str(reason)
         if hasattr(task, "outcome") and task.name in scores.scores:
             scores.outcomes[task.name] = task.outcome(encoded)
     return scores

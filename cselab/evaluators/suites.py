@@ -26,7 +26,10 @@ SUITES = {
     "transfer": "cselab.evaluators.transfer",
     "clustering": "cselab.evaluators.clustering",
     "world": "cselab.evaluators.world",
+    "world-transfer": "cselab.evaluators.world_transfer",
+    "world-clustering": "cselab.evaluators.world_clustering",
 }
+"""The suites by name. "world" is the world's STS: what else the world measures takes longer and is asked for."""
 
 Source = str | Path | Pairs | list[str] | None
 """Where a suite gets its data: a folder, a text file, pairs, sentences, or None for the default place."""
@@ -65,6 +68,7 @@ class Task(Protocol):
 
         Raises:
             DegenerateEmbeddings: the vectors cannot be scored; the outline is then recorded as failed.
+            NeedsVectors: a function that scores pairs was given; the task is then missing.
         """
 
 

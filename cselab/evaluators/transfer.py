@@ -74,6 +74,17 @@ PROTOCOLS = {
 """
 
 
+def protocol_named(name: str) -> Protocol:
+    """The protocol of that name.
+
+    Raises:
+        ValueError: an unknown one.
+    """
+    if name not in PROTOCOLS:
+        raise ValueError(f"unknown protocol {name!r}; the protocols are: {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[name]
+
+
 @dataclass(frozen=True)
 class Transferred:
     """The outcome of a transfer task.
@@ -262,6 +273,11 @@ class TransferTask:
         """sha256 over all splits: the training rows make the number as much as the tested ones."""
         return hashlib.sha256("".join(part.hash for part in self.splits.values()).encode()).hexdigest()
 
+    def _provenance(self) -> str:
+        """That of all splits, or of the one that is known least."""
+        found = {part.provenance for part in self.splits.values()}
+        return max(found, key=PROVENANCES.index) if len(found) > 1 else found.pop()
+
     def _transferred(self, x: np.ndarray, y: np.ndarray) -> Transferred:
         classes = len(self.tested.classes)
         if "all" in self.splits:
@@ -279,7 +295,7 @@ class TransferTask:
             rows=len(rows),
             protocol=self.protocol.name,
             data_hash=self._data_hash(),
-            provenance=max((part.provenance for part in self.splits.values()), key=PROVENANCES.index),
+            provenance=self._provenance(),
             seed=SEED,
             key=key,
         )
@@ -295,9 +311,7 @@ def collect(
         MissingFile: a named set is not there.
         DataError: a damaged file.
     """
-    if options.protocol not in PROTOCOLS:
-        raise ValueError(f"unknown protocol {options.protocol!r}; the protocols are: {', '.join(PROTOCOLS)}")
-    protocol, root = PROTOCOLS[options.protocol], folder(data, "transfer")
+    protocol, root = protocol_named(options.protocol), folder(data, "transfer")
     collected, missing = [], {}
     for task in TASKS if tasks is None else tasks:
         try:

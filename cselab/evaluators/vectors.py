@@ -15,6 +15,10 @@ CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template")
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
 
 
+class NeedsVectors(ValueError):
+    """A task that needs the vector of each sentence was given a function that scores pairs."""
+
+
 class Encoded:
     """The vectors of a set of sentences; call it with sentences to get their rows.
 
@@ -70,7 +74,7 @@ class Scorer:
         self.similarities = score
 
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
-        raise ValueError("this task needs sentence vectors; a function that scores pairs has none")
+        raise NeedsVectors("this task needs sentence vectors; a function that scores pairs has none")
 
     def duplicates(self, sentences: Iterable[str]) -> None:
         return None

@@ -1,22 +1,35 @@
-"""Suites that need no data folder: the embedded world's graded pairs, and the classroom's, written by hand."""
+"""STS that needs no data folder: the embedded world's graded pairs, and the classroom's, written by hand.
+
+See also: `world_transfer` and `world_clustering`, for what the world labels.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from cselab.data import Pairs
 from cselab.evaluators.sts import StsTask
 from cselab.evaluators.suites import Options, Source
 
+if TYPE_CHECKING:
+    from cselab.world import World
+
 WORLD_PAIRS = 1200
-"""Pairs drawn from the world, always from seed 0: every encoder sees the same."""
+"""Pairs drawn from the world."""
+
+
+@cache
+def the_world() -> "World":
+    """The world of all suites, always of seed 0: every encoder sees the same."""
+    from cselab.world import World
+
+    return World(seed=0)
 
 
 @cache
 def world_sts(split: str) -> Pairs:
-    from cselab.world import World
-
-    return World(seed=0).sts(WORLD_PAIRS, split)
+    return the_world().sts(WORLD_PAIRS, split)
 
 
 def classroom_sts(split: str) -> Pairs:

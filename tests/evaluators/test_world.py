@@ -1,10 +1,24 @@
+from collections import Counter
+
+import numpy as np
 import pytest
 
 from cselab.evaluators import RandomEncoder, evaluate, word_overlap
+from cselab.evaluators import world as sts_of_the_world
+from cselab.evaluators.clustering import ClusteringTask
+from cselab.evaluators.transfer import PROTOCOLS
+from cselab.evaluators.world_clustering import world_topics
+from cselab.evaluators.world_transfer import ROWS, TASKS, world_labelled
+
+TRANSFER = ("World-Topic", "World-Sentiment", "World-Question", "World-Subjectivity", "World-Paraphrase")
 
 
-def test_the_world_and_the_classroom_are_scored_without_a_data_folder(monkeypatch):
+@pytest.fixture(autouse=True)
+def no_data_folder(monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
+
+
+def test_the_world_and_the_classroom_are_scored_without_a_data_folder():
     scores = evaluate(word_overlap, "world")
     assert list(scores.scores) == ["World-STS", "Classroom-STS"]
     assert {(r.split, r.provenance) for r in scores.records} == {("test", "embedded")}
@@ -13,7 +27,7 @@ def test_the_world_and_the_classroom_are_scored_without_a_data_folder(monkeypatc
 
 
 def test_words_say_something_of_the_world_and_chance_says_nothing():
-    assert min(evaluate(word_overlap, "world").scores.values()) > 20
+    assert all(r.interval[0] > 0 for r in evaluate(word_overlap, "world").records if r.key)
     assert list(evaluate(RandomEncoder(), "world").scores.values()) == pytest.approx([0, 0], abs=12)
 
 
@@ -22,3 +36,120 @@ def test_the_dev_splits_are_tasks_of_their_own():
     dev = evaluate(word_overlap, "world", tasks=["Classroom-STS/dev"]).records[0]
     assert (test.key, dev.key, dev.split) == ("Classroom-STS", "Classroom-STS/dev", "dev")
     assert test.data_hash != dev.data_hash
+
+
+# ------------------------------------------------------------------------------------ transfer
+
+
+class Oracle:
+    """An encoder that knows the class of every sentence of a task, and points in its direction."""
+
+    def __init__(self, *parts):
+        self.classes = {
+            text: label for rows in parts for text, label in zip(rows.texts, rows.labels, strict=True)
+        }
+        self.width = len(parts[0].classes)
+
+    def encode(self, sentences):
+        return np.eye(self.width, dtype=np.float32)[[self.classes[sentence] for sentence in sentences]]
+
+
+def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_apart():
+    assert TASKS == TRANSFER
+    for task in TASKS:
+        splits = [world_labelled(task, split) for split in ROWS]
+        assert [(rows.name, rows.split, len(rows)) for rows in splits] == [
+            (task, split, n) for split, n in ROWS.items()
+        ]
+        for rows in splits:
+            counts = Counter(rows.labels)
+            assert len(counts) == len(rows.classes) and max(counts.values()) - min(counts.values()) <= 1
+        train, dev, test = (set(zip(r.sentences, r.sentences2 or r.sentences, strict=True)) for r in splits)
+        allowed = 3 if task == "World-Question" else 0  # "Who slept?" may be asked of two stories
+        assert len(train & test) + len(train & dev) + len(dev & test) <= allowed
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(protocol):
+    oracle = Oracle(*(world_labelled("World-Question", split) for split in ROWS))
+    scores = evaluate(oracle, "world-transfer", tasks=["World-Question"], protocol=protocol)
+    assert scores.scores == {"World-Question": 100.0}
+    headline, dev = scores.records
+    assert (headline.metric, headline.split, headline.rows, headline.protocol) == (
+        "accuracy",
+        "test",
+        ROWS["test"],
+        protocol,
+    )
+    assert (dev.split, dev.rows, dev.value) == ("dev", ROWS["dev"], 100.0)
+    assert {record.provenance for record in scores.records} == {"embedded"}
+
+
+def test_chance_stays_at_chance_on_every_transfer_task():
+    scores = evaluate(RandomEncoder(), "world-transfer", protocol="senteval-fast")
+    assert tuple(scores.scores) == TRANSFER
+    for task, score in scores.scores.items():
+        classes = len(world_labelled(task, "test").classes)
+        chance, spread = 1 / classes, (1 / classes * (1 - 1 / classes) / ROWS["test"]) ** 0.5
+        assert score == pytest.approx(100 * chance, abs=100 * 4 * spread)
+    assert [record.metric for record in scores.records if record.task == "World-Paraphrase"] == [
+        "accuracy",
+        "accuracy",
+        "f1",
+    ]
+
+
+def test_unknown_protocols_and_tasks_list_the_known():
+    with pytest.raises(ValueError, match="unknown protocol 'adam'; the protocols are: senteval"):
+        evaluate(RandomEncoder(), "world-transfer", protocol="adam")
+    with pytest.raises(ValueError, match=r"unknown task 'World-Tense'.*world-transfer: World-Topic, World-S"):
+        evaluate(RandomEncoder(), ["world", "world-transfer"], tasks=["World-Tense"])
+
+
+# ------------------------------------------------------------------------------------ clustering
+
+
+def test_the_topics_of_the_world_are_clustered():
+    rows = world_topics()
+    scores = evaluate(Oracle(rows), "world-clustering")
+    assert scores.scores == {"World-Clustering": 100.0}
+    assert [record.metric for record in scores.records] == ["accuracy", "nmi", "v_measure"]
+    assert {(r.protocol, r.split, r.rows, r.provenance) for r in scores.records} == {
+        ("k-means, 10 restarts", "test", len(rows), "embedded")
+    }
+
+
+def test_chance_clusters_no_topic():
+    (record, nmi, _) = evaluate(RandomEncoder(), "world-clustering").records
+    assert record.value < 15 and nmi.value < 15
+
+
+def test_the_clustering_is_that_of_the_clustering_suite():
+    task = ClusteringTask(world_topics(), seed=3)
+    (record, *_) = evaluate(RandomEncoder(), "world-clustering", seed=3).records
+    assert record.protocol == task.outline()[0].protocol and record.seed == 3
+
+
+# ------------------------------------------------------------------------------------ all together
+
+
+def test_tasks_of_several_suites_of_the_world_are_asked_for_by_name():
+    oracle = Oracle(world_topics())
+    scores = evaluate(oracle, ["world", "world-transfer", "world-clustering"], tasks=["World-Clustering"])
+    assert list(scores.scores) == ["World-Clustering"]
+
+
+def test_a_function_of_pairs_has_what_it_can_score_and_says_what_it_cannot():
+    scores = evaluate(word_overlap, ["world", "world-clustering"])
+    assert list(scores.scores) == ["World-STS", "Classroom-STS"]
+    assert scores.missing.keys() == {"World-Clustering"}
+    assert "World-Clustering did not run: this task needs sentence vectors" in str(scores)
+    for named in (["World-Clustering"], ["World-STS", "World-Clustering"]):
+        with pytest.raises(ValueError, match="needs sentence vectors"):
+            evaluate(word_overlap, ["world", "world-clustering"], tasks=named)
+    with pytest.raises(ValueError, match="needs sentence vectors"):
+        evaluate(word_overlap, "world-clustering")
+
+
+def test_the_world_is_built_once():
+    assert sts_of_the_world.the_world() is sts_of_the_world.the_world()
