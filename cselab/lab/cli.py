@@ -290,6 +290,30 @@ def data_check(
         raise typer.Exit(1)
 
 
+@data_app.command("fetch", cls=Command)
+def data_fetch(
+    folder: Annotated[
+        Path | None, typer.Argument(help="SentEval folder, made if need be; default: as for --data")
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option(help="only this set; may be repeated")] = None,
+    source: Annotated[
+        Literal["simcse", "mteb"],
+        typer.Option(help="simcse: all 14 sets, one archive of 90 MB; mteb: STS12 to STS16 and STS-B, 1 MB"),
+    ] = "simcse",
+) -> None:
+    """Get the STS and transfer sets from the Hugging Face hub into FOLDER, each checked; fails if one is refused."""
+    from cselab.data.fetch import ELSEWHERE, fetch
+
+    refused = 0
+    for fetched in fetch(folder, task, source):
+        typer.echo(str(fetched))
+        refused += fetched.status == "refused"
+    if not task:
+        typer.echo(ELSEWHERE)
+    if refused:
+        raise typer.Exit(1)
+
+
 @notebooks_app.command("run", cls=Command)
 def notebooks_run(
     names: Annotated[list[str] | None, typer.Argument(help="names or numbers; default: all")] = None,

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from cselab import SentenceEncoder
 from cselab.data import STS_PAIRS, STS_TASKS, Pairs
+from cselab.data.fetch import Fetched
 from cselab.evaluators import sts
 from cselab.lab import cli, pretrain
 from cselab.methods import METHODS
@@ -498,6 +499,34 @@ def test_data_check_fails_on_a_damaged_file_and_names_it(stsb, tmp_path):
     assert "none is not a folder" in run("data", "check", tmp_path / "none", ok=False)
 
 
+def test_data_fetch_tells_what_became_of_each_set_and_fails_if_one_is_refused(monkeypatch, tmp_path):
+    asked = []
+
+    def fetched(*statuses):
+        def fetch(*arguments):
+            asked.append(arguments)
+            yield from (Fetched(STS_TASKS[row], status, "in detail") for row, status in enumerate(statuses))
+
+        monkeypatch.setattr("cselab.data.fetch.fetch", fetch)
+
+    fetched("fetched", "kept")
+    said = run("data", "fetch", tmp_path)
+    assert said.splitlines()[:2] == ["fetched  STS12    in detail", "kept     STS13    in detail"]
+    assert "GoogleNews are not fetched" in said
+    fetched("fetched", "refused", "kept")
+    said = run("data", "fetch", tmp_path, "--task", "STS12", "--task", "STS13", ok=False)
+    assert "refused  STS13" in said and "STS14" in said and "GoogleNews" not in said
+    assert asked == [(tmp_path, None, "simcse"), (tmp_path, ["STS12", "STS13"], "simcse")]
+
+
+def test_data_fetch_without_a_network_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    said = run("data", "fetch", tmp_path / "data", "--task", "MR", ok=False)
+    assert "cannot be reached" in said and "Not fetched: MR." in said and "cselab data check" in said
+    assert "the source 'simcse' has it" in run("data", "fetch", "--task", "MR", "--source", "mteb", ok=False)
+
+
 # ------------------------------------------------------------------------------------------ notebooks
 
 
@@ -563,7 +592,8 @@ def test_doctor_reports_for_people_and_for_programs():
         ("data check --deep", "No such option: --deep"),
         ("--fast", "No such option: --fast"),
         ("trian simcse", "Allowed: train, evaluate, encode, methods, pretrain, doctor, data, notebooks"),
-        ("data fetch", "Allowed: check"),
+        ("data fetsh", "Allowed: check, fetch"),
+        ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
         ("notebooks walk", "Allowed: run"),
         ("methods simsce", "unknown method 'simsce'; choose one of barlow_twins, focal, imsimcse"),
         ("train simsce --corpus c.txt --output run", "unknown method 'simsce'; choose one of barlow_twins"),
@@ -574,7 +604,9 @@ def test_what_is_not_known_is_refused_with_what_is(line, said):
     assert said in run(*line.split(), ok=False)
 
 
-@pytest.mark.parametrize("line", ["train", "evaluate", "encode", "pretrain", "notebooks run", "doctor"])
+@pytest.mark.parametrize(
+    "line", ["train", "evaluate", "encode", "pretrain", "data fetch", "notebooks run", "doctor"]
+)
 def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
     command = get_command(cli.app)
     for name in line.split():

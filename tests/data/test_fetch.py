@@ -1,0 +1,426 @@
+"""Fetching from a local copy of the hub: the files of its repositories, as the hub's own library caches them."""
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+from huggingface_hub import constants
+from huggingface_hub.errors import RemoteEntryNotFoundError
+
+from cselab.data import classification, load_sts, sts
+from cselab.data.classification import CLASSES, CLASSIFICATION_TASKS, FILES_BY_CLASS, load_classification
+from cselab.data.fetch import ARCHIVE, ELSEWHERE, MTEB, SOURCES, Unreachable, fetch, senteval_files
+from cselab.data.files import DataError
+from cselab.data.published import describe
+from cselab.data.sts import ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS
+
+ROWS = 4
+LATIN_1 = (*FILES_BY_CLASS, "TREC")
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """Nothing is there at first, and there is no network."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+    def publish(repository, revision, name, content):
+        repository = f"datasets--{repository.replace('/', '--')}"
+        file = tmp_path / "hub" / repository / "snapshots" / revision / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+    return publish
+
+
+def pairs_of(part):
+    return [
+        (f'the {part} café says " row {row}', f"row {row} of {part} , too", row * 1.25) for row in range(ROWS)
+    ]
+
+
+def labelled_of(part, task):
+    """Rows of a transfer file: text, second text and label; where the file is the class, all of one label."""
+    if task in FILES_BY_CLASS:
+        labels = [1 - FILES_BY_CLASS[task].index(part)] * ROWS
+    else:
+        labels = [row % len(CLASSES[task]) for row in range(ROWS)]
+    second = "and so says the café" if task == "MRPC" else ""
+    return [(f"row {row} of {part} café", second, label) for row, label in enumerate(labels)]
+
+
+def lines_of(part, task):
+    if task == "MRPC":
+        header = "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String"
+        return [header, *(f"{c}\t1\t2\t{a}\t{b}" for a, b, c in labelled_of(part, task))]
+    if task == "SST-2":
+        return [f"{text}\t{label}" for text, _, label in labelled_of(part, task)]
+    if task == "TREC":
+        return [f"{CLASSES[task][label]}:x {text}" for text, _, label in labelled_of(part, task)]
+    return [text for text, _, _ in labelled_of(part, task)]
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """The files of all sets, a few rows each, known as the published ones; of SUBJ and MPQA only how many."""
+    files = {}
+    for part in sts.published_parts():
+        task, name = part.split("/")
+        monkeypatch.setitem(sts.published_parts(), part, describe(pairs_of(part)))
+        if task in SUBSETS:
+            stem = f"STS/{task}-en-test/STS.{{}}.{name}.txt"
+            files[stem.format("input")] = ["unscored\tpair", *(f"{a}\t{b}" for a, b, _ in pairs_of(part))]
+            files[stem.format("gs")] = ["", *(f"{score:.3f}" for _, _, score in pairs_of(part))]
+    for split in STS_PAIRS["STS-B"]:
+        rows = pairs_of(f"STS-B/{split}")
+        files[f"STS/STSBenchmark/sts-{split}.csv"] = [f"g\tf\ty\t1\t{c:.3f}\t{a}\t{b}" for a, b, c in rows]
+    for name, split in zip(senteval_files("SICK-R"), STS_PAIRS["SICK-R"], strict=True):
+        rows = pairs_of(f"SICK-R/{split}")
+        files[name] = ["pair_ID\tA\tB\tscore\tjudgement", *(f"1\t{a}\t{b}\t{c}\tNEUTRAL" for a, b, c in rows)]
+    for task in CLASSIFICATION_TASKS:
+        for part in senteval_files(task):
+            known = describe(labelled_of(part, task))
+            known = {"rows": known["rows"]} if task in ("SUBJ", "MPQA") else known
+            monkeypatch.setitem(classification.published_parts(), part, known)
+            files[part] = lines_of(part, task)
+    latin_1 = {name for task in LATIN_1 for name in senteval_files(task)}
+    return {
+        name: "".join(f"{line}\n" for line in lines).encode("latin-1" if name in latin_1 else "utf-8")
+        for name, lines in files.items()
+    }
+
+
+def archive_of(files, prefix=""):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(prefix + name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def publish_archive(hub, files, prefix=""):
+    hub(*ARCHIVE, archive_of(files, prefix))
+
+
+def publish_rows(hub, task, rows, split="test"):
+    names = ("sentence1", "sentence2", "score")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows]
+    hub(*MTEB[task], f"{split}.jsonl.gz", gzip.compress("".join(lines).encode()))
+
+
+def rows_of(task, subsets=None):
+    return [row for subset in subsets or SUBSETS[task] for row in pairs_of(f"{task}/{subset}")]
+
+
+def files_in(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def fetched(*arguments, **settings):
+    return {line.task: (line.status, line.detail) for line in fetch(*arguments, **settings)}
+
+
+# ------------------------------------------------------------------------------------------ whole sets
+
+
+@pytest.mark.parametrize("prefix", ["", "./"])
+def test_every_set_of_the_archive_comes_out_byte_for_byte(hub, published, tmp_path, prefix):
+    publish_archive(hub, published, prefix)
+    folder = tmp_path / "new" / "data"
+    said = fetched(folder)
+    assert tuple(said) == (*STS_TASKS, *CLASSIFICATION_TASKS)
+    assert {status for status, _ in said.values()} == {"fetched"}
+    assert said["STS-B"][1] == "12 rows, as published, from simcse"
+    assert said["SUBJ"][1] == "8 rows, right in number, text not known here, from simcse"
+    assert {name: (folder / name).read_bytes() for name in files_in(folder)} == published
+    assert (
+        load_sts("STS14", folder).provenance == load_classification("MR", folder).provenance == "as published"
+    )
+
+
+def test_nothing_of_the_archive_is_written_but_the_files_of_the_set(hub, published, tmp_path):
+    packed = io.BytesIO(archive_of({"../evil": b"", "/evil": b"", "CR/readme": b"", **published}))
+    with tarfile.open(fileobj=packed, mode="a") as archive:
+        link = tarfile.TarInfo("CR/custrev.neg")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
+        archive.addfile(link)
+    hub(*ARCHIVE, packed.getvalue())
+    assert fetched(tmp_path / "data", ["CR"])["CR"][0] == "fetched"
+    assert files_in(tmp_path / "data") == {"CR/custrev.pos", "CR/custrev.neg"}
+    assert (tmp_path / "data/CR/custrev.neg").read_bytes() == published["CR/custrev.neg"]
+
+
+def test_the_subsets_of_a_year_are_found_again_in_whatever_order_they_stand(hub, published, tmp_path):
+    publish_archive(hub, published)
+    for task in SUBSETS:
+        publish_rows(hub, task, rows_of(task, SUBSETS[task][::-1]))
+    for split, name in {"train": "train", "dev": "validation", "test": "test"}.items():
+        publish_rows(hub, "STS-B", pairs_of(f"STS-B/{split}"), name)
+    said = fetched(tmp_path / "mteb", source="mteb")
+    assert tuple(said) == SOURCES["mteb"] and {status for status, _ in said.values()} == {"fetched"}
+    fetched(tmp_path / "simcse")
+    for task in SOURCES["mteb"]:
+        of_mteb, of_simcse = load_sts(task, tmp_path / "mteb"), load_sts(task, tmp_path / "simcse")
+        assert (of_mteb.hash, of_mteb.subsets) == (of_simcse.hash, of_simcse.subsets)
+        assert of_mteb.provenance == "as published"
+
+
+def test_a_folder_above_is_completed_where_its_sets_are(hub, published, tmp_path):
+    publish_archive(hub, published)
+    fetched(tmp_path / "data" / "senteval", ["MR"])
+    fetched(tmp_path / "data", ["CR"])
+    assert {name.split("/")[0] for name in files_in(tmp_path / "data/senteval")} == {"MR", "CR"}
+
+
+# ------------------------------------------------------------------------------------------ not whole
+
+
+def cut_short(rows):
+    return rows[:-1]
+
+
+def one_too_many(rows):
+    return [*rows, rows[0]]
+
+
+def first_subset_cut(rows):
+    return rows[1:]
+
+
+def word_swapped(rows):
+    (first, second, score), *others = rows
+    return [(first.replace("says", "said"), second, score), *others]
+
+
+def score_swapped(rows):
+    (first, second, _), *others = rows
+    return [(first, second, 4.75), *others]
+
+
+def other_text(rows):
+    return [(f"another {row}", "text", 1.0 + row / 10) for row in range(len(rows))]
+
+
+@pytest.mark.parametrize(
+    "damage", [cut_short, one_too_many, first_subset_cut, word_swapped, score_swapped, other_text]
+)
+@pytest.mark.parametrize("task", ["STS12", "STS-B"])
+def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(
+    hub, published, tmp_path, task, damage
+):
+    for year in ("STS12", "STS13"):
+        publish_rows(hub, year, (damage if year == task else list)(rows_of(year)))
+    for split, name in {"train": "train", "dev": "validation", "test": "test"}.items():
+        whole = pairs_of(f"STS-B/{split}")
+        publish_rows(hub, "STS-B", damage(whole) if (task, split) == ("STS-B", "test") else whole, name)
+    said = fetched(tmp_path / "data", ["STS12", "STS13", "STS-B"], "mteb")
+    assert {name for name, (status, _) in said.items() if status == "refused"} == {task}
+    named = "sts-test.csv" if task == "STS-B" else "mteb/sts12-sts"
+    if damage is score_swapped:
+        named = "sts-test.csv" if task == "STS-B" else "STS.input.MSRpar.txt"
+    if (task, damage) == ("STS-B", other_text):
+        named = "STS-B: as many rows as published, but neither the published words nor scores"
+    assert named in said[task][1] and str(tmp_path / "data") not in said[task][1]
+    there = set(senteval_files("STS12") + senteval_files("STS13") + senteval_files("STS-B"))
+    assert files_in(tmp_path / "data") == there - set(senteval_files(task))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[1]",
+        '{"sentence1": "a", "sentence2": "b"}',
+        '{"sentence1": 1, "sentence2": "b", "score": 1}',
+        '{"sentence1": "a", "sentence2": "b", "score": "high"}',
+    ],
+)
+def test_a_row_of_another_form_is_refused_with_its_line(hub, published, tmp_path, line):
+    rows = gzip.compress(b'{"sentence1": "a", "sentence2": "b", "score": 1}\n' + line.encode() + b"\n")
+    hub(*MTEB["STS12"], "test.jsonl.gz", rows)
+    status, detail = fetched(tmp_path / "data", ["STS12"], "mteb")["STS12"]
+    assert status == "refused" and "mteb/sts12-sts/test.jsonl.gz, line 2" in detail
+
+
+def test_a_packed_file_cut_short_is_refused(hub, published, tmp_path):
+    publish_rows(hub, "STS12", rows_of("STS12"))
+    (file,) = (tmp_path / "hub").rglob("test.jsonl.gz")
+    file.write_bytes(file.read_bytes()[:-20])
+    status, detail = fetched(tmp_path / "data", ["STS12"], "mteb")["STS12"]
+    assert status == "refused" and "test.jsonl.gz: cannot be unpacked" in detail
+
+
+def test_an_archive_that_is_cut_or_lacks_a_file_is_refused_by_name(hub, published, tmp_path):
+    hub(*ARCHIVE, archive_of({name: published[name] for name in senteval_files("MR")})[:600])
+    assert "senteval.tar: cannot be unpacked" in fetched(tmp_path / "data", ["MR"])["MR"][1]
+    publish_archive(hub, {name: content for name, content in published.items() if name != "CR/custrev.neg"})
+    said = fetched(tmp_path / "data", ["CR", "MR"])
+    assert said["CR"] == ("refused", f"senteval.tar of {ARCHIVE[0]} does not hold CR/custrev.neg")
+    assert said["MR"][0] == "fetched"
+
+
+def test_the_copy_with_twenty_subjective_lines_is_refused(hub, tmp_path):
+    files = {"SUBJ/subj.objective": b"a sentence\n" * 5000, "SUBJ/subj.subjective": b"a sentence\n" * 20}
+    publish_archive(hub, files)
+    status, detail = fetched(tmp_path / "data", ["SUBJ"])["SUBJ"]
+    assert status == "refused" and "SUBJ/subj.subjective: 20 rows found, 5000 expected" in detail
+    assert not files_in(tmp_path / "data")
+
+
+# ------------------------------------------------------------------------------------------ what is there
+
+
+def test_a_whole_set_that_is_there_is_kept_without_a_download(hub, published, tmp_path):
+    publish_archive(hub, published)
+    fetched(tmp_path / "data", ["MR"])
+    (tmp_path / "hub").rename(tmp_path / "gone")
+    assert fetched(tmp_path / "data", ["MR"]) == {"MR": ("kept", "8 rows, as published")}
+
+
+def test_a_set_of_which_a_file_is_there_is_completed(hub, published, tmp_path):
+    publish_archive(hub, published)
+    there, lacking = (tmp_path / "data" / name for name in senteval_files("MR"))
+    there.parent.mkdir(parents=True)
+    there.write_bytes(published["MR/rt-polarity.pos"])
+    before = there.stat()
+    assert fetched(tmp_path / "data", ["MR"])["MR"][0] == "fetched"
+    assert (there.stat().st_ino, there.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert lacking.read_bytes() == published["MR/rt-polarity.neg"]
+
+
+def test_a_file_with_other_content_is_never_overwritten(hub, published, tmp_path):
+    publish_archive(hub, published)
+    mine = tmp_path / "data" / "MR" / "rt-polarity.pos"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+    status, detail = fetched(tmp_path / "data", ["MR"])["MR"]
+    assert status == "refused" and f"{mine} is there with other content and was kept" in detail
+    assert files_in(tmp_path / "data") == {"MR/rt-polarity.pos"} and mine.read_text() == "mine\n"
+
+
+def test_an_interrupted_write_leaves_nothing_and_can_be_repeated(hub, published, tmp_path, monkeypatch):
+    publish_archive(hub, published)
+    write, written = Path.write_bytes, []
+
+    def interrupted(path, content):
+        if len(written) == 3:
+            write(path, content[: len(content) // 2])
+            raise KeyboardInterrupt
+        written.append(path)
+        return write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fetched(tmp_path / "data", ["STS12"])
+    assert len(written) == 3 and not list((tmp_path / "data").iterdir())
+    assert fetched(tmp_path / "data", ["STS12"])["STS12"][0] == "fetched"
+
+
+# ------------------------------------------------------------------------------------------ no hub
+
+
+def test_without_a_network_it_says_which_sets_are_lacking_and_what_to_do(hub, published, tmp_path):
+    publish_rows(hub, "STS12", rows_of("STS12"))
+    with pytest.raises(Unreachable) as error:
+        fetched(tmp_path / "data", source="mteb")
+    assert "cannot be reached for mteb/sts13-sts/test.jsonl.gz at 7e90230" in str(error.value)
+    assert "(HF_HUB_OFFLINE is set). Not fetched: STS13, STS14, STS15, STS16, STS-B." in str(error.value)
+    assert files_in(tmp_path / "data") == set(senteval_files("STS12"))
+    with pytest.raises(Unreachable, match="copy a SentEval folder from another machine"):
+        fetched(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("error", [OSError("connection reset"), RuntimeError("connection reset")])
+def test_a_download_that_breaks_off_is_told(hub, tmp_path, monkeypatch, error):
+    def breaks_off(*arguments, **settings):
+        raise error
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", breaks_off)
+    with pytest.raises(
+        Unreachable, match=r"senteval\.tar at e145e8b could not be downloaded: connection reset"
+    ):
+        fetched(tmp_path / "data", ["MR"])
+
+
+def test_a_set_that_has_left_the_hub_is_refused_and_the_others_are_fetched(
+    hub, published, tmp_path, monkeypatch
+):
+    def without_sts12(repository, name, **settings):
+        if repository == "mteb/sts12-sts":
+            raise RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
+        return download(repository, name, **settings)
+
+    download = huggingface_hub.hf_hub_download
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", without_sts12)
+    publish_rows(hub, "STS13", rows_of("STS13"))
+    said = fetched(tmp_path / "data", ["STS12", "STS13"], "mteb")
+    assert "the hub does not have mteb/sts12-sts/test.jsonl.gz at a0d554a" in said["STS12"][1]
+    assert (said["STS12"][0], said["STS13"][0]) == ("refused", "fetched")
+
+
+# ------------------------------------------------------------------------------------------ arguments
+
+
+@pytest.mark.parametrize(
+    ("tasks", "source", "said"),
+    [
+        (["STS11"], "simcse", "simcse has no set 'STS11'; it has: STS12, .* MRPC$"),
+        (["MR"], "mteb", "mteb has no set 'MR'; it has: STS12, .* STS-B; the source 'simcse' has it"),
+        (None, "glue", "unknown source 'glue'; the sources are: simcse, mteb"),
+        (["AgNews"], "simcse", "GoogleNews are not fetched: .* https://github.com/"),
+    ],
+)
+def test_what_cannot_be_fetched_is_refused_before_anything_is_done(tmp_path, tasks, source, said):
+    with pytest.raises(ValueError, match=said):
+        fetch(tmp_path / "data", tasks, source)
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_folder_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    with pytest.raises(ValueError, match="no data folder: give one to write to"):
+        fetch()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="file is a file"):
+        fetch(tmp_path / "file")
+
+
+def test_every_source_is_named_by_its_commit_and_every_set_has_files():
+    assert {len(revision) for _, revision, *_ in (ARCHIVE, *MTEB.values())} == {40}
+    names = [name for task in SOURCES["simcse"] for name in senteval_files(task)]
+    assert len(names) == len(set(names)) == 2 * 24 + 3 * len(ONE_FILE) + 2 * len(FILES_BY_CLASS) + 3 + 2 + 2
+    assert (
+        "AgNews" in ELSEWHERE and issubclass(Unreachable, OSError) and not issubclass(Unreachable, DataError)
+    )
+
+
+# ------------------------------------------------------------------------- on the real files, where they are
+
+
+def test_the_real_sets_pass_through_both_layouts_of_the_hub(hub, real_data, tmp_path):
+    senteval = real_data / "senteval"
+    whole = [
+        task for task in SOURCES["simcse"] if all((senteval / n).is_file() for n in senteval_files(task))
+    ]
+    publish_archive(
+        hub, {name: (senteval / name).read_bytes() for task in whole for name in senteval_files(task)}
+    )
+    said = fetched(tmp_path / "simcse", whole)
+    assert all(status == "fetched" and ", as published, " in detail for status, detail in said.values())
+    for task in MTEB:
+        for split in STS_PAIRS[task]:
+            pairs = load_sts(task, real_data, split)
+            rows = zip(pairs.sentences1, pairs.sentences2, pairs.scores, strict=True)
+            publish_rows(hub, task, rows, {"dev": "validation"}.get(split, split))
+    said = fetched(tmp_path / "mteb", source="mteb")
+    assert all(status == "fetched" and ", as published, " in detail for status, detail in said.values())
+    assert load_sts("STS16", tmp_path / "mteb").hash == load_sts("STS16", real_data).hash
