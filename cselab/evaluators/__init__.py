@@ -15,7 +15,7 @@ from cselab.evaluators.geometry import (
     uniformity,
 )
 from cselab.evaluators.records import Record, Scores, read_scores
-from cselab.evaluators.significance import Comparison, compare, paired_bootstrap, paired_t_test
+from cselab.evaluators.significance import Comparison, compare, mcnemar, paired_bootstrap, paired_t_test
 from cselab.evaluators.suites import SUITES
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "effective_rank",
     "evaluate",
     "feature_correlation",
+    "mcnemar",
     "mean_cosine",
     "paired_bootstrap",
     "paired_t_test",

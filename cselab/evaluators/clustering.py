@@ -16,7 +16,7 @@ from cselab.evaluators.agreement import (
     v_measure,
 )
 from cselab.evaluators.geometry import DegenerateEmbeddings
-from cselab.evaluators.records import Record
+from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer, require_sound
 
@@ -65,7 +65,7 @@ class ClusteringTask:
         """The headline record before it has a value."""
         return [self._record("accuracy", key=self.name)]
 
-    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
         """Accuracy by Hungarian matching; then, without a key, NMI and V-measure. All x100.
 
         Raises:
@@ -81,7 +81,7 @@ class ClusteringTask:
             replace(self._record("v_measure"), value=v_measure(clusters, labels)),
         ]
         duplicates = encoded.duplicates(self.sentences)
-        return [replace(record, duplicates=duplicates) for record in records]
+        return Measured([replace(record, duplicates=duplicates) for record in records])
 
     def _record(self, metric: str, key: str = "") -> Record:
         return Record(

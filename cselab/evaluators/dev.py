@@ -14,7 +14,7 @@ from cselab.data import Pairs
 from cselab.evaluators import geometry
 from cselab.evaluators.geometry import Vectors
 from cselab.evaluators.geometry_suite import ALIGNMENT_THRESHOLD, positives
-from cselab.evaluators.significance import stratified_correlation
+from cselab.evaluators.significance import stratified_score
 from cselab.evaluators.sts import StsTask
 from cselab.evaluators.vectors import encode_distinct
 
@@ -42,7 +42,7 @@ class PairsEvaluator:
         encoded = encode_distinct(encoder, self.pairs.sentences)
         outcome = StsTask(self.pairs, self.pairs.name).outcome(encoded)
         return {
-            "score": 100 * stratified_correlation(outcome),
+            "score": 100 * stratified_score(outcome),
             "alignment": geometry.alignment(
                 encoded(self.positives.sentences1), encoded(self.positives.sentences2)
             ),

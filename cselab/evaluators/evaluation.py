@@ -8,7 +8,7 @@ from typing import Any
 
 from cselab.data import Pairs
 from cselab.evaluators.geometry import DegenerateEmbeddings
-from cselab.evaluators.records import Record, Scores
+from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import StsTask, strata
 from cselab.evaluators.suites import Options, Source, Task, suite_module, tasks_by_suite
 from cselab.evaluators.vectors import Encoded, NeedsVectors, Scorer, encode_distinct
@@ -65,13 +65,15 @@ def evaluate(
     about = _about(encoder) | {"truncated": encoded.truncated}
     for task in collected:
         try:
-            scores.records.extend(_measured(task, encoded, about))
+            records, outcome = _measured(task, encoded, about)
         except NeedsVectors as reason:
             if tasks is not None or (task is collected[-1] and not scores.records):
                 raise
             missing[task.name] = str(reason)
-        if hasattr(task, "outcome") and task.name in scores.scores:
-            scores.outcomes[task.name] = task.outcome(encoded)
+            continue
+        scores.records.extend(records)
+        if outcome is not None and task.name in scores.scores:
+            scores.outcomes[task.name] = outcome
     return scores
 
 
@@ -98,14 +100,14 @@ def _encoded(encoder: Any, tasks: Sequence[Task], cache: str | Path | None) -> E
     raise TypeError(f"{encoder!r} has no encode() and is no function that scores sentence pairs")
 
 
-def _measured(task: Task, encoded: Encoded | Scorer, about: dict[str, Any]) -> list[Record]:
+def _measured(task: Task, encoded: Encoded | Scorer, about: dict[str, Any]) -> Measured:
     started = time.perf_counter()
     try:
-        records = task.measure(encoded)
+        records, outcome = task.measure(encoded)
     except DegenerateEmbeddings as reason:
-        records = [replace(record, failure=str(reason)) for record in task.outline()]
+        records, outcome = [replace(record, failure=str(reason)) for record in task.outline()], None
     seconds = time.perf_counter() - started
-    return [replace(record, seconds=seconds, **about) for record in records]
+    return Measured([replace(record, seconds=seconds, **about) for record in records], outcome)
 
 
 def _about(encoder: Any) -> dict[str, Any]:

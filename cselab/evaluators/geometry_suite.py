@@ -8,7 +8,7 @@ from pathlib import Path
 from cselab.data import Pairs, load_sts, read_sentences
 from cselab.evaluators import geometry
 from cselab.evaluators.geometry import DegenerateEmbeddings, Vectors
-from cselab.evaluators.records import Record
+from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.suites import Options, Source
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.evaluators.world import world_sts
@@ -67,13 +67,11 @@ class GeometryTask:
             for measure in self.measures
         ]
 
-    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
         vectors = encoded(self.sentences)
         duplicates = encoded.duplicates(self.sentences)
-        return [
-            replace(self._measured(record, vectors, encoded), duplicates=duplicates)
-            for record in self.outline()
-        ]
+        records = (self._measured(record, vectors, encoded) for record in self.outline())
+        return Measured([replace(record, duplicates=duplicates) for record in records])
 
     def _measured(self, record: Record, vectors: Vectors, encoded: Encoded | Scorer) -> Record:
         try:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,11 +62,29 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Pair by pair, what an encoder predicted and what people said; kept for paired comparisons."""
+    """Row by row, what an encoder predicted and what is true; kept for paired comparisons.
+
+    Attributes:
+        predicted, gold: similarities of pairs, or classes of rows.
+        strata: the rows that are scored together (of an STS subset, of a fold), with their share in the score.
+        metrics: by which it can be scored; the first is that of the headline record.
+        protocol: what has to be the same for two outcomes to be comparable, besides the rows.
+        data_hash: sha256 of the data, of the rows that were trained on too.
+    """
 
     predicted: np.ndarray
     gold: np.ndarray
     strata: list[tuple[np.ndarray, float]]
+    metrics: tuple[str, ...] = ("spearman", "pearson")
+    protocol: str = ""
+    data_hash: str = ""
+
+
+class Measured(NamedTuple):
+    """What a task found: the headline first, and the predictions where two encoders can be compared by them."""
+
+    records: list[Record]
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +94,7 @@ class Scores:
     Attributes:
         records: every number with its details.
         missing: tasks that did not run because their data are not there, and why. They have no score.
-        outcomes: predictions by task, for `cselab.evaluators.compare`; not written to JSON.
+        outcomes: predictions of STS and transfer tasks by name, for `cselab.evaluators.compare`; not written to JSON.
         encode_seconds: time to encode all distinct sentences of all tasks, once.
     """
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
 from cselab.evaluators.geometry import DegenerateEmbeddings
-from cselab.evaluators.records import Outcome, Record
+from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.significance import (
     RESAMPLES,
     UndefinedCorrelation,
     bootstrap_interval,
     correlation,
-    stratified_correlation,
+    stratified_score,
 )
 from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
@@ -49,7 +49,7 @@ class StsTask:
         """The headline record before it has a value."""
         return [self._record("spearman", self.aggregation, key=self.name)]
 
-    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
         """Spearman in the asked aggregation first; then Pearson, the other aggregations and every subset."""
         aggregations = sorted(AGGREGATIONS if self._has_subsets else ("all",), key=self.aggregation.__ne__)
         outcome = self.outcome(encoded)
@@ -68,7 +68,8 @@ class StsTask:
                 for metric in ("spearman", "pearson"):
                     record = replace(self._record(metric, ""), subset=subset, rows=len(rows))
                     records.append(self._scored(record, part))
-        return [replace(record, protocol=encoded.similarity, duplicates=duplicates) for record in records]
+        about = {"protocol": encoded.similarity, "duplicates": duplicates}
+        return Measured([replace(record, **about) for record in records], outcome)
 
     def outcome(self, encoded: Encoded | Scorer) -> Outcome:
         """Predicted and gold similarity of every pair.
@@ -79,7 +80,13 @@ class StsTask:
         predicted = np.asarray(
             encoded.similarities(self.pairs.sentences1, self.pairs.sentences2), dtype=np.float64
         )
-        outcome = Outcome(predicted, np.asarray(self.pairs.scores), strata(self._subsets, self.aggregation))
+        outcome = Outcome(
+            predicted,
+            np.asarray(self.pairs.scores),
+            strata(self._subsets, self.aggregation),
+            protocol=f"aggregation {self.aggregation}" if self._has_subsets else "",
+            data_hash=self.pairs.hash,
+        )
         try:
             correlation(outcome.predicted, outcome.gold)
         except UndefinedCorrelation as undefined:
@@ -96,7 +103,7 @@ class StsTask:
 
     def _scored(self, record: Record, outcome: Outcome) -> Record:
         try:
-            value = 100 * stratified_correlation(outcome, record.metric)
+            value = 100 * stratified_score(outcome, record.metric)
         except UndefinedCorrelation as undefined:
             return replace(record, failure=str(undefined))
         if not record.key:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Protocol
 
 from cselab.data import Pairs
-from cselab.evaluators.records import Outcome, Record
+from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.vectors import Encoded, Scorer
 
 SUITES = {
@@ -63,19 +63,15 @@ class Task(Protocol):
     def outline(self) -> list[Record]:
         """The headline records (those with a `key`) without a value; used when the vectors are bad."""
 
-    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
-        """The records with their values. Encoder, versions and seconds are filled in by `evaluate`.
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
+        """The records with their values, and the predictions.
+
+        Encoder, versions and seconds are filled in by `evaluate`.
 
         Raises:
             DegenerateEmbeddings: the vectors cannot be scored; the outline is then recorded as failed.
             NeedsVectors: a function that scores pairs was given; the task is then missing.
         """
-
-
-class HasOutcome(Protocol):
-    """A task that can also hand out its predictions, for paired comparisons."""
-
-    def outcome(self, encoded: Encoded | Scorer) -> Outcome: ...
 
 
 def suite_module(name: str) -> ModuleType:

@@ -27,7 +27,7 @@ from cselab.data.classification import (
 from cselab.data.published import PROVENANCES
 from cselab.evaluators.agreement import f1, share_interval
 from cselab.evaluators.linear_probes import ConvergedProbes, Fold, MinibatchProbes
-from cselab.evaluators.records import Record
+from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 
@@ -94,12 +94,14 @@ class Transferred:
         dev_accuracy: per cent, of the chosen penalty on the rows it was chosen by.
         penalties: the chosen penalty, one for each outer fold.
         predicted: the class given to each test row.
+        folds: the test rows that were scored together; the accuracy is the mean of theirs.
     """
 
     accuracy: float
     dev_accuracy: float
     penalties: tuple[float, ...]
     predicted: Int[np.ndarray, " m"]
+    folds: list[Int[np.ndarray, " _k"]]
 
 
 def nested_k_fold(
@@ -132,6 +134,7 @@ def nested_k_fold(
         dev_accuracy=100 * float(np.mean([row[c] for row, c in zip(dev_accuracy, chosen, strict=True)])),
         penalties=tuple(protocol.penalties[c] for c in chosen),
         predicted=predicted,
+        folds=[test for _, test in outer],
     )
 
 
@@ -158,6 +161,7 @@ def k_fold(
         dev_accuracy=100 * float(dev_accuracy[chosen]),
         penalties=(penalty,),
         predicted=predicted,
+        folds=[np.arange(len(predicted))],
     )
 
 
@@ -181,6 +185,7 @@ def fixed_dev(
         dev_accuracy=100 * float(probes.dev_accuracy[0, chosen]),
         penalties=(protocol.penalties[chosen],),
         predicted=predicted,
+        folds=[np.arange(len(predicted))],
     )
 
 
@@ -245,7 +250,7 @@ class TransferTask:
         """The headline record before it has a value."""
         return [self._record("accuracy", self.tested, key=self.name)]
 
-    def measure(self, encoded: Encoded | Scorer) -> list[Record]:
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
         """Accuracy on the test rows; then, without a key, that on dev rows, and F1 for pairs.
 
         Raises:
@@ -254,20 +259,28 @@ class TransferTask:
         encoded(self.sentences)  # vectors that cannot be scored are noticed over all splits
         x = np.concatenate([_features(rows, encoded) for rows in self.splits.values()])
         y = np.concatenate([rows.labels for rows in self.splits.values()]).astype(np.int64)
-        outcome = self._transferred(x, y)
+        transferred = self._transferred(x, y)
         gold = np.array(self.tested.labels)
-        right = int((outcome.predicted == gold).sum())
+        right = int((transferred.predicted == gold).sum())
         accuracy = replace(
-            self.outline()[0], value=outcome.accuracy, interval=share_interval(right, len(gold))
+            self.outline()[0], value=transferred.accuracy, interval=share_interval(right, len(gold))
         )
         choosing = self.splits.get("dev") or self.splits.get("train") or self.tested
         how = "dev" if "dev" in self.splits else "cross-validation"
-        dev = replace(self._record("accuracy", choosing), split=how, value=outcome.dev_accuracy)
+        dev = replace(self._record("accuracy", choosing), split=how, value=transferred.dev_accuracy)
         records = [accuracy, dev]
         if self.tested.sentences2:
-            records.append(replace(self._record("f1", self.tested), value=f1(outcome.predicted, gold)))
+            records.append(replace(self._record("f1", self.tested), value=f1(transferred.predicted, gold)))
         duplicates = encoded.duplicates(self.sentences)
-        return [replace(record, duplicates=duplicates) for record in records]
+        outcome = Outcome(
+            transferred.predicted,
+            gold,
+            [(rows, 1 / len(transferred.folds)) for rows in transferred.folds],
+            metrics=("accuracy",),
+            protocol=self.protocol.name,
+            data_hash=self._data_hash(),
+        )
+        return Measured([replace(record, duplicates=duplicates) for record in records], outcome)
 
     def _data_hash(self) -> str:
         """sha256 over all splits: the training rows make the number as much as the tested ones."""

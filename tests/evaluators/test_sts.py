@@ -23,7 +23,7 @@ def subset_pairs():
 def measured():
     """Pairs, predictions, and the records of the task in the "all" aggregation."""
     pairs, predicted = subset_pairs()
-    return pairs, predicted, StsTask(pairs, "toy").measure(Scorer(lambda first, second: predicted))
+    return pairs, predicted, StsTask(pairs, "toy").measure(Scorer(lambda first, second: predicted)).records
 
 
 def value_of(records, metric, aggregation="", subset=""):
@@ -49,7 +49,7 @@ def test_aggregations_are_what_their_names_say(measured, metric):
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
 def test_the_asked_aggregation_gives_the_score_and_its_interval(aggregation):
     pairs, predicted = subset_pairs()
-    records = StsTask(pairs, "toy", aggregation).measure(Scorer(lambda first, second: predicted))
+    records = StsTask(pairs, "toy", aggregation).measure(Scorer(lambda first, second: predicted)).records
     headline = [record for record in records if record.key]
     assert [(r.key, r.metric, r.aggregation) for r in headline] == [("toy", "spearman", aggregation)]
     low, high = headline[0].interval
@@ -59,7 +59,7 @@ def test_the_asked_aggregation_gives_the_score_and_its_interval(aggregation):
 def test_a_set_without_subsets_has_one_number_a_metric():
     pairs, predicted = subset_pairs()
     whole = Pairs(pairs.sentences1, pairs.sentences2, pairs.scores, "toy")
-    records = StsTask(whole, "toy", "mean").measure(Scorer(lambda first, second: predicted))
+    records = StsTask(whole, "toy", "mean").measure(Scorer(lambda first, second: predicted)).records
     assert [(record.metric, record.aggregation) for record in records] == [("spearman", ""), ("pearson", "")]
 
 
@@ -75,7 +75,7 @@ def test_a_subset_that_cannot_be_correlated_fails_alone_with_the_means_built_on_
     pairs, predicted = subset_pairs()
     predicted = predicted.copy()
     predicted[:4] = 0.5
-    records = StsTask(pairs, "toy").measure(Scorer(lambda first, second: predicted))
+    records = StsTask(pairs, "toy").measure(Scorer(lambda first, second: predicted)).records
     failed = {(r.aggregation, r.subset) for r in records if r.failure}
     assert failed == {("mean", ""), ("weighted_mean", ""), ("", "a")}
     assert all("all the same" in record.failure for record in records if record.failure)
@@ -112,4 +112,4 @@ def test_word_overlap_scores_the_real_sets_as_the_literature_knows(real_data):
     from cselab.evaluators import word_overlap
 
     task = StsTask(load_sts("STS-B", real_data), "STS-B")
-    assert task.measure(Scorer(word_overlap))[0].value == pytest.approx(51.8, abs=0.05)
+    assert task.measure(Scorer(word_overlap)).records[0].value == pytest.approx(51.8, abs=0.05)

@@ -14,6 +14,7 @@ from cselab.data.classification import Labelled
 from cselab.evaluators import evaluate
 from cselab.evaluators.geometry import DegenerateEmbeddings
 from cselab.evaluators.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.evaluators.significance import stratified_score
 from cselab.evaluators.suites import Options
 from cselab.evaluators.transfer import (
     PROTOCOLS,
@@ -156,6 +157,8 @@ def test_nested_k_fold_equals_one_fold_and_penalty_at_a_time(setting):
     assert result.penalties == tuple(penalties)
     np.testing.assert_array_equal(result.predicted, predicted)
     assert result.accuracy == pytest.approx(np.mean(accuracies))
+    for found, (_, test) in zip(result.folds, folds_by_hand(y, 3), strict=True):
+        np.testing.assert_array_equal(found, test)
     assert result.dev_accuracy == pytest.approx(np.mean(dev_accuracies), abs=0.005)
 
 
@@ -267,13 +270,20 @@ def telling(task, noise=0.3, seed=0):
 )
 def test_a_task_finds_the_vectors_of_its_rows_and_records_what_it_measured(sizes, pairs, tested, how):
     task = task_with(sizes, pairs)
-    records = task.measure(telling(task))
+    records, outcome = task.measure(telling(task))
     assert [record.metric for record in records] == ["accuracy", "accuracy"] + ["f1"] * pairs
     headline, dev = records[:2]
     assert headline.key == "Toy" and not any(record.key for record in records[1:])
     assert (headline.split, headline.rows) == tested
     assert dev.split == how and dev.value > 85
     assert 85 < headline.value <= 100 and headline.interval[0] < headline.value <= headline.interval[1]
+    gold = task.tested.labels
+    assert outcome.gold.tolist() == gold and (outcome.protocol, outcome.data_hash) == (
+        "small",
+        headline.data_hash,
+    )
+    assert 100 * stratified_score(outcome) == pytest.approx(headline.value)
+    assert [len(rows) for rows, _ in outcome.strata] == ([30, 30, 30] if "all" in sizes else [40])
     for record in records:
         assert record.protocol == "small" and record.seed == 1111 and record.duplicates == 0
         assert record.provenance == "not checked" and record.failure is None

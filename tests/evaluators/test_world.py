@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from cselab.evaluators import RandomEncoder, evaluate, word_overlap
+from cselab.evaluators import RandomEncoder, compare, evaluate, word_overlap
 from cselab.evaluators import world as sts_of_the_world
 from cselab.evaluators.clustering import ClusteringTask
 from cselab.evaluators.transfer import PROTOCOLS
@@ -97,6 +97,20 @@ def test_chance_stays_at_chance_on_every_transfer_task():
         "accuracy",
         "f1",
     ]
+
+
+def test_two_encoders_are_compared_on_the_rows_of_a_transfer_task():
+    tasks = ["World-Question"]
+    oracle = Oracle(*(world_labelled("World-Question", split) for split in ROWS))
+    first, second, other = (
+        evaluate(encoder, "world-transfer", tasks=tasks, protocol=protocol)
+        for encoder, protocol in ((RandomEncoder(), "lbfgs"), (oracle, "lbfgs"), (oracle, "senteval-fast"))
+    )
+    for comparison in compare(first, second):
+        assert comparison.difference == pytest.approx(100 - first.scores["World-Question"])
+        assert comparison.interval[0] > 50 and comparison.samples == ROWS["test"]
+    with pytest.raises(ValueError, match=r"World-Question: .*not 'lbfgs' and 'senteval-fast'"):
+        compare(first, other)
 
 
 def test_unknown_protocols_and_tasks_list_the_known():
