@@ -8,6 +8,7 @@ import copy
 import hashlib
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 
 from cselab.checkpoint import pack, unpack
 from cselab.encoder import Representation, SentenceEncoder, check_sentences, evaluating
+from cselab.evaluators.geometry import DegenerateEmbeddings
 from cselab.methods import Method, create_method
 from cselab.progress import Progress
 from cselab.runfolder import RunFolder
@@ -105,8 +107,10 @@ class Run:
 
     `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps what
     the evaluator returned ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
-    training. `best` is the evaluated row with the highest score, after step 0; the finished run's encoder has
-    its weights. `method` is a copy of the one that was given, with what depends on the encoder filled in.
+    training. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and no
+    score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
+    after step 0; the finished run's encoder has its weights. `method` is a copy of the one that was given, with
+    what depends on the encoder filled in.
     """
 
     encoder: SentenceEncoder
@@ -301,8 +305,9 @@ class _Training:
         if not self.processes.is_main_process:
             return
         if evaluate and self.evaluator is not None:
-            row.update(self._scores())
-            if row["step"] > 0 and (run.best is None or row["score"] > run.best["score"]):
+            row.update(self._scores(row["step"]))
+            scored = "score" in row and row["step"] > 0
+            if scored and (run.best is None or row["score"] > run.best["score"]):
                 run.best = row
                 self._keep_best()
         if self.writes:
@@ -310,9 +315,15 @@ class _Training:
         for callback in self.callbacks:
             callback(run, row)
 
-    def _scores(self) -> dict[str, float]:
-        with evaluating(self.run.encoder):
-            scores = {name: float(value) for name, value in self.evaluator(self.run.encoder).items()}
+    def _scores(self, step: int) -> dict[str, Any]:
+        """What the evaluator found; of a collapsed encoder, which may recover, the reason for no score."""
+        try:
+            with evaluating(self.run.encoder):
+                scores = {name: float(value) for name, value in self.evaluator(self.run.encoder).items()}
+        except DegenerateEmbeddings as reason:
+            if not any("degenerate" in earlier for earlier in self.run.history):
+                warnings.warn(f"no score at step {step}: {reason}; training goes on", stacklevel=2)
+            return {"degenerate": str(reason)}
         if not math.isfinite(scores.get("score", math.nan)):
             raise ValueError(
                 f"the evaluator must return a finite number called 'score', it returned {scores}"

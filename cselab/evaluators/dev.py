@@ -1,7 +1,8 @@
 """Evaluators for the training loop: called with the encoder, they say how good it is and how it looks.
 
 Each returns {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}; a higher score is better.
-Each distinct sentence is encoded once a call, and only sentences for development are touched.
+Each distinct sentence is encoded once a call, and only sentences for development are touched. A collapsed encoder
+raises `DegenerateEmbeddings`; `cselab.train.train` keeps the reason in the history and goes on.
 """
 
 import random

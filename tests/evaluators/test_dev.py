@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
+import torch
+from tiny import make_encoder, make_sentences
 
+from cselab import TrainConfig, train
 from cselab.data import Pairs
 from cselab.evaluators import (
     DegenerateEmbeddings,
@@ -10,6 +13,8 @@ from cselab.evaluators import (
     evaluate,
 )
 from cselab.evaluators.dev import mean_reciprocal_rank
+from cselab.losses import Loss
+from cselab.methods import SimCSE
 
 KEYS = {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}
 
@@ -137,3 +142,72 @@ def test_half_of_the_words_are_left_out_by_default():
 def test_what_the_label_free_evaluator_cannot_use_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         UnlabelledEvaluator(**options)
+
+
+# ------------------------------------------------------------------------------------ in training
+
+CORPUS = [sentence for sentence in make_sentences(80) if "today" not in sentence][:40]
+HELD_OUT = make_sentences(24, seed=1)
+DEV = Pairs(HELD_OUT[:12], HELD_OUT[12:], [float(row % 6) for row in range(12)], "toy", "dev")
+
+
+class ToOnePoint(SimCSE):
+    """Its loss is least where every vector is the same; Adam's first step of size 1 leads there, the next away."""
+
+    def prepare(self, encoder):
+        super().prepare(encoder)
+        self.norm = encoder.backbone.encoder.layer[-1].output.LayerNorm
+
+    def loss(self, v):
+        return Loss({"to_one_point": self.norm.weight.abs().sum() - self.norm.bias.sum()})
+
+
+def short_run(encoder, method, evaluator, lr, **options):
+    config = TrainConfig(steps=4, batch_size=8, lr=lr, eval_every=1, precision="fp32")
+    return train(encoder, method, CORPUS, config, evaluator, show_progress_bar=False, **options)
+
+
+@pytest.mark.parametrize("evaluator", [PairsEvaluator(DEV), UnlabelledEvaluator(HELD_OUT)])
+def test_a_run_that_collapses_goes_on_and_the_step_says_why_it_has_no_score(evaluator):
+    seen = []
+    with pytest.warns(
+        UserWarning, match=r"no score at step 1: constant embeddings: .*; training goes on"
+    ) as warned:
+        run = short_run(
+            make_encoder(), ToOnePoint(), evaluator, 1.0, callbacks=[lambda run, row: seen.append(row)]
+        )
+    assert len(warned) == 1
+    assert [row["step"] for row in run.history] == [0, 1, 2, 3, 4] and seen == run.history
+    collapsed = run.history[1]
+    assert collapsed["degenerate"].startswith("constant embeddings: all 24 point the same way")
+    assert "loss" in collapsed and not KEYS & collapsed.keys()
+    scored = [row for row in run.history if row is not collapsed]
+    assert all(row.keys() >= KEYS and "degenerate" not in row for row in scored)
+    assert run.best["score"] == max(row["score"] for row in scored[1:])
+    assert run.curve("score")[0] == [0, 2, 3, 4] and run.curve("degenerate")[0] == [1]
+
+
+@pytest.mark.parametrize("evaluator", [PairsEvaluator(DEV), UnlabelledEvaluator(HELD_OUT)])
+def test_a_run_that_is_never_scored_warns_once_and_keeps_its_last_weights(evaluator, tmp_path):
+    assert any("today" in sentence for sentence in HELD_OUT)
+    encoder = make_encoder()
+    with torch.no_grad():
+        (row,) = encoder.tokenizer("today", add_special_tokens=False)["input_ids"]
+        encoder.backbone.get_input_embeddings().weight[row] = float("nan")
+    untrained, hashes = encoder.copy(), []
+    with pytest.warns(
+        UserWarning, match=r"no score at step 0: \d+ of \d+ embeddings are not finite"
+    ) as warned:
+        run = short_run(
+            encoder,
+            "simcse",
+            evaluator,
+            1e-3,
+            output=tmp_path / "run",
+            callbacks=[lambda run, row: hashes.append(run.encoder.weights_hash())],
+        )
+    assert len(warned) == 1
+    assert run.best is None and all("not finite" in row["degenerate"] for row in run.history)
+    assert run.encoder.weights_hash() == hashes[-1] != hashes[0]
+    again = short_run(untrained, "simcse", evaluator, 1e-3, output=tmp_path / "run")
+    assert again.history == run.history and again.best is None
