@@ -147,21 +147,19 @@ def event(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
     """Another event of the topic, not its opposite nor broader, the participants the same where they suit it."""
     frame = world.frames[meaning.frame]
     near = {frame.name, frame.kind_of, frame.opposite} - {""}
-    others = [f for f in world.frames.values() if f.topic == frame.topic and not near & {f.name, f.kind_of}]
+    others = [other for other in world.of_topic[frame.topic] if not near & {other.name, other.kind_of}]
     return world.retell(meaning, rng.choice(others), rng)
 
 
 def topic(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
     """Anything else of the topic."""
-    topic = world.frames[meaning.frame].topic
-    return world.compose(rng.choice([frame for frame in world.frames.values() if frame.topic == topic]), rng)
+    return world.compose(rng.choice(world.of_topic[world.frames[meaning.frame].topic]), rng)
 
 
 def words(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
     """An event of another topic, the participants, time and place the same as far as they suit it."""
-    topic = world.frames[meaning.frame].topic
-    others = [frame for frame in world.frames.values() if frame.topic != topic]
-    return world.retell(meaning, rng.choice(others), rng)
+    topic = rng.choice([topic for topic in world.of_topic if topic != world.frames[meaning.frame].topic])
+    return world.retell(meaning, rng.choice(world.of_topic[topic]), rng)
 
 
 def none(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:

@@ -17,6 +17,9 @@ class Composer:
 
     def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]):
         self.lexicon, self.frames = lexicon, frames
+        self.of_topic: dict[str, list[Frame]] = {}
+        for frame in frames.values():
+            self.of_topic.setdefault(frame.topic, []).append(frame)
 
     def compose(self, frame: Frame, rng: random.Random, split: str | None = None) -> Meaning | None:
         """A random meaning of one frame; None if its story is not of the split asked for."""
@@ -24,19 +27,18 @@ class Composer:
         for role in frame.roles.values():
             taken = [thing.noun for thing in things.values()]
             thing = self._fill(role, rng, taken)
-            # not "the angry waiter was polite"
-            things[role.name] = replace(thing, quality="") if thing.noun and frame.describes else thing
+            bare = thing.noun and (frame.plain or frame.describes)  # not "the angry waiter was polite"
+            things[role.name] = replace(thing, quality="") if bare else thing
         meaning = Meaning(frame.name, tuple(things.items()))
         if split not in (None, meaning.split):
             return None
         tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
         time, place = self._time(frame, tense, rng), self._place(frame, rng)
-        meaning = replace(meaning, tense=tense, time=time, place=place)
         if tense == "habit" or rng.random() > 0.08:
-            return replace(meaning, way=self._way(frame, rng))
+            return Meaning(frame.name, meaning.roles, tense, time, place, self._way(frame, rng))
         # "did not carefully peel three carrots" would deny less than it seems to
-        some = {name: replace(thing, quantity=thing.quantity and "some") for name, thing in meaning.roles}
-        return replace(meaning.filled(**some), negated=True)
+        some = ((name, replace(thing, quantity=thing.quantity and "some")) for name, thing in meaning.roles)
+        return Meaning(frame.name, tuple(some), tense, time, place, negated=True)
 
     def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
         """The participants, time and place of `meaning` in another frame, as far as they suit it."""
@@ -58,7 +60,7 @@ class Composer:
         noun = self.lexicon.nouns.get(thing.noun)
         return noun is not None and any(
             noun.is_a(name)
-            and (bool(thing.quantity) == (number == "+") or number == "*" or noun.kind == "mass")
+            and (bool(thing.quantity) == (number in ("+", "&")) or number == "*" or noun.kind == "mass")
             for name, number in role.classes
         )
 
@@ -79,10 +81,13 @@ class Composer:
             if noun.name not in taken:
                 break
         quality = ""
-        if noun.families and rng.random() < (0.1 if noun.is_a("person") else 0.2):
+        if noun.families and rng.random() < (0.07 if noun.is_a("person") else 0.2):
             quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
-        if noun.kind in ("count", "mine") and (number == "+" or (number == "*" and rng.random() < 0.5)):
-            return Thing(noun.name, quality, self.number(noun, rng) if rng.random() < 0.4 else "some")
+        if noun.kind in ("count", "mine") and (
+            number in ("+", "&") or (number == "*" and rng.random() < 0.5)
+        ):
+            counted = number != "&" and rng.random() < 0.4
+            return Thing(noun.name, quality, self.number(noun, rng) if counted else "some")
         return Thing(noun.name, quality)
 
     def _time(self, frame: Frame, tense: str, rng: random.Random) -> str:

@@ -10,7 +10,7 @@ from cselab.world.lexicon import lines, split
 TENSES = {
     "past": ("past",),
     "once": ("past", "future"),
-    "single": ("past", "now", "future"),
+    "habit": ("past", "now", "habit", "future"),
     "state": ("past", "now"),
 }
 PREPOSITIONS = set(
@@ -21,7 +21,7 @@ FEELINGS = {"good": 1, "bad": -1}
 
 @dataclass(frozen=True)
 class Role:
-    """A place in a frame: classes that may fill it, each with its number ("", "+", "*"), or adjectives."""
+    """A place in a frame: classes that may fill it, each with its number ("", "+", "*", "&"), or adjectives."""
 
     name: str
     classes: tuple[tuple[str, str], ...] = ()
@@ -49,7 +49,7 @@ class Frame:
     sayings: list[Saying] = field(default_factory=list)
     places: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
-    tenses: tuple[str, ...] = ("past", "now", "habit", "future")
+    tenses: tuple[str, ...] = ("past", "now", "future")
     scales: tuple[str, ...] = ("day", "week")
     kind_of: str = ""
     opposite: str = ""
@@ -57,6 +57,7 @@ class Frame:
     opinion: bool = False
     lasting: bool = False
     mutual: bool = False
+    plain: bool = False
 
     @cached_property
     def describes(self) -> bool:
@@ -64,10 +65,14 @@ class Frame:
         return any(role.adjectives for role in self.roles.values())
 
     @cached_property
+    def classes(self) -> list[str]:
+        """The classes of all its roles; one that may fill two roles stands twice."""
+        return [name for role in self.roles.values() for name, _ in role.classes]
+
+    @cached_property
     def reversible(self) -> bool:
         """Could two participants change places?"""
-        names = [name for role in self.roles.values() for name, _ in role.classes]
-        return len(names) > len(set(names)) and not self.mutual
+        return len(self.classes) > len(set(self.classes)) and not self.mutual
 
     def set(self, option: str):
         """Apply an option of the file."""
@@ -80,7 +85,7 @@ class Frame:
             self.opposite = option[2:]
         elif mark == "<":
             self.kind_of = option[1:]
-        elif option in ("opinion", "mutual"):
+        elif option in ("opinion", "mutual", "plain"):
             setattr(self, option, True)
         elif option in FEELINGS:
             self.feeling = FEELINGS[option]
@@ -115,7 +120,7 @@ def read_role(text: str) -> tuple[str, Role]:
     name, _, nouns = text.partition(" ")
     if nouns.startswith("="):
         return name, Role(name, adjectives=nouns[1:])
-    classes = [(noun.rstrip("+*"), noun[len(noun.rstrip("+*")) :]) for noun in nouns.split("|")]
+    classes = [(noun.rstrip("+*&"), noun[len(noun.rstrip("+*&")) :]) for noun in nouns.split("|")]
     return name, Role(name, tuple(classes))
 
 

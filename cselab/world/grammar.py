@@ -21,6 +21,7 @@ FORMS = {  # and how often each is chosen where it is possible
 }
 QUESTIONS = ("person", "thing", "place", "time", "number", "yes-no")
 STATIVE = {"hear", "know", "see", "dislike", "taste", "feel", "sound"}  # no "is hearing"
+PEOPLE = ("person", "ensemble", "team", "company", "gang", "party", "government", "council")  # who, not what
 PLURAL = {"is": "are", "was": "were", "does": "do"}
 
 
@@ -43,12 +44,14 @@ class Grammar:
     def forms(self, meaning: Meaning) -> list[tuple[Saying, str]]:
         """Every saying of the frame, in every form of `FORMS` that suits the meaning."""
         frame, out = self.frames[meaning.frame], []
+        counted = any(thing.quantity in self.lexicon.words for _, thing in meaning.roles)
         for saying in frame.sayings:
             verbs = self.verbs(saying, meaning)
             voices = ["plain", "passive"] if saying.passive and not frame.lasting else ["plain"]
             fronted = [f"{voice} fronted".removeprefix("plain ") for voice in voices]
             shapes = voices + (fronted if meaning.place or meaning.time else [])
-            if not meaning.negated and meaning.tense != "habit" and "be" not in verbs:
+            plain_fact = not (meaning.negated or counted) and meaning.tense != "habit"
+            if plain_fact and "be" not in verbs:
                 shapes += ["subject cleft"] * (saying.subject in frame.roles)
                 shapes += ["object cleft"] * (len(voices) == 2 and saying.movable)
             out += [(saying, shape) for shape in shapes if verbs]
@@ -105,13 +108,15 @@ class Grammar:
             article = "my" if noun.kind == "mine" else "the"
         elif thing.quantity in self.lexicon.words:
             article = self.word(thing.quantity, rng)
+        elif noun.kind == "mass" and role == "subject" and article != "the":
+            article = rng.choice(("the", ""))
         elif plural or noun.kind == "mass":
             some = rng.choice({"subject": ("some",), "object": ("some", ""), "denied": ("any", "")}[role])
             article = some if article == "a" or (article != "the" and rng.random() < 0.5) else "the"
         else:
             article = article or rng.choice(("a", "the"))
         text = indefinite(core) if article == "a" else f"{article} {core}".strip()
-        return Phrase(text, plural, noun.is_a("person"), "their" if plural else noun.possessive)
+        return Phrase(text, plural, any(map(noun.is_a, PEOPLE)), "their" if plural else noun.possessive)
 
     def verb(
         self,
@@ -158,19 +163,22 @@ class Clause:
         self.things = dict(meaning.roles)
         self.base = rng.choice(grammar.verbs(saying, meaning))
         self.going = rng.random() < 0.3
-        lasting = grammar.frames[meaning.frame].lasting
-        self.tense = "habit" if lasting and meaning.tense == "now" else meaning.tense
+        frame = grammar.frames[meaning.frame]
+        self.described = frame.describes
+        self.tense = "habit" if frame.lasting and meaning.tense == "now" else meaning.tense
         self.time, self.place = grammar.word(meaning.time, rng), ""
         if meaning.place:
             article = "the" if rng.random() < 0.75 or known is not None else "a"
             where = grammar.lexicon.nouns[meaning.place.noun].on or "in"
             self.place = f"{where} {grammar.phrase(meaning.place, rng, article).text}"
         way = grammar.word(meaning.way, rng)
-        early = way.endswith("ly") and " " not in way and rng.random() < 0.6
+        early = way.endswith("ly") and " " not in way and rng.random() < 0.85
         self.early, self.late = (way, "") if early else ("", way)
 
     def sentence(self, form: str, opener: str = "") -> str:
         """The sentence in one of `FORMS`."""
+        if self.late.endswith("ly") and form not in ("plain", "fronted"):
+            self.early, self.late = self.late, ""
         setting = [text for text in (self.place, self.time) if text]
         front = opener or (self.rng.choice(setting) if "fronted" in form else "")
         setting = [text for text in setting if text != front]
@@ -194,7 +202,7 @@ class Clause:
             rest = joined(self._rest(others, agent), "by", agent.text)
             words = [subject.text, self._predicate(subject, rest, passive=True)]
         else:
-            subject = self._role(self.saying.subject, "", "subject")
+            subject = self._role(self.saying.subject, "the" if self.described else "", "subject")
             words = [subject.text, self._predicate(subject, self._rest(self.saying.rest, subject))]
         if setting and words[-1].split()[-1:] == setting[0].split()[:1]:  # not "put in in Dublin"
             front, setting = setting[0], [*setting[1:], front]

@@ -96,7 +96,7 @@ class Lexicon:
     def pick(self, name: str, rng: random.Random) -> Noun:
         """Any noun of a class, a branch at a time, so that small branches show too."""
         noun = self.nouns[name]
-        while noun.children and not (noun.said and rng.random() < 0.25):
+        while noun.children and not (noun.said and rng.random() < 0.1):
             noun = rng.choice(noun.children)
         return noun
 

@@ -85,7 +85,7 @@ class World:
         self.composer = Composer(self.lexicon, self.frames)
         self.grammar = Grammar(self.lexicon, self.frames)
         self.rubric = Rubric(self.lexicon, self.frames)
-        self.topics = tuple(dict.fromkeys(frame.topic for frame in self.frames.values()))
+        self.topics = tuple(self.composer.of_topic)
         self._all = list(self.frames.values())
 
     # ---- sentences and texts -----------------------------------------------------------------------------
@@ -130,23 +130,32 @@ class World:
     def _told(self, length: int, split: str, rng: random.Random) -> Iterator[Sentence]:
         """The sentences of one text; fewer than `length` where the story does not go on."""
         meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
-        told, known, opener = {meaning.frame}, frozenset(), ""
-        while True:
+        told, known, opener = set(), frozenset(), ""
+        for _ in range(length):
             yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
-            known |= {thing.noun for _, thing in meaning.roles}
-            tries = [changes.event(self.composer, meaning, rng) for _ in range(20)]
-            events = [
+            frame = self.frames[meaning.frame]
+            told |= {frame.name, frame.kind_of} - {""}
+            met = {thing.noun for _, thing in meaning.roles if thing.noun}
+            known |= met
+            kinds = {kind for noun in met for kind in self.lexicon.nouns[noun].ancestors}
+            left = [
+                other
+                for other in self.composer.of_topic[frame.topic]
+                if not (other.lasting or told & {other.name, other.kind_of, other.opposite})
+                and not kinds.isdisjoint(other.classes)
+            ]
+            if not left:
+                return
+            tries = (self.composer.retell(meaning, rng.choice(left), rng) for _ in range(20))
+            events = (
                 event
                 for event in tries
-                if event.split == split
-                and event.frame not in told
-                and not self.frames[event.frame].lasting
-                and known & {thing.noun for _, thing in event.roles}
-            ]
-            if not events or len(told) == length:
+                if known & {thing.noun for _, thing in event.roles} and event.split == split
+            )
+            event = next(events, None)
+            if not event:
                 return
-            meaning = replace(events[0], tense="past", place=None, time="", way="", negated=False)
-            told.add(meaning.frame)
+            meaning = replace(event, tense="past", place=None, time="", way="", negated=False)
             opener = self.grammar.word(rng.choice(self.lexicon.families["sequence"]), rng)
 
     # ---- pairs -------------------------------------------------------------------------------------------

@@ -56,8 +56,13 @@ def test_every_frame_is_said_in_every_form_it_allows(frame):
 def test_the_forms_of_one_meaning():
     assert "Anna peeled three carrots." in texts(PEEL, "plain")
     assert "Three carrots were peeled by Anna." in texts(PEEL, "passive")
-    assert "It was Anna who peeled three carrots." in texts(PEEL, "subject cleft")
-    assert "It was three carrots that Anna peeled." in texts(PEEL, "object cleft")
+    assert {form for _, form in GRAMMAR.forms(PEEL)} == {
+        "plain",
+        "passive",
+    }  # not "it was three carrots that"
+    one = Meaning("peel", (("A", Thing("Anna Keller")), ("O", Thing("carrot"))))
+    assert "It was Anna who peeled the carrot." in texts(one, "subject cleft")
+    assert "It was the carrot that Anna peeled." in texts(one, "object cleft")
     placed = replace(PEEL, place=Thing("kitchen"), time="past/day.yesterday")
     assert "In the kitchen, Anna peeled three carrots yesterday." in texts(placed, "fronted", 2000)
     assert "Yesterday, three carrots were peeled by Anna in the kitchen." in texts(

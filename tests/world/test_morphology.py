@@ -106,5 +106,6 @@ def test_verbs_that_do_not_double_are_those_stressed_on_another_syllable():
 
 UNSTRESSED = """
 answer blossom cover deliver develop discover exhibit flower frighten gather inherit iron listen
-lower open orbit order prohibit recover scatter season sharpen suffer visit wander water wither
+lower open orbit order prohibit recover scatter season sharpen shatter suffer sweeten visit wander water
+wither
 """
