@@ -272,7 +272,9 @@ def pretrain(
 
     defaults = asdict(PretrainConfig())
     config = PretrainConfig(**{**defaults, **typed_parameters("pretrain", defaults, _settings(settings))})
-    pretrain_from_files(output, neighbours or [], corpus or [], config, tokenizer=tokenizer)
+    pretrain_from_files(
+        output, neighbours or [], corpus or [], config, tokenizer=tokenizer, tokens_from=tokens_from
+    )
     typer.echo(f"plain encoder in {output}")
 
 
@@ -311,6 +313,9 @@ def data_fetch(
     if not task:
         typer.echo(ELSEWHERE)
     if refused:
+    tokens_from: Annotated[
+        Path | None, typer.Option(help="folder of an encoder whose input vectors start the token table")
+    ] = None,
         raise typer.Exit(1)
 
 

@@ -13,9 +13,8 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
@@ -26,20 +25,22 @@ from torch import Tensor
 
 from cselab.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 from cselab.data import read_sentences
+from cselab.lab.corpus import SPECIAL_TOKENS, TokenizedCorpus, prepared_corpus, prepared_tokenizer
+from cselab.lab.warm_start import token_vectors
 from cselab.progress import Progress
 from cselab.runfolder import RunFolder
 from cselab.train import faster_in_bf16
 from cselab.versions import versions
 
-TOKENIZER_SENTENCES = 300_000
 LONGEST = 128  # tokens the encoder can take
 LOG_EVERY = 100  # steps
-SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 @dataclass(frozen=True)
 class PretrainConfig:
     """How the encoder is shaped and trained. `steps` optimiser steps of `batch_size` rows of `length` tokens.
+
+    `token_lr` is the share of `lr` at which the token table learns: below 1 it keeps more of what it started with.
 
     Raises:
         ValueError: a value out of its range; names it.
@@ -53,6 +54,7 @@ class PretrainConfig:
     steps: int = 6000
     batch_size: int = 128
     lr: float = 2e-3
+    token_lr: float = 1.0
     warmup: float = 0.05
     weight_decay: float = 0.01
     mask_share: float = 0.15
@@ -62,7 +64,8 @@ class PretrainConfig:
     def __post_init__(self) -> None:
         ranges = {
             "layers": (1, math.inf), "heads": (1, math.inf), "vocabulary": (1, 2**16), "length": (16, LONGEST),
-            "steps": (1, math.inf), "batch_size": (1, math.inf), "lr": (0, math.inf), "warmup": (0, 1),
+            "steps": (1, math.inf), "batch_size": (1, math.inf), "lr": (0, math.inf), "token_lr": (0, 1),
+            "warmup": (0, 1),
             "weight_decay": (0, math.inf), "seed": (0, math.inf), "checkpoint_every": (1, math.inf),
             "mask_share": (0.01, 0.5),
         }  # fmt: skip
@@ -71,75 +74,6 @@ class PretrainConfig:
                 raise ValueError(f"{name} must be from {least:g} to {most:g}, got {getattr(self, name)}")
         if self.width < 1 or self.width % self.heads:
             raise ValueError(f"width must be a multiple of heads ({self.heads}), got {self.width}")
-
-
-@dataclass(frozen=True)
-class TokenizedCorpus:
-    """Sentences as one flat array of token ids and the offsets where each begins."""
-
-    ids: np.ndarray
-    starts: np.ndarray
-    neighbours: bool
-
-    def beginnings(self, length: int) -> int:
-        """How many sentences, counted from the first, a row of `length` tokens can begin with."""
-        fitting = np.searchsorted(self.starts, len(self.ids) - length, side="right")
-        if self.neighbours and fitting:  # the sentence that continues must fit too
-            fitting = np.searchsorted(self.starts, self.starts[fitting - 1] - length // 2, side="right")
-        return int(fitting)
-
-    def passage(self, start: int, room: int) -> np.ndarray:
-        """`room` tokens, across sentences."""
-        return self.ids[start : start + room]
-
-
-def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192):
-    """An uncased WordPiece tokenizer with BERT's normalisation and its [CLS] ... [SEP] template."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-    from transformers import BertTokenizerFast
-
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=SPECIAL_TOKENS, limit_alphabet=200, show_progress=False
-    )
-    tokenizer.train_from_iterator(sentences, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
-    )
-    return BertTokenizerFast(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=128)
-
-
-def tokenize_corpus(tokenizer, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:
-    """Token ids of a whole corpus, without special tokens, in 16 bits each.
-
-    Raises:
-        ValueError: a vocabulary that 16 bits cannot number.
-    """
-    if len(tokenizer) > 2**16:
-        raise ValueError(f"the tokenizer has {len(tokenizer)} tokens; at most {2**16} can be numbered")
-    pieces, lengths = [], []
-    for batch in _batched(sentences, 10_000):
-        for encoding in tokenizer.backend_tokenizer.encode_batch_fast(batch, add_special_tokens=False):
-            pieces.append(np.asarray(encoding.ids, dtype=np.uint16))
-            lengths.append(len(encoding.ids))
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    return TokenizedCorpus(np.concatenate(pieces), starts, neighbours)
-
-
-def _batched(items: Iterable[str], size: int) -> Iterator[list[str]]:
-    batch = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 @dataclass(frozen=True)
@@ -195,8 +129,8 @@ def make_batch(corpora: Sequence[TokenizedCorpus], tokenizer, config: PretrainCo
     return Batch(*(torch.from_numpy(array) for array in (ids, types, masked, labels, is_next)))
 
 
-def new_model(tokenizer, config: PretrainConfig):
-    """A randomly initialised BERT with both pretraining heads and no dropout."""
+def new_model(tokenizer, config: PretrainConfig, tokens: Tensor | None = None):
+    """A randomly initialised BERT with both pretraining heads and no dropout; its token table may be given."""
     from transformers import BertConfig, BertForPreTraining
 
     shape = BertConfig(
@@ -212,7 +146,10 @@ def new_model(tokenizer, config: PretrainConfig):
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        return BertForPreTraining(shape)
+        model = BertForPreTraining(shape)
+    if tokens is not None:
+        model.get_input_embeddings().weight.data.copy_(tokens)
+    return model
 
 
 def pretraining_losses(model, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -234,13 +171,15 @@ def pretrain(
     config: PretrainConfig,
     output: Path,
     *,
+    tokens: Tensor | None = None,
     precision: Literal["auto", "fp32", "bf16"] = "auto",
 ) -> Path:
     """Train, checkpoint, resume; the finished encoder lies in `output` as float16 safetensors.
 
     `output/checkpoint.safetensors` is the state to resume from, `output/log.jsonl` the loss curve (masked-word
-    loss, next-passage loss, tokens seen). `precision` is "fp32", "bf16" (autocast), or "auto": bf16 where this machine
-    is faster with it; a resumed run keeps its own.
+    loss, next-passage loss, tokens seen). `tokens` is the token table to start from, [vocabulary, width], as
+    `token_vectors` makes it; without it the table is random. `precision` is "fp32", "bf16" (autocast), or
+    "auto": bf16 where this machine is faster with it; a resumed run keeps its own.
 
     Raises:
         ValueError: a corpus too small for one row; `output` holds a run with other settings.
@@ -260,11 +199,16 @@ def pretrain(
     accelerator = Accelerator()
     if precision == "auto":
         precision = "bf16" if faster_in_bf16() else "fp32"
-    model = new_model(tokenizer, config)
-    decay = [p for p in model.parameters() if p.ndim > 1]
+    model = new_model(tokenizer, config, tokens)
+    table = model.get_input_embeddings().weight
+    decay = [p for p in model.parameters() if p.ndim > 1 and p is not table]
     plain = [p for p in model.parameters() if p.ndim <= 1]
     optimizer = torch.optim.AdamW(
-        [{"params": decay}, {"params": plain, "weight_decay": 0.0}],
+        [
+            {"params": decay},
+            {"params": plain, "weight_decay": 0.0},
+            {"params": [table], "lr": config.lr * config.token_lr},
+        ],
         lr=config.lr,
         betas=(0.9, 0.98),
         weight_decay=config.weight_decay,
@@ -302,7 +246,7 @@ def pretrain(
             "model": tree,
             "optimizer": optimizer_tree,
             "schedule": {k: v for k, v in schedule.state_dict().items() if k != "lr_lambdas"}
-            | {"lr_lambdas": [None, None]},
+            | {"lr_lambdas": [None] * len(optimizer.param_groups)},
         }
         save_checkpoint(checkpoint, tensors | optimizer_tensors, info)
 
@@ -368,10 +312,12 @@ def pretrain_from_files(
     config: PretrainConfig,
     *,
     tokenizer: Path | None = None,
+    tokens_from: Path | None = None,
 ) -> Path:
     """`pretrain` on text files: `neighbours` whose lines follow one another, and `scattered` sentences.
 
-    Without a tokenizer, one is trained on the first 300,000 sentences of each file. Tokenizer and token ids are
+    Without a tokenizer, one is trained on the first 300,000 sentences of each file. With `tokens_from`, the folder
+    of another encoder, the token table starts as its input vectors (see `token_vectors`). Tokenizer and token ids are
     kept in `output` until the run is finished, so that one that is started again goes on at once; a finished one is
     left as it is.
 
@@ -386,6 +332,8 @@ def pretrain_from_files(
         read_sentences(file)  # a missing or empty one is an error before anything is made
     if tokenizer is not None and not (tokenizer / "tokenizer.json").exists():
         raise ValueError(f"{tokenizer} is not the folder of a tokenizer: it has no tokenizer.json")
+    if tokens_from is not None and not (tokens_from / "model.safetensors").exists():
+        raise ValueError(f"{tokens_from} is not the folder of an encoder: it has no model.safetensors")
     identity = {
         "config": asdict(config),
         "corpora": {
@@ -393,6 +341,7 @@ def pretrain_from_files(
             "scattered": [_sha256(file) for file in scattered],
         },
         "tokenizer": _sha256(tokenizer / "tokenizer.json") if tokenizer else None,
+        "tokens_from": _sha256(tokens_from / "model.safetensors") if tokens_from else None,
     }
     with RunFolder(output).locked() as folder:
         run = folder.claim(identity)
@@ -402,12 +351,13 @@ def pretrain_from_files(
             folder.path / f"prepared-{_digest(identity['corpora'], identity['tokenizer'], config.vocabulary)}"
         )
         prepared.mkdir(exist_ok=True)
-        opened = _prepared_tokenizer(prepared, files, config, tokenizer)
+        opened = prepared_tokenizer(prepared, files, config.vocabulary, tokenizer)
         corpora = [
-            _prepared_corpus(prepared / f"tokens-{number}.npz", file, opened, number < len(neighbours))
+            prepared_corpus(prepared / f"tokens-{number}.npz", file, opened, number < len(neighbours))
             for number, file in enumerate(files)
         ]
-        pretrain(opened, corpora, config, folder.path)
+        tokens = _start_from(tokens_from, opened, corpora, config) if tokens_from else None
+        pretrain(opened, corpora, config, folder.path, tokens=tokens)
         folder.write(run | {"finished": True, "versions": versions()})
         folder.clear()
         for left in folder.path.glob("prepared-*"):
@@ -415,28 +365,11 @@ def pretrain_from_files(
         return folder.path
 
 
-def _prepared_tokenizer(prepared: Path, files: Sequence[Path], config: PretrainConfig, given: Path | None):
-    from transformers import AutoTokenizer
-
-    kept = prepared / "tokenizer"
-    if given is None and not kept.exists():
-        print("pretrain: training a tokenizer", flush=True)
-        sample = chain.from_iterable(islice(read_sentences(file), TOKENIZER_SENTENCES) for file in files)
-        partial = prepared / "tokenizer.part"
-        train_tokenizer(sample, config.vocabulary).save_pretrained(partial)
-        os.replace(partial, kept)
-    return AutoTokenizer.from_pretrained(given or kept)
-
-
-def _prepared_corpus(kept: Path, file: Path, tokenizer, neighbours: bool) -> TokenizedCorpus:
-    if not kept.exists():
-        print(f"pretrain: tokenizing {file}", flush=True)
-        corpus = tokenize_corpus(tokenizer, read_sentences(file), neighbours=neighbours)
-        partial = kept.with_suffix(".part.npz")
-        np.savez(partial, ids=corpus.ids, starts=corpus.starts)
-        os.replace(partial, kept)
-    arrays = np.load(kept, allow_pickle=False)
-    return TokenizedCorpus(arrays["ids"], arrays["starts"], neighbours)
+def _start_from(
+    folder: Path, tokenizer, corpora: Sequence[TokenizedCorpus], config: PretrainConfig
+) -> Tensor:
+    counts = sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
+    return token_vectors(tokenizer, folder, config.width, counts)
 
 
 def _sha256(file: Path) -> str:

@@ -10,22 +10,23 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 from tiny import make_sentences
+from transformers import AutoTokenizer
 
 from cselab import SentenceEncoder
-from cselab.checkpoint import CheckpointError
-from cselab.data import DataError
+from cselab.checkpoint import CheckpointError, load_checkpoint, unpack
+from cselab.data import DataError, read_sentences
+from cselab.lab import corpus
 from cselab.lab import pretrain as pretraining
+from cselab.lab.corpus import TokenizedCorpus, tokenize_corpus, train_tokenizer
 from cselab.lab.pretrain import (
     PretrainConfig,
-    TokenizedCorpus,
     make_batch,
     new_model,
     pretrain,
     pretrain_from_files,
     pretraining_losses,
-    tokenize_corpus,
-    train_tokenizer,
 )
+from cselab.lab.warm_start import token_vectors
 from cselab.runfolder import RunFolderError
 
 SMALL = PretrainConfig(
@@ -346,7 +347,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(file
     monkeypatch.setattr(
         pretraining, "make_batch", lambda *arguments: made.append(arguments[-1]) or make(*arguments)
     )
-    monkeypatch.setattr(pretraining, "tokenize_corpus", lambda *_, **__: pytest.fail("tokenized again"))
+    monkeypatch.setattr(corpus, "tokenize_corpus", lambda *_, **__: pytest.fail("tokenized again"))
     run_on(files, output)
     assert made == [4, 5]
 
@@ -433,6 +434,41 @@ def test_a_corpus_too_small_for_one_row_is_named_before_anything_is_made(tokeniz
     with pytest.raises(ValueError, match=r"corpus 2 has 25 tokens in 5 sentences, too few for a row of 32"):
         pretrain(tokenizer, [large, small], SMALL, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_the_token_table_starts_as_the_vectors_of_another_encoder(files, finished, tmp_path):
+    """With a table that learns at a share of nothing, it stays as it was made."""
+    config = replace(SMALL, steps=1, token_lr=0.0, weight_decay=0.0, width=8)
+    output = run_on(files, tmp_path / "warm", config, tokenizer=finished, tokens_from=finished)
+    table = load_file(output / "model.safetensors")["bert.embeddings.word_embeddings.weight"].float()
+    tokenizer = AutoTokenizer.from_pretrained(finished)
+    texts = [
+        tokenize_corpus(tokenizer, read_sentences(files / name), neighbours=False)
+        for name in ("story.txt", "scattered.txt")
+    ]
+    counts = np.bincount(np.concatenate([text.ids for text in texts]), minlength=len(tokenizer))
+    assert torch.allclose(table, token_vectors(tokenizer, finished, 8, counts), atol=1e-4)
+
+    with pytest.raises(RunFolderError, match="tokens_from"):
+        run_on(files, output, config, tokenizer=finished)
+    with pytest.raises(ValueError, match=r"no model\.safetensors"):
+        run_on(files, tmp_path / "none", config, tokens_from=tmp_path)
+
+
+def test_the_token_table_learns_at_its_share_of_the_rate(tokenizer, corpora, tmp_path):
+    """Adam's first step moves each number by the rate, whatever its gradient."""
+    moved = {}
+    for share in (1.0, 0.1):
+        config = replace(SMALL, steps=1, lr=1e-3, token_lr=share, weight_decay=0.0)
+        output = pretrain(tokenizer, corpora, config, tmp_path / str(share), precision="fp32")
+        before = new_model(tokenizer, config).state_dict()
+        tensors, info = load_checkpoint(output / "checkpoint.safetensors")
+        after = unpack(tensors, info["model"])
+        for name in ("bert.embeddings.word_embeddings.weight", "bert.embeddings.position_embeddings.weight"):
+            moved[share, name] = (after[name] - before[name]).abs().max().item()
+    words, positions = sorted({name for _, name in moved}, reverse=True)
+    assert moved[0.1, words] == pytest.approx(0.1 * moved[1.0, words], rel=1e-2)
+    assert moved[0.1, positions] == moved[1.0, positions] > 0
 
 
 def test_other_settings_on_the_same_output_are_refused(files, finished, tmp_path, tokenizer, corpora):

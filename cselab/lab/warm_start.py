@@ -1,0 +1,53 @@
+"""A token table to start pretraining from: the input vectors of a released encoder, made to fit.
+
+Words then begin with a meaning of their own, which a small model that sees few tokens would be long in learning.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+SPREAD = 0.05  # standard deviation of the table's numbers; BERT's random positions and segments have 0.02
+
+
+def token_vectors(
+    tokenizer, folder: Path, width: int, counts: Int[np.ndarray, " v"]
+) -> Float[Tensor, "v {width}"]:
+    """The vectors of an encoder's input table for the tokens of another tokenizer, reduced to `width` numbers.
+
+    A token that both vocabularies hold keeps its vector; another is the mean of the pieces that the encoder's own
+    tokenizer makes of it. Mean and principal components are those of running text: each token weighs as often as
+    it occurs (`counts`). The mean and the first d // 100 components, which tell frequent words from rare ones
+    more than meanings, are removed (Mu and Viswanath 2018, "All-but-the-top", with d the encoder's width); the
+    next `width` components are kept, and scaled to a common standard deviation of 0.05.
+
+    Raises:
+        ValueError: a table that cannot fill `width` components.
+    """
+    from transformers import AutoModel, AutoTokenizer
+
+    theirs = AutoTokenizer.from_pretrained(folder)
+    table = AutoModel.from_pretrained(folder, dtype=torch.float32).get_input_embeddings().weight.detach()
+    known, unknown = theirs.get_vocab(), theirs.unk_token_id
+    top = table.shape[1] // 100
+    if top + width > min(table.shape[1], np.count_nonzero(counts) - 1):
+        raise ValueError(
+            f"width {width} is more than {folder} can fill: {np.count_nonzero(counts)} tokens occur, with vectors of "
+            f"{table.shape[1]} numbers, of which {top} components are removed"
+        )
+
+    def vector(token: str) -> Tensor:
+        if token in known:
+            return table[known[token]]
+        pieces = theirs(token.removeprefix("##"), add_special_tokens=False).input_ids
+        return table[pieces or [unknown]].mean(dim=0)
+
+    ours = torch.stack([vector(token) for token in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))])
+    weights = torch.from_numpy(counts / counts.sum()).to(ours.dtype)[:, None]
+    ours = ours - (weights * ours).sum(dim=0)
+    _, _, directions = torch.linalg.svd(weights.sqrt() * ours, full_matrices=False)
+    reduced = ours @ directions[top : top + width].T
+    return reduced * (SPREAD / reduced.std())

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import torch
+
+from cselab import SentenceEncoder
+from cselab.lab.corpus import train_tokenizer
+from cselab.lab.warm_start import SPREAD, token_vectors
+from cselab.world import World
+
+WIDTH = 32
+
+
+@pytest.fixture(scope="module")
+def text():
+    return [sentence.text for sentence in World(seed=0).sentences(300)]
+
+
+@pytest.fixture(scope="module")
+def ours(text):
+    return train_tokenizer(text, 500)
+
+
+@pytest.fixture(scope="module")
+def counts(ours, text):
+    """How often each token stands in the text."""
+    ids = [one for sentence in text for one in ours(sentence, add_special_tokens=False).input_ids]
+    return np.bincount(ids, minlength=len(ours))
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return SentenceEncoder.from_pretrained("micro")
+
+
+@pytest.fixture(scope="module")
+def folder(encoder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("encoder")
+    encoder.save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def averaged(ours, encoder):
+    """Each token's vector, or the mean of its pieces' vectors, by the encoder's own tokenizer, in float64."""
+    table = encoder.backbone.get_input_embeddings().weight.detach().double()
+    theirs, rows = encoder.tokenizer, []
+    for token in ours.convert_ids_to_tokens(range(len(ours))):
+        if token in theirs.get_vocab():
+            rows.append(table[theirs.convert_tokens_to_ids(token)])
+        else:
+            pieces = theirs(token.removeprefix("##"), add_special_tokens=False).input_ids
+            rows.append(torch.stack([table[piece] for piece in pieces]).mean(dim=0))
+    return torch.stack(rows)
+
+
+def test_the_table_is_that_of_a_slow_reference(ours, folder, counts, averaged):
+    """The eigenvectors of the covariance over running text, each token repeated as often as it occurs."""
+    text = averaged.repeat_interleave(torch.from_numpy(counts), dim=0)
+    covariance = torch.cov(text.T, correction=0)
+    _, vectors = torch.linalg.eigh(covariance)
+    kept = vectors.flip(1)[:, 1 : 1 + WIDTH]  # 128 // 100 is one component less
+    wanted = (averaged - text.mean(dim=0)) @ kept
+    wanted = wanted * SPREAD / wanted.std()
+    found = token_vectors(ours, folder, WIDTH, counts).double()
+    assert torch.allclose(found.abs(), wanted.abs(), rtol=1e-3, atol=3e-4)  # a component has no sign
+    assert torch.allclose(found @ found.T, wanted @ wanted.T, rtol=1e-3, atol=3e-4)
+
+
+def test_over_running_text_the_table_has_mean_zero_and_uncorrelated_columns(ours, folder, counts):
+    text = (
+        token_vectors(ours, folder, WIDTH, counts).double().repeat_interleave(torch.from_numpy(counts), dim=0)
+    )
+    assert torch.allclose(text.mean(dim=0), torch.zeros(WIDTH, dtype=torch.float64), atol=1e-6)
+    covariance = torch.cov(text.T)
+    assert (covariance - covariance.diag().diag()).abs().max() < 1e-6 * covariance.diag().max() / SPREAD
+    assert torch.all(covariance.diag().diff() <= 1e-9)
+
+
+def test_vocabularies_both_share_and_do_not_share_tokens_here(ours, encoder):
+    """Otherwise the reference would test half of it."""
+    shared = set(ours.get_vocab()) & set(encoder.tokenizer.get_vocab())
+    assert 50 < len(shared) < len(ours)
+
+
+@pytest.mark.parametrize("width", [128, 256])
+def test_a_width_that_the_vectors_cannot_fill_is_refused(ours, folder, counts, width):
+    with pytest.raises(ValueError, match=rf"width {width} is more .* of 128 numbers, of which 1 "):
+        token_vectors(ours, folder, width, counts)
