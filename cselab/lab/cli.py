@@ -63,6 +63,8 @@ data_app = _app("The public data sets on this machine.")
 notebooks_app = _app("The notebooks, headless.")
 app.add_typer(data_app, name="data")
 app.add_typer(notebooks_app, name="notebooks")
+world_app = _app("Text of the embedded world, on standard output: the same seed gives the same.")
+app.add_typer(world_app, name="world")
 
 EncoderName = Annotated[str, typer.Argument(help="embedded name (micro, mini), folder, or hub name")]
 Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
@@ -359,3 +361,37 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")]
 
 if __name__ == "__main__":
     app()
+HowMany = Annotated[int, typer.Argument(help="how many")]
+Split = Annotated[str, typer.Option(help="train, dev or test; they share no story")]
+WorldSeed = Annotated[int, typer.Option(help="of everything drawn")]
+
+
+@world_app.command("sentences", cls=Command)
+def world_sentences(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
+    """N different sentences, one a line."""
+    from cselab.world import World
+
+    for sentence in World(seed).sentences(n, split):
+        typer.echo(sentence.text)
+
+
+@world_app.command("documents", cls=Command)
+def world_documents(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
+    """N texts of five sentences that follow one another, one sentence a line."""
+    from cselab.world import World
+
+    for document in World(seed).documents(n, split):
+        for sentence in document:
+            typer.echo(sentence.text)
+
+
+@world_app.command("pairs", cls=Command)
+def world_pairs(n: HowMany, split: Split = "test", seed: WorldSeed = 0) -> None:
+    """N graded pairs, one a line: sentence, sentence, grade from 0 to 5, kind of pair, with tabs between."""
+    from cselab.world import World
+
+    pairs = World(seed).sts(n, split)
+    for row in zip(pairs.sentences1, pairs.sentences2, pairs.scores, pairs.subsets, strict=True):
+        typer.echo("\t".join(map(str, row)))
+
+

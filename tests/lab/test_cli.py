@@ -15,7 +15,7 @@ from filelock import FileLock
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
 from scipy.stats import spearmanr
-from tiny import make_sentences, write_checkpoint
+from tiny import WORDS, make_sentences, write_checkpoint
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -25,6 +25,7 @@ from cselab.data.fetch import Fetched
 from cselab.evaluators import sts
 from cselab.lab import cli, pretrain
 from cselab.methods import METHODS
+from cselab.world import World
 
 CORPUS = make_sentences(64)
 
@@ -344,6 +345,66 @@ def test_several_suites_go_into_one_file(encoder, stsb, tmp_path):
     assert json.loads(file.read_text())["scores"].keys() == {"STS-B", "uniformity"}
 
 
+def test_averaged_word_vectors_of_a_file_or_an_encoder_are_scored_by_name(encoder, stsb, tmp_path):
+    glove, file = tmp_path / "glove.txt", tmp_path / "scores.json"
+    glove.write_text("".join(f"{word} {row} {row**2 % 7} 1\n" for row, word in enumerate(WORDS)))
+    options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
+    for name, known_as in (
+        (f"static:{glove}", "averaged glove.txt"),
+        (f"static:{encoder}", "input embeddings of tiny"),
+    ):
+        run("evaluate", name, *options)
+        found = json.loads(file.read_text())
+        assert found["scores"].keys() == {"STS-B"} and found["records"][0]["encoder"] == known_as
+    assert "there is no encoder folder" in run("evaluate", f"static:{tmp_path}/no", *options, ok=False)
+
+
+@pytest.mark.parametrize("transform", ["whitening", "flow"])
+def test_an_encoder_is_scored_after_a_transform_that_the_record_names(
+    transform, encoder, stsb, corpus, tmp_path
+):
+    file = tmp_path / "scores.json"
+    options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
+    run("evaluate", encoder, *options)
+    plain = json.loads(file.read_text())["scores"]
+    run("evaluate", encoder, *options, "--posthoc", transform, "--fit", corpus)
+    found = json.loads(file.read_text())
+    assert found["records"][0]["encoder"] == f"tiny + {transform} fitted on 64 sentences of corpus.txt"
+    assert found["scores"].keys() == {"STS-B"} and found["scores"] != plain
+
+
+@pytest.mark.parametrize(
+    "name, options, said",
+    [
+        (None, ["--fit", "corpus.txt"], "--fit says what a transform is fitted on: give --posthoc"),
+        (None, ["--posthoc", "ica"], "'ica' is not one of 'whitening', 'flow'"),
+        (None, ["--posthoc", "flow", "--fit", "no.txt"], "no.txt: no such file"),
+        ("word-overlap", ["--posthoc", "whitening"], "whitening transforms sentence vectors; word_overlap"),
+    ],
+)
+def test_a_transform_that_cannot_be_made_says_why(name, options, said, encoder, stsb):
+    assert said in run("evaluate", name or encoder, "--suite", "sts", "--data", stsb, *options, ok=False)
+
+
+def test_baselines_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, tmp_path):
+    file = tmp_path / "beside.json"
+    said = run(
+        "baselines", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--fit", corpus, "--json", file
+    )  # fmt: skip
+    rows = [line for line in said.splitlines() if re.search(r" -?\d+\.\d\d$", line)]
+    found = json.loads(file.read_text())
+    assert [row.rsplit("  ", 1)[0].strip() for row in rows] == list(found) == [
+        "random",
+        "word overlap",
+        "input embeddings of tiny",
+        "tiny",
+        "tiny + whitening fitted on 64 sentences of corpus.txt",
+        "tiny + flow fitted on 64 sentences of corpus.txt",
+    ]
+    for row, scores in zip(rows, found.values(), strict=True):
+        assert row.endswith(f"{scores['scores']['STS-B']:.2f}")
+
+
 def test_a_failed_evaluation_is_told_by_the_exit_code_and_has_no_score(encoder, stsb, tmp_path, monkeypatch):
     monkeypatch.setattr(
         SentenceEncoder, "encode", lambda self, sentences, *_, **__: np.ones((len(sentences), 4))
@@ -422,6 +483,21 @@ def test_encode_writes_the_vectors_of_a_file_in_their_order(encoder, corpus, tmp
 def test_vectors_that_could_not_be_written_are_not_made(output, said, encoder, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(SentenceEncoder, "encode", lambda *_, **__: pytest.fail("encoded"))
     assert said in run("encode", encoder, corpus, "--output", tmp_path / output, ok=False)
+
+
+# ------------------------------------------------------------------------------------------ world
+
+
+def test_world_writes_the_sentences_documents_and_pairs_of_the_generator():
+    world = World(seed=3)
+    sentences = run("world", "sentences", 4, "--split", "dev", "--seed", 3)
+    assert sentences.splitlines() == [one.text for one in world.sentences(4, "dev")]
+    documents = run("world", "documents", 2, "--seed", 3)
+    assert documents.splitlines() == [one.text for told in world.documents(2) for one in told]
+    first, second, grade, kind = run("world", "pairs", 6, "--seed", 3).splitlines()[5].split("\t")
+    pairs = world.sts(6)
+    assert (first, second, kind) == (pairs.sentences1[5], pairs.sentences2[5], pairs.subsets[5])
+    assert float(grade) == pairs.scores[5] == 5.0
 
 
 # ------------------------------------------------------------------------------------------ methods
@@ -591,7 +667,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ("evaluate micro --taks STS12", "Allowed: --suite, --task, --data"),
         ("data check --deep", "No such option: --deep"),
         ("--fast", "No such option: --fast"),
-        ("trian simcse", "Allowed: train, evaluate, encode, methods, pretrain, doctor, data, notebooks"),
+        ("trian simcse", "methods, pretrain, doctor, data, notebooks, world"),
         ("data fetsh", "Allowed: check, fetch"),
         ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
         ("notebooks walk", "Allowed: run"),
