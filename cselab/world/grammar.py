@@ -108,6 +108,8 @@ class Grammar:
             article = "my" if noun.kind == "mine" else "the"
         elif thing.quantity in self.lexicon.words:
             article = self.word(thing.quantity, rng)
+            if role == "subject" and article.isdigit():  # a sentence does not begin with a figure
+                article = self.lexicon.words[thing.quantity].words[0]
         elif noun.kind == "mass" and role == "subject" and article != "the":
             article = rng.choice(("the", ""))
         elif plural or noun.kind == "mass":
@@ -198,6 +200,7 @@ class Clause:
                 self._predicate(subject, self._rest(others, subject)),
             ]
         elif "passive" in form:
+            article = article or ("the" if self.meaning.negated else "")  # not "some goals were not scored"
             subject, agent = self._role(target, article, "subject"), self._role(self.saying.subject)
             rest = joined(self._rest(others, agent), "by", agent.text)
             words = [subject.text, self._predicate(subject, rest, passive=True)]
