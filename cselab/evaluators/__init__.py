@@ -1,6 +1,15 @@
 """Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
 
-from cselab.evaluators.baselines import RandomEncoder, StaticEmbeddings, TransformedEncoder, word_overlap
+from cselab.evaluators.baselines import (
+    RandomEncoder,
+    StaticEmbeddings,
+    TransformedEncoder,
+    evaluate_beside,
+    fitted,
+    named_encoder,
+    with_baselines,
+    word_overlap,
+)
 from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.geometry import (
@@ -33,9 +42,12 @@ __all__ = [
     "compare",
     "effective_rank",
     "evaluate",
+    "evaluate_beside",
     "feature_correlation",
+    "fitted",
     "mcnemar",
     "mean_cosine",
+    "named_encoder",
     "paired_bootstrap",
     "paired_t_test",
     "rank",
@@ -43,5 +55,6 @@ __all__ = [
     "sampled_uniformity",
     "spectrum",
     "uniformity",
+    "with_baselines",
     "word_overlap",
 ]

@@ -1,15 +1,21 @@
-"""What every score should be seen beside: chance, word overlap, and word vectors without a context."""
+"""What every score should be seen beside: chance, word overlap, word vectors without a context, and the encoder's
+own vectors whitened or made normal afterwards. `with_baselines` has them all.
+"""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from cselab.data import DataError, read_lines
-from cselab.evaluators.vectors import encode
+from cselab.data import DataError, Pairs, read_lines, read_sentences
+from cselab.evaluators.evaluation import evaluate
+from cselab.evaluators.records import Scores
+from cselab.evaluators.suites import Source
+from cselab.evaluators.vectors import NeedsVectors, encode
 
 
 class RandomEncoder:
@@ -121,17 +127,164 @@ class TransformedEncoder:
     """An encoder whose vectors pass through a fitted post-hoc transform (BERT-whitening, BERT-flow).
 
     `transform` is anything fitted with `transform(vectors) -> vectors`.
+
+    See also: `fitted`, which fits one and says in the name on what.
     """
 
     def __init__(self, encoder: Any, transform: Any, name: str | None = None):
         self.encoder, self.transform = encoder, transform
-        self.name = name or f"{getattr(encoder, 'name', type(encoder).__name__)} + {type(transform).__name__}"
+        self.name = name or f"{_name(encoder)} + {type(transform).__name__}"
         self.pooling = getattr(encoder, "pooling", "")
         self.representation = getattr(encoder, "representation", "")
+        self.max_length = getattr(encoder, "max_length", None)
+
+    @property
+    def last_truncation(self) -> Any:
+        """What the encoder beneath cut in its last call."""
+        return getattr(self.encoder, "last_truncation", None)
 
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
         transformed = self.transform.transform(encode(self.encoder, sentences))
         return np.asarray(transformed)
+
+
+TRANSFORMS = ("whitening", "flow")
+
+FIT_ON = 5000
+"""Sentences of a text or of the world that a transform is fitted on, from the first on; all, where there are fewer."""
+
+
+def fitted(encoder: Any, transform: str, text: str | Path = "world") -> TransformedEncoder:
+    """The encoder with BERT-whitening or BERT-flow, fitted on its vectors of the first `FIT_ON` sentences of a text.
+
+    Transform, text and number of sentences are in its name, and so in every record.
+
+    Args:
+        encoder: something that encodes; `word_overlap` has no vectors to transform.
+        transform: "whitening" or "flow", with the defaults of `cselab.posthoc`.
+        text: a text file, a sentence a line; or "world" for training sentences of the embedded world.
+
+    Raises:
+        ValueError: an unknown transform; too few sentences to fit it on; no vectors to transform.
+        DataError: no such file, or no sentence in it.
+    """
+    from cselab.posthoc import BertFlow, BertWhitening
+
+    if transform not in TRANSFORMS:
+        raise ValueError(f"unknown transform {transform!r}; the transforms are: {', '.join(TRANSFORMS)}")
+    if not hasattr(encoder, "encode"):
+        raise NeedsVectors(f"{transform} transforms sentence vectors; {_name(encoder)} has none")
+    sentences = _fitting_sentences(text)
+    kind = {"whitening": BertWhitening, "flow": BertFlow}[transform]
+    where = "the world" if str(text) == "world" else Path(text).name
+    return TransformedEncoder(
+        encoder,
+        kind().fit(encode(encoder, sentences)),
+        name=f"{_name(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}",
+    )
+
+
+def named_encoder(name: str, pooling: str | None = None, representation: str | None = None) -> Any:
+    """What `evaluate` can score, by the name it has on the command line.
+
+    Args:
+        name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
+            "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's embedded
+            name, folder or hub name.
+        pooling, representation: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
+    """
+    from cselab.encoder import SentenceEncoder
+
+    kind, _, source = name.partition(":")
+    if kind == "static" and Path(source).is_file():
+        return StaticEmbeddings.from_glove(source)
+    if kind == "static":
+        return StaticEmbeddings.from_encoder(SentenceEncoder.from_pretrained(source))
+    if name == "word-overlap":
+        return word_overlap
+    if name == "random":
+        return RandomEncoder()
+    return SentenceEncoder.from_pretrained(name, pooling=pooling, representation=representation)
+
+
+def with_baselines(
+    encoder: Any,
+    text: str | Path = "world",
+    word_vectors: str | Path | None = None,
+    transforms: Sequence[str] = TRANSFORMS,
+) -> dict[str, Any]:
+    """An encoder and what its score should be seen beside, by name, each to be passed to `evaluate`.
+
+    A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
+    own averaged input embeddings where it has them, the encoder, and its vectors transformed after a fit on a
+    text (see `fitted`). They share one pass of the encoder over the same sentences.
+    """
+    once = _Once(encoder)
+    beside: dict[str, Any] = {"random": RandomEncoder(), "word overlap": word_overlap}
+    if word_vectors is not None:
+        glove = StaticEmbeddings.from_glove(word_vectors)
+        beside[glove.name] = glove
+    if hasattr(encoder, "backbone"):
+        own = StaticEmbeddings.from_encoder(encoder)
+        beside[own.name] = own
+    beside[_name(encoder)] = once
+    for transform in transforms:
+        transformed = fitted(once, transform, text)
+        beside[transformed.name] = transformed
+    return beside
+
+
+def evaluate_beside(
+    encoder: Any,
+    suite: str | Pairs | Sequence[str],
+    data: Source = None,
+    tasks: Sequence[str] | None = None,
+    *,
+    text: str | Path = "world",
+    word_vectors: str | Path | None = None,
+    **options: Any,
+) -> dict[str, Scores]:
+    """The scores of `with_baselines(encoder, text, word_vectors)` by name; `cselab.lab.table` shows them side by side.
+
+    A baseline that can score none of the tasks is left out: word overlap where all need vectors.
+
+    Args:
+        suite, data, tasks, options: as `evaluate` takes them.
+    """
+    found = {}
+    for name, model in with_baselines(encoder, text, word_vectors).items():
+        try:
+            found[name] = evaluate(model, suite, data, tasks, **options)
+        except NeedsVectors:
+            continue
+    return found
+
+
+class _Once:
+    """An encoder that keeps its last vectors, for those who ask for the same sentences next."""
+
+    def __init__(self, encoder: Any):
+        self.encoder, self.sentences, self.vectors = encoder, None, None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.encoder, name)
+
+    def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
+        if sentences != self.sentences:
+            self.sentences, self.vectors = list(sentences), encode(self.encoder, sentences)
+        return self.vectors
+
+
+def _fitting_sentences(text: str | Path) -> list[str]:
+    if str(text) == "world":
+        from cselab.evaluators.world import the_world
+
+        return [sentence.text for sentence in the_world().sentences(FIT_ON, split="train")]
+    return list(islice(read_sentences(text), FIT_ON))
+
+
+def _name(encoder: Any) -> str:
+    return getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
 
 
 def _numbers(fields: list[str], width: int, place: str) -> Float[np.ndarray, " d"]:

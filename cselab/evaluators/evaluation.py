@@ -33,15 +33,15 @@ def evaluate(
 
     Args:
         encoder: anything with `encode(list[str])` that gives one vector a sentence; for STS also a function
-            of two lists of sentences that gives similarities, such as `word_overlap`.
+            of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
+            are then listed in `Scores.missing`, and an error when nothing else was asked for.
         suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",
             "world-clustering", which need no data folder; or several in a list; or `Pairs` of your own, scored
             as an STS set.
         data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
             sentences, a text file, or "world" for the embedded world's pairs.
-        tasks: names of tasks; all of the suites when None. A task whose data are missing, or that needs vectors
-            where a function scores pairs, is an error when it was named, and otherwise listed in
-            `Scores.missing`; it is an error, too, when nothing else is left.
+        tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
+            was named, and otherwise listed in `Scores.missing`.
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean",
             "weighted_mean". The other two are among the records.
         protocol: of the transfer tasks, the world's too: "senteval", "senteval-fast" or "lbfgs".
@@ -67,7 +67,7 @@ def evaluate(
         try:
             records, outcome = _measured(task, encoded, about)
         except NeedsVectors as reason:
-            if tasks is not None or (task is collected[-1] and not scores.records):
+            if task is collected[-1] and not scores.records:
                 raise
             missing[task.name] = str(reason)
             continue

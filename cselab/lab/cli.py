@@ -1,4 +1,4 @@
-"""The command line: `cselab train`, `evaluate`, `encode`, `methods`, `pretrain`, `data`, `notebooks`, `doctor`."""
+"""The command line: `cselab train`, `evaluate`, `baselines`, `encode`, `methods`, `pretrain`, and so on."""
 
 import json
 import os
@@ -71,6 +71,14 @@ Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the en
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ../shared/data")
 ]
+Suites = Annotated[
+    list[str],
+    typer.Option(
+        help="sts, geometry, transfer, clustering, world, world-transfer, world-clustering; may be repeated"
+    ),
+]
+Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
+Protocol = Annotated[str, typer.Option(help="of transfer: senteval, senteval-fast or lbfgs")]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
 
 
@@ -164,31 +172,39 @@ def train(
 @app.command(cls=Command)
 def evaluate(
     encoder: EncoderName,
-    suite: Annotated[
-        list[str], typer.Option(help="sts, geometry, transfer, clustering, world; may be repeated")
-    ],
-    task: Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")] = None,
+    suite: Suites,
+    task: Tasks = None,
     data: DataFolder = None,
     pooling: Pooling = None,
     representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
     aggregation: Annotated[str, typer.Option(help="all, mean or weighted_mean")] = "all",
-    protocol: Annotated[str, typer.Option(help="of transfer: senteval, senteval-fast or lbfgs")] = "senteval",
+    protocol: Protocol = "senteval",
+    posthoc: Annotated[
+        Literal["whitening", "flow"] | None,
+        typer.Option(help="transform the vectors: BERT-whitening or BERT-flow"),
+    ] = None,
+    fit: Annotated[
+        str | None,
+        typer.Option(help="text file whose first 5000 sentences --posthoc is fitted on; default: world"),
+    ] = None,
     cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
 ) -> None:
-    """Score an encoder: an encoder's folder or name, `word-overlap`, or `random`; fails if a task has no score."""
-    from cselab.encoder import SentenceEncoder
-    from cselab.evaluators import RandomEncoder, word_overlap
+    """Score an encoder; fails if a task has no score.
+
+    ENCODER is a folder or name, `random`, `word-overlap`, `static:FILE` (averaged word vectors of a GloVe text
+    file) or `static:ENCODER` (averaged input embeddings).
+    """
     from cselab.evaluators import evaluate as score
+    from cselab.evaluators import fitted, named_encoder
 
     if json_file is not None:
         _writable(json_file)
-    if encoder == "word-overlap":
-        model: Any = word_overlap
-    elif encoder == "random":
-        model = RandomEncoder()
-    else:
-        model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, representation=representation)
+    if fit is not None and posthoc is None:
+        raise ValueError("--fit says what a transform is fitted on: give --posthoc whitening or flow, too")
+    model: Any = named_encoder(encoder, pooling, representation)
+    if posthoc is not None:
+        model = fitted(model, posthoc, fit or "world")
     scores = score(
         model, suite if len(suite) > 1 else suite[0], data, task, aggregation, protocol=protocol, cache=cache
     )
@@ -196,6 +212,46 @@ def evaluate(
     if json_file is not None:
         scores.to_json(json_file)
     if scores.failures:
+        raise typer.Exit(1)
+
+
+@app.command(cls=Command)
+def baselines(
+    encoder: EncoderName,
+    suite: Suites,
+    task: Tasks = None,
+    data: DataFolder = None,
+    pooling: Pooling = None,
+    protocol: Protocol = "senteval",
+    glove: Annotated[Path | None, typer.Option(help="word vectors in a text file, to be averaged")] = None,
+    fit: Annotated[
+        str, typer.Option(help="text file whose first 5000 sentences whitening and flow are fitted on")
+    ] = "world",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="write all scores and records here")
+    ] = None,
+) -> None:
+    """An encoder's scores beside chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow."""
+    from cselab.encoder import SentenceEncoder
+    from cselab.evaluators import evaluate_beside
+    from cselab.lab.table import table
+
+    if json_file is not None:
+        _writable(json_file)
+    model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
+    found = evaluate_beside(model, suite, data, task, text=fit, word_vectors=glove, protocol=protocol)
+    typer.echo(table({name: scores.scores for name, scores in found.items()}))
+    failures = [
+        f"{name}: {failed} failed: {reason}"
+        for name, scores in found.items()
+        for failed, reason in scores.failures.items()
+    ]
+    for line in failures:
+        typer.echo(line)
+    if json_file is not None:
+        content = {name: scores.to_dict() for name, scores in found.items()}
+        json_file.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    if failures:
         raise typer.Exit(1)
 
 
@@ -261,6 +317,9 @@ def pretrain(
         list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated")
     ] = None,
     tokenizer: Annotated[Path | None, typer.Option(help="folder of a tokenizer; default: train one")] = None,
+    tokens_from: Annotated[
+        Path | None, typer.Option(help="folder of an encoder whose input vectors start the token table")
+    ] = None,
     settings: Settings = None,
 ) -> None:
     """Pretrain a small plain BERT by masked words and next passages; continues an unfinished run.
@@ -315,9 +374,6 @@ def data_fetch(
     if not task:
         typer.echo(ELSEWHERE)
     if refused:
-    tokens_from: Annotated[
-        Path | None, typer.Option(help="folder of an encoder whose input vectors start the token table")
-    ] = None,
         raise typer.Exit(1)
 
 
@@ -359,8 +415,6 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")]
             typer.echo(f"{'ok ' if finding.good else '-- '} {finding.what:24}{finding.found}")
 
 
-if __name__ == "__main__":
-    app()
 HowMany = Annotated[int, typer.Argument(help="how many")]
 Split = Annotated[str, typer.Option(help="train, dev or test; they share no story")]
 WorldSeed = Annotated[int, typer.Option(help="of everything drawn")]
@@ -395,3 +449,5 @@ def world_pairs(n: HowMany, split: Split = "test", seed: WorldSeed = 0) -> None:
         typer.echo("\t".join(map(str, row)))
 
 
+if __name__ == "__main__":
+    app()

@@ -2,9 +2,21 @@ import gzip
 
 import numpy as np
 import pytest
+from tiny import make_encoder, make_sentences, write_checkpoint
 
-from cselab.data import DataError, Pairs
-from cselab.evaluators import RandomEncoder, StaticEmbeddings, TransformedEncoder, evaluate, word_overlap
+from cselab.data import DataError, MissingFile, Pairs
+from cselab.evaluators import (
+    RandomEncoder,
+    StaticEmbeddings,
+    TransformedEncoder,
+    evaluate,
+    evaluate_beside,
+    fitted,
+    named_encoder,
+    with_baselines,
+    word_overlap,
+)
+from cselab.posthoc import BertFlow, BertWhitening
 
 GLOVE = "dog 1 0 0\nThe 0 1 0\nruns 0 0 1\n"
 
@@ -125,3 +137,122 @@ def test_a_transformed_encoder_passes_its_vectors_through_the_transform(angles, 
     assert turned.encode(["0 a"]) == pytest.approx(np.array([[0, 1]]))
     assert turned.name == "angles + Turn" and turned.pooling == "none"
     assert evaluate(turned, pairs).scores == pytest.approx(evaluate(angles, pairs).scores)
+
+
+# ------------------------------------------------------------------------------------ fitted transforms
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(make_sentences(90, seed=3)) + "\n")
+    return path
+
+
+@pytest.fixture
+def scored():
+    """Pairs of other sentences than those of the corpus."""
+    sentences = make_sentences(40, seed=4)
+    return Pairs(sentences[:20], sentences[20:], [float(row % 6) for row in range(20)], "toy", "test")
+
+
+@pytest.mark.parametrize(("transform", "kind"), [("whitening", BertWhitening), ("flow", BertFlow)])
+def test_a_transform_is_fitted_on_the_text_and_named_in_the_record(transform, kind, corpus, scored):
+    encoder = make_encoder()
+    model = fitted(encoder, transform, corpus)
+    vectors = (
+        kind().fit(encoder.encode(make_sentences(90, seed=3))).transform(encoder.encode(scored.sentences))
+    )
+    np.testing.assert_allclose(model.encode(scored.sentences), vectors, rtol=1e-4, atol=1e-5)
+    (record, *_) = evaluate(model, scored).records
+    assert record.encoder == f"tiny + {transform} fitted on 90 sentences of corpus.txt"
+    assert (record.pooling, record.max_length) == ("mean", encoder.max_length)
+    assert record.truncated == 0
+
+
+def test_only_the_first_sentences_of_a_long_text_are_fitted_on(corpus, monkeypatch):
+    from cselab.evaluators import baselines
+
+    monkeypatch.setattr(baselines, "FIT_ON", 50)
+    assert fitted(make_encoder(), "whitening", corpus).name == (
+        "tiny + whitening fitted on 50 sentences of corpus.txt"
+    )
+
+
+def test_the_world_is_there_to_be_fitted_on(monkeypatch):
+    from cselab.evaluators import baselines
+
+    monkeypatch.setattr(baselines, "FIT_ON", 40)
+    model = fitted(RandomEncoder(8), "whitening")
+    assert model.name == "random + whitening fitted on 40 sentences of the world"
+
+
+def test_a_transform_that_cannot_be_fitted_says_why(tmp_path, corpus):
+    with pytest.raises(ValueError, match="unknown transform 'ica'; the transforms are: whitening, flow"):
+        fitted(make_encoder(), "ica", corpus)
+    with pytest.raises(ValueError, match="whitening transforms sentence vectors; word_overlap has none"):
+        fitted(word_overlap, "whitening", corpus)
+    with pytest.raises(MissingFile, match=r"none\.txt"):
+        fitted(make_encoder(), "whitening", tmp_path / "none.txt")
+    (tmp_path / "few.txt").write_text("the cat\na dog\n")
+    with pytest.raises(ValueError, match="too few to whiten 8"):
+        fitted(make_encoder(), "whitening", tmp_path / "few.txt")
+
+
+# ------------------------------------------------------------------------------------ by name, side by side
+
+
+def test_encoders_and_baselines_have_names(tmp_path, glove):
+    folder = write_checkpoint(tmp_path / "tiny")
+    assert named_encoder("word-overlap") is word_overlap
+    assert isinstance(named_encoder("random"), RandomEncoder)
+    assert named_encoder(f"static:{glove}").name == "averaged glove.txt"
+    assert named_encoder(f"static:{folder}").name.startswith("input embeddings of ")
+    assert named_encoder(str(folder), pooling="cls").pooling == "cls"
+    with pytest.raises(ValueError, match="none"):
+        named_encoder(f"static:{tmp_path}/none")
+
+
+def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
+    encoder = make_encoder()
+    found = evaluate_beside(encoder, scored, text=corpus, word_vectors=glove)
+    assert list(found) == [
+        "random",
+        "word overlap",
+        "averaged glove.txt",
+        "input embeddings of tiny",
+        "tiny",
+        "tiny + whitening fitted on 90 sentences of corpus.txt",
+        "tiny + flow fitted on 90 sentences of corpus.txt",
+    ]
+    for name, alone in {
+        "random": RandomEncoder(),
+        "word overlap": word_overlap,
+        "averaged glove.txt": StaticEmbeddings.from_glove(glove),
+        "input embeddings of tiny": StaticEmbeddings.from_encoder(encoder),
+        "tiny": encoder,
+        "tiny + whitening fitted on 90 sentences of corpus.txt": fitted(encoder, "whitening", corpus),
+    }.items():
+        assert found[name].scores == pytest.approx(evaluate(alone, scored).scores, abs=1e-4)
+    assert found["tiny"].records[0].pooling == "mean"
+
+
+def test_the_encoder_passes_once_over_each_set_of_sentences(corpus, scored):
+    encoder, calls = make_encoder(), []
+    encode = encoder.encode
+    encoder.encode = lambda sentences: calls.append(len(sentences)) or encode(sentences)
+    evaluate_beside(encoder, scored, text=corpus)
+    assert calls == [90, 40]
+
+
+def test_a_baseline_without_vectors_is_left_out_where_all_tasks_need_them(corpus):
+    found = evaluate_beside(make_encoder(), "geometry", make_sentences(30, seed=5), text=corpus)
+    assert "word overlap" not in found and len(found) == 5
+    assert (
+        found["tiny + whitening fitted on 90 sentences of corpus.txt"].scores["uniformity"]
+        < found["tiny"].scores["uniformity"]
+    )
+
+
+def test_an_encoder_without_input_embeddings_has_the_other_baselines(angles, tmp_path):
+    assert list(with_baselines(angles, transforms=())) == ["random", "word overlap", "angles"]
