@@ -174,13 +174,11 @@ class Clause:
             where = grammar.lexicon.nouns[meaning.place.noun].on or "in"
             self.place = f"{where} {grammar.phrase(meaning.place, rng, article).text}"
         way = grammar.word(meaning.way, rng)
-        early = way.endswith("ly") and " " not in way and rng.random() < 0.85
+        early = way.endswith("ly") and " " not in way
         self.early, self.late = (way, "") if early else ("", way)
 
     def sentence(self, form: str, opener: str = "") -> str:
         """The sentence in one of `FORMS`."""
-        if self.late.endswith("ly") and form not in ("plain", "fronted"):
-            self.early, self.late = self.late, ""
         setting = [text for text in (self.place, self.time) if text]
         front = opener or (self.rng.choice(setting) if "fronted" in form else "")
         setting = [text for text in setting if text != front]
