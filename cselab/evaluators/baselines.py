@@ -13,9 +13,10 @@ from jaxtyping import Float
 
 from cselab.data import DataError, Pairs, read_lines, read_sentences
 from cselab.evaluators.evaluation import evaluate
+from cselab.evaluators.geometry import rank
 from cselab.evaluators.records import Scores
 from cselab.evaluators.suites import Source
-from cselab.evaluators.vectors import NeedsVectors, encode
+from cselab.evaluators.vectors import NeedsVectors, encode, require_sound
 
 
 class RandomEncoder:
@@ -161,11 +162,13 @@ def fitted(encoder: Any, transform: str, text: str | Path = "world") -> Transfor
 
     Args:
         encoder: something that encodes; `word_overlap` has no vectors to transform.
-        transform: "whitening" or "flow", with the defaults of `cselab.posthoc`.
+        transform: "whitening" of all directions in which the vectors vary (a layer norm leaves one out), or "flow"
+            with the defaults of `cselab.posthoc`.
         text: a text file, a sentence a line; or "world" for training sentences of the embedded world.
 
     Raises:
-        ValueError: an unknown transform; too few sentences to fit it on; no vectors to transform.
+        ValueError: an unknown transform; too few sentences to fit it on; vectors that are not finite or all the
+            same, or none.
         DataError: no such file, or no sentence in it.
     """
     from cselab.posthoc import BertFlow, BertWhitening
@@ -175,11 +178,17 @@ def fitted(encoder: Any, transform: str, text: str | Path = "world") -> Transfor
     if not hasattr(encoder, "encode"):
         raise NeedsVectors(f"{transform} transforms sentence vectors; {_name(encoder)} has none")
     sentences = _fitting_sentences(text)
-    kind = {"whitening": BertWhitening, "flow": BertFlow}[transform]
+    vectors = encode(encoder, sentences)
+    require_sound(vectors)
+    if transform == "whitening":
+        spanned = rank(vectors) if len(vectors) > vectors.shape[1] else None
+        fit: BertWhitening | BertFlow = BertWhitening(n_components=spanned)
+    else:
+        fit = BertFlow()
     where = "the world" if str(text) == "world" else Path(text).name
     return TransformedEncoder(
         encoder,
-        kind().fit(encode(encoder, sentences)),
+        fit.fit(vectors),
         name=f"{_name(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}",
     )
 

@@ -1,4 +1,5 @@
 import gzip
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ from tiny import make_encoder, make_sentences, write_checkpoint
 
 from cselab.data import DataError, MissingFile, Pairs
 from cselab.evaluators import (
+    DegenerateEmbeddings,
     RandomEncoder,
     StaticEmbeddings,
     TransformedEncoder,
@@ -156,18 +158,35 @@ def scored():
     return Pairs(sentences[:20], sentences[20:], [float(row % 6) for row in range(20)], "toy", "test")
 
 
-@pytest.mark.parametrize(("transform", "kind"), [("whitening", BertWhitening), ("flow", BertFlow)])
-def test_a_transform_is_fitted_on_the_text_and_named_in_the_record(transform, kind, corpus, scored):
+@pytest.mark.parametrize(  # the layer norm of the tiny encoder leaves seven of its eight directions
+    ("transform", "alone"), [("whitening", BertWhitening(n_components=7)), ("flow", BertFlow())]
+)
+def test_a_transform_is_fitted_on_the_text_and_named_in_the_record(transform, alone, corpus, scored):
     encoder = make_encoder()
     model = fitted(encoder, transform, corpus)
-    vectors = (
-        kind().fit(encoder.encode(make_sentences(90, seed=3))).transform(encoder.encode(scored.sentences))
+    vectors = alone.fit(encoder.encode(make_sentences(90, seed=3))).transform(
+        encoder.encode(scored.sentences)
     )
     np.testing.assert_allclose(model.encode(scored.sentences), vectors, rtol=1e-4, atol=1e-5)
     (record, *_) = evaluate(model, scored).records
     assert record.encoder == f"tiny + {transform} fitted on 90 sentences of corpus.txt"
     assert (record.pooling, record.max_length) == ("mean", encoder.max_length)
     assert record.truncated == 0
+
+
+def test_a_direction_without_variance_is_left_out_of_the_whitening(corpus, tmp_path):
+    class Flat:
+        """Random vectors whose entries sum to nothing, as those of a layer norm without a gain do."""
+
+        name = "flat"
+
+        def encode(self, sentences):
+            vectors = RandomEncoder(8).encode(sentences)
+            return vectors - vectors.mean(axis=1, keepdims=True)
+
+    model = fitted(Flat(), "whitening", corpus)
+    white = model.encode(make_sentences(90, seed=3))
+    np.testing.assert_allclose(np.cov(white, rowvar=False), np.eye(7), atol=1e-4)
 
 
 def test_only_the_first_sentences_of_a_long_text_are_fitted_on(corpus, monkeypatch):
@@ -194,6 +213,8 @@ def test_a_transform_that_cannot_be_fitted_says_why(tmp_path, corpus):
         fitted(word_overlap, "whitening", corpus)
     with pytest.raises(MissingFile, match=r"none\.txt"):
         fitted(make_encoder(), "whitening", tmp_path / "none.txt")
+    with pytest.raises(DegenerateEmbeddings, match="constant embeddings: all 90"):
+        fitted(SimpleNamespace(encode=lambda sentences: np.ones((len(sentences), 8))), "flow", corpus)
     (tmp_path / "few.txt").write_text("the cat\na dog\n")
     with pytest.raises(ValueError, match="too few to whiten 8"):
         fitted(make_encoder(), "whitening", tmp_path / "few.txt")
