@@ -12,7 +12,10 @@ from importlib.resources import files
 from cselab.world import morphology
 
 KINDS = {"": "count", "~": "mass", "=": "bare", "+": "pair", "^": "unique", "'": "mine", "(": "class"}
-GENDERS = {"man": "his", "boy": "his", "kinsman": "his", "woman": "her", "girl": "her", "kinswoman": "her"}
+GENDERS = dict.fromkeys(("man", "boy", "kinsman", "groom", "king", "prince", "waiter"), "his")
+GENDERS |= dict.fromkeys(
+    ("woman", "girl", "kinswoman", "bride", "queen", "princess", "waitress", "actress"), "her"
+)
 TITLES = {"woman": "Ms", "man": "Mr"}
 # An entry of nouns.txt: mark, words, preposition, adjective families.
 ENTRY = re.compile(r"([~=+^'(]?)([^@\[]+?)\)? *(?:@(\w+))? *(?:\[(.*)\])?")
