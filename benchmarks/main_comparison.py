@@ -76,7 +76,8 @@ def scored(model, protocol: Protocol, evaluator: PairsEvaluator) -> dict:
     """Test scores, the dev score, and the geometry: of STS-B's test sentences, or else of the dev sentences."""
     dev = evaluator(model) if hasattr(model, "encode") else {}
     wanted = protocol.tasks + GEOMETRY * ("geometry" in protocol.suites and bool(dev))
-    found = evaluate(model, [suite for suite in protocol.suites if dev or suite != "geometry"]).scores
+    suites = [suite for suite in protocol.suites if dev or suite != "geometry"]
+    found = evaluate(model, suites, tasks=None if "geometry" in suites else protocol.tasks).scores
     scores = {name: found[name] for name in wanted} | {
         name: dev[name] for name in GEOMETRY if name in dev and name not in wanted
     }
@@ -149,7 +150,7 @@ def table(lines: list[dict], protocol: Protocol) -> str:
         cells = [label, str(sum("seed" in line for line in group) or "")]
         cells.append(cell([line["dev"] for line in group]))
         cells += [cell([line["scores"].get(task) for line in group]) for task in protocol.tasks]
-        cells += [cell([line["avg"] for line in group])] * protocol.averaged
+        cells += [cell([line["avg"] for line in group])] if protocol.averaged else []
         cells += [cell([line["scores"].get(name) for line in group], 2) for name in GEOMETRY]
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
