@@ -59,9 +59,7 @@ def main() -> None:
     for name in arguments.encoders:
         encoder = named_encoder(minilm_folder() if name == "minilm" else name, arguments.pooling)
         scores = evaluate(encoder, arguments.suite or SUITES, cache=arguments.cache)
-        scores.records = [
-            replace(record, encoder=name) for record in scores.records
-        ]  # no folder of this machine
+        scores = replace(scores, records=[replace(record, encoder=name) for record in scores.records])
         file = RESULTS / f"suites-{Path(name).name}.json"
         (merged(read_scores(file), scores) if file.exists() else scores).to_json(file)
         print(f"{name}\n{scores}\n", flush=True)

@@ -393,14 +393,18 @@ def test_baselines_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, 
     )  # fmt: skip
     rows = [line for line in said.splitlines() if re.search(r" -?\d+\.\d\d$", line)]
     found = json.loads(file.read_text())
-    assert [row.rsplit("  ", 1)[0].strip() for row in rows] == list(found) == [
-        "random",
-        "word overlap",
-        "input embeddings of tiny",
-        "tiny",
-        "tiny + whitening fitted on 64 sentences of corpus.txt",
-        "tiny + flow fitted on 64 sentences of corpus.txt",
-    ]
+    assert (
+        [row.rsplit("  ", 1)[0].strip() for row in rows]
+        == list(found)
+        == [
+            "random",
+            "word overlap",
+            "input embeddings of tiny",
+            "tiny",
+            "tiny + whitening fitted on 64 sentences of corpus.txt",
+            "tiny + flow fitted on 64 sentences of corpus.txt",
+        ]
+    )
     for row, scores in zip(rows, found.values(), strict=True):
         assert row.endswith(f"{scores['scores']['STS-B']:.2f}")
 
