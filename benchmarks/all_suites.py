@@ -57,9 +57,11 @@ def main() -> None:
     parser.add_argument("--cache", help="folder that keeps the vectors")
     arguments = parser.parse_args()
     for name in arguments.encoders:
-        encoder = named_encoder(minilm_folder() if name == "minilm" else name, arguments.pooling)
+        encoder = named_encoder(str(minilm_folder()) if name == "minilm" else name, arguments.pooling)
         scores = evaluate(encoder, arguments.suite or SUITES, cache=arguments.cache)
-        scores = replace(scores, records=[replace(record, encoder=name) for record in scores.records])
+        # results hold no folder of this machine
+        records = [replace(record, encoder=name) for record in scores.records]
+        scores = replace(scores, records=records, missing=dict.fromkeys(scores.missing, "no file"))
         file = RESULTS / f"suites-{Path(name).name}.json"
         (merged(read_scores(file), scores) if file.exists() else scores).to_json(file)
         print(f"{name}\n{scores}\n", flush=True)
