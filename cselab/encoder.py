@@ -210,10 +210,13 @@ class SentenceEncoder(nn.Module):
         """The same as `embedding_dimension`, by sentence-transformers' name."""
         return self.embedding_dimension
 
-    def attach_head(self, head: nn.Module) -> None:
-        """Put a fresh head on the encoder; until it is trained its vectors may not be evaluated."""
-        self.head = head.to(self.device)
-        self.untrained.add("head")
+    def attach_head(self, head: nn.Module | None) -> None:
+        """Put a fresh head on the encoder, or none; until it is trained its vectors may not be evaluated."""
+        self.head = head
+        self.untrained.discard("head")
+        if head is not None:
+            head.to(self.device)
+            self.untrained.add("head")
 
     def check_max_length(self, tokens: int) -> None:
         """Raise ValueError unless inputs of so many tokens fit the model and leave room for the sentence."""

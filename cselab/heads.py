@@ -52,19 +52,21 @@ class MLPHead(DenseLayers):
 
 
 class WhitenedHead(nn.Module):
-    """Shuffled group whitening, then Linear + tanh: the head of WhitenedCSE.
+    """Shuffled group whitening, then Linear + tanh if `mlp` is one: the head of WhitenedCSE.
 
     Each call is a view of its own: in training the whitening draws a fresh permutation.
     """
 
-    def __init__(self, whitening: ShuffledGroupWhitening, generator: torch.Generator):
+    def __init__(self, whitening: ShuffledGroupWhitening, mlp: MLPHead | None):
         super().__init__()
         self.whitening = whitening
-        self.mlp = MLPHead(whitening.width, generator)
+        self.mlp = mlp
 
     def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-        return self.mlp(self.whitening(x))
+        whitened = self.whitening(x)
+        return whitened if self.mlp is None else self.mlp(whitened)
 
     def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
         yield self.whitening.as_linear(), nn.Identity()
-        yield from self.mlp.dense_layers()
+        if self.mlp is not None:
+            yield from self.mlp.dense_layers()

@@ -429,7 +429,7 @@ class _Encode:
         self.encoder, self.max_length, self.processes = encoder, max_length, processes
 
     @property
-    def head(self) -> nn.Module:
+    def head(self) -> nn.Module | None:
         return self.encoder.head
 
     def __call__(
@@ -444,7 +444,7 @@ class _Encode:
             vectors = self.encoder.pooled(stacked).unflatten(0, (copies, share))
         if processes > 1:
             vectors = _Gather.apply(vectors, processes, rank)
-        views = [self.head(view) for view in vectors] if head else list(vectors)
+        views = [self.head(view) for view in vectors] if head and self.head is not None else list(vectors)
         return views if times is not None else views[0]
 
 

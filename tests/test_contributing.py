@@ -30,7 +30,7 @@ def test_the_example_runs(title, registry_as_before):
 
 def test_the_methods_example_is_found_by_name_once_registered(registry_as_before):
     exec(EXAMPLES["A new method"], {"__name__": "example"})
-    assert METHODS["symmetric"].parameters() == {"temperature": 0.05}
+    assert METHODS["symmetric"].parameters() == {"temperature": 0.05, "head": "mlp"}
 
 
 def test_the_files_that_the_touch_lists_name_are_there():

@@ -253,7 +253,7 @@ def test_a_forward_pass_has_gradients_to_the_word_embeddings(encoder):
 
 
 def test_a_copy_goes_its_own_way(encoder):
-    encoder.attach_head(WhitenedHead(ShuffledGroupWhitening(8), torch.Generator().manual_seed(0)))
+    encoder.attach_head(WhitenedHead(ShuffledGroupWhitening(8), MLPHead(8, torch.Generator().manual_seed(0))))
     other, before = encoder.copy(), encoder.encode(SENTENCES)
     assert np.array_equal(other.encode(SENTENCES), before)
     with torch.no_grad():
@@ -271,7 +271,7 @@ def test_a_copy_goes_its_own_way(encoder):
 def test_the_representation_says_which_vector_is_given(encoder, kind):
     head = MLPHead(8, torch.Generator().manual_seed(0))
     if kind == "whitened":
-        head = WhitenedHead(ShuffledGroupWhitening(8), torch.Generator().manual_seed(0))
+        head = WhitenedHead(ShuffledGroupWhitening(8), MLPHead(8, torch.Generator().manual_seed(0)))
         head.whitening(torch.randn(20, 8, generator=torch.Generator().manual_seed(1)))
     both = SentenceEncoder(encoder.backbone, encoder.tokenizer, head=head.eval())
     backbone = both.encode(SENTENCES)

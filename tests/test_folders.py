@@ -32,7 +32,7 @@ def with_head(encoder, kind):
     if kind == "mlp":
         head = MLPHead(8, generator)
     else:
-        head = WhitenedHead(ShuffledGroupWhitening(8, num_groups=2, momentum=0.5), generator)
+        head = WhitenedHead(ShuffledGroupWhitening(8, num_groups=2, momentum=0.5), MLPHead(8, generator))
         for _ in range(3):
             head(torch.randn(20, 8, generator=generator) @ torch.randn(8, 8, generator=generator))
     with torch.no_grad():

@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_head_and_another_seed_another():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda g: MLPHead(6, g), lambda g: WhitenedHead(ShuffledGroupWhitening(6), g)]
+    "make", [lambda g: MLPHead(6, g), lambda g: WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, g))]
 )
 def test_making_and_saving_a_head_leaves_the_caller_s_random_numbers_alone(make, rows):
     torch.manual_seed(3)
@@ -55,21 +55,25 @@ def test_making_and_saving_a_head_leaves_the_caller_s_random_numbers_alone(make,
 
 
 def test_each_call_of_the_whitened_head_in_training_is_another_view(rows):
-    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3), seeded())
+    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3), MLPHead(6, seeded()))
     first, second = head(rows), head(rows)
     assert (first - second).abs().max() > 1e-3
     assert torch.equal(head.eval()(rows), head(rows))
 
 
 def test_the_whitened_head_whitens_and_then_applies_the_linear_layer(rows):
-    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3, shuffle=False), seeded())
+    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3, shuffle=False), MLPHead(6, seeded()))
     by_hand = ShuffledGroupWhitening(6, num_groups=3, shuffle=False)(rows)
     torch.testing.assert_close(head(rows), head.mlp(by_hand))
 
 
 @pytest.mark.parametrize("kind", ["mlp", "whitened"])
 def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
-    head = MLPHead(6, seeded()) if kind == "mlp" else WhitenedHead(ShuffledGroupWhitening(6), seeded())
+    head = (
+        MLPHead(6, seeded())
+        if kind == "mlp"
+        else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
+    )
     head(rows)  # running estimates
     torch.testing.assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)
     again = DenseLayers(list(head.dense_layers()))
@@ -78,7 +82,7 @@ def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
 
 def test_a_whitened_head_that_saw_no_batch_has_no_layers_to_save():
     with pytest.raises(ValueError, match="call it in training mode on at least one batch"):
-        list(WhitenedHead(ShuffledGroupWhitening(6), seeded()).dense_layers())
+        list(WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded())).dense_layers())
 
 
 def test_a_chain_of_layers_may_change_the_width(rows):

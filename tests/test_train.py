@@ -13,6 +13,7 @@ from torch import nn
 
 from cselab.checkpoint import CheckpointError
 from cselab.encoder import SentenceEncoder
+from cselab.heads import MLPHead
 from cselab.losses import Loss, info_nce
 from cselab.methods import METHODS, Method, SimCSE, Views, WhitenedCSE, create_method, register
 from cselab.runfolder import RunFolder, RunFolderError
@@ -459,6 +460,19 @@ def test_a_finished_run_is_an_encoder_and_is_read_back(tmp_path):
     assert np.array_equal(again.encoder.encode(CORPUS[:5]), expected)
     again.encoder.representation = run.encoder.representation = "head"
     np.testing.assert_allclose(again.encoder.encode(CORPUS[:5]), run.encoder.encode(CORPUS[:5]), atol=1e-6)
+
+
+def test_a_run_without_a_head_is_read_back_without_one(tmp_path):
+    fitted = make_encoder(layers=1)
+    fitted.attach_head(MLPHead(8, torch.Generator()))  # of an earlier training
+    run = run_training(create_method("simcse", head="none"), fitted, output=tmp_path)
+    assert run.encoder.head is None
+    opened = SentenceEncoder.from_pretrained(tmp_path)
+    again = run_training(create_method("simcse", head="none"), make_encoder(layers=1), output=tmp_path)
+    assert opened.head is again.encoder.head is None and again.resumed_from == 6
+    assert np.array_equal(again.encoder.encode(CORPUS[:5]), run.encoder.encode(CORPUS[:5]))
+    with pytest.raises(ValueError, match="representation='head' was asked of an encoder that has no head"):
+        run_training(create_method("simcse", head="none"), representation="head")
 
 
 def test_a_run_of_the_head_saves_the_head(tmp_path):

@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 import torch
 import torch.nn.functional as F
+from jaxtyping import Int
 from torch import Tensor
 
 from cselab.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
@@ -76,6 +77,11 @@ class PretrainConfig:
             raise ValueError(f"width must be a multiple of heads ({self.heads}), got {self.width}")
 
 
+def token_counts(tokenizer, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
+    """How often each token of the vocabulary occurs in the corpora."""
+    return sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
+
+
 @dataclass(frozen=True)
 class Batch:
     """Rows of token ids with some positions masked, and what to predict."""
@@ -129,8 +135,11 @@ def make_batch(corpora: Sequence[TokenizedCorpus], tokenizer, config: PretrainCo
     return Batch(*(torch.from_numpy(array) for array in (ids, types, masked, labels, is_next)))
 
 
-def new_model(tokenizer, config: PretrainConfig, tokens: Tensor | None = None):
-    """A randomly initialised BERT with both pretraining heads and no dropout; its token table may be given."""
+def new_model(tokenizer, config: PretrainConfig, counts: Int[np.ndarray, " v"], tokens: Tensor | None = None):
+    """A randomly initialised BERT with both pretraining heads and no dropout; its token table may be given.
+
+    What it predicts at first is how often each token occurs (`counts`), so that no steps go into learning that.
+    """
     from transformers import BertConfig, BertForPreTraining
 
     shape = BertConfig(
@@ -147,6 +156,8 @@ def new_model(tokenizer, config: PretrainConfig, tokens: Tensor | None = None):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         model = BertForPreTraining(shape)
+    shares = torch.from_numpy((counts + 1) / (counts + 1).sum())
+    model.cls.predictions.bias.data.copy_(shares.log())
     if tokens is not None:
         model.get_input_embeddings().weight.data.copy_(tokens)
     return model
@@ -199,7 +210,7 @@ def pretrain(
     accelerator = Accelerator()
     if precision == "auto":
         precision = "bf16" if faster_in_bf16() else "fp32"
-    model = new_model(tokenizer, config, tokens)
+    model = new_model(tokenizer, config, token_counts(tokenizer, corpora), tokens)
     table = model.get_input_embeddings().weight
     decay = [p for p in model.parameters() if p.ndim > 1 and p is not table]
     plain = [p for p in model.parameters() if p.ndim <= 1]
@@ -356,20 +367,17 @@ def pretrain_from_files(
             prepared_corpus(prepared / f"tokens-{number}.npz", file, opened, number < len(neighbours))
             for number, file in enumerate(files)
         ]
-        tokens = _start_from(tokens_from, opened, corpora, config) if tokens_from else None
+        tokens = (
+            token_vectors(opened, tokens_from, config.width, token_counts(opened, corpora))
+            if tokens_from
+            else None
+        )
         pretrain(opened, corpora, config, folder.path, tokens=tokens)
         folder.write(run | {"finished": True, "versions": versions()})
         folder.clear()
         for left in folder.path.glob("prepared-*"):
             shutil.rmtree(left)
         return folder.path
-
-
-def _start_from(
-    folder: Path, tokenizer, corpora: Sequence[TokenizedCorpus], config: PretrainConfig
-) -> Tensor:
-    counts = sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
-    return token_vectors(tokenizer, folder, config.width, counts)
 
 
 def _sha256(file: Path) -> str:

@@ -1,6 +1,8 @@
 """A token table to start pretraining from: the input vectors of a released encoder, made to fit.
 
-Words then begin with a meaning of their own, which a small model that sees few tokens would be long in learning.
+Words then begin with a meaning of their own, which a small model that sees few tokens would be long in learning,
+and with the geometry of BERT's own table (Li et al. 2020, "On the Sentence Embeddings from Pre-trained Language
+Models", section 3): all vectors share a direction, and frequent words lie closer to it than rare ones.
 """
 
 from pathlib import Path
@@ -10,7 +12,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-SPREAD = 0.05  # standard deviation of the table's numbers; BERT's random positions and segments have 0.02
+SPREAD = 0.05  # standard deviation of what tells tokens apart; BERT's random positions and segments have 0.02
+SHARED = 0.07  # size of each number of the vector that all tokens share
+FREQUENT = 1e-3  # the share of running text from which a token counts as frequent: a of Arora et al. 2017
 
 
 def token_vectors(
@@ -21,8 +25,13 @@ def token_vectors(
     A token that both vocabularies hold keeps its vector; another is the mean of the pieces that the encoder's own
     tokenizer makes of it. Mean and principal components are those of running text: each token weighs as often as
     it occurs (`counts`). The mean and the first d // 100 components, which tell frequent words from rare ones
-    more than meanings, are removed (Mu and Viswanath 2018, "All-but-the-top", with d the encoder's width); the
-    next `width` components are kept, and scaled to a common standard deviation of 0.05.
+    more than meanings, are removed (Mu and Viswanath 2018, "All-but-the-top", with d the encoder's width), and the
+    next `width` components are kept. Each vector is then weighted by
+
+        a / (a + share of the token in the text),  a = 1e-3        Arora et al. 2017, "smooth inverse frequency"
+
+    all are scaled to a common standard deviation of 0.05, and a vector of alternating +-0.07 is added to every one,
+    which is the cone that contrastive training has to repair.
 
     Raises:
         ValueError: a table that cannot fill `width` components.
@@ -49,5 +58,6 @@ def token_vectors(
     weights = torch.from_numpy(counts / counts.sum()).to(ours.dtype)[:, None]
     ours = ours - (weights * ours).sum(dim=0)
     _, _, directions = torch.linalg.svd(weights.sqrt() * ours, full_matrices=False)
-    reduced = ours @ directions[top : top + width].T
-    return reduced * (SPREAD / reduced.std())
+    weighted = ours @ directions[top : top + width].T * FREQUENT / (FREQUENT + weights)
+    shared = SHARED * (-1.0) ** torch.arange(width)  # layer normalisation would take a constant vector away
+    return weighted * (SPREAD / weighted.std()) + shared

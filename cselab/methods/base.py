@@ -24,7 +24,7 @@ class Encode(Protocol):
     view apart (`head=False` leaves it out, and `encode.head` is the head itself).
     """
 
-    head: nn.Module
+    head: nn.Module | None
 
     @overload
     def __call__(self, batch: Sequence[str], *, dropout: bool = True, head: bool = True) -> Tensor: ...
@@ -57,6 +57,10 @@ class Method:
     "default" is what the paper means, or what its authors ran where the text does not train; "paper" follows
     the text, "released" the authors' code.
 
+    Every method has `head`: "mlp", Linear + tanh between the sentence vector and the loss, as the papers have it on
+    [CLS], or "none". Released SimCSE has no head when it pools by a mean. A fresh head can learn to repair the
+    cone itself, and then the vector before it stays as it was.
+
     Raises:
         ValueError: a parameter, variant or choice that the method does not have; lists those it has.
     """
@@ -64,6 +68,7 @@ class Method:
     name: ClassVar[str]
     title: ClassVar[str]
     variants: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}, "released": {}}
+    head: Literal["mlp", "none"] = "mlp"
 
     def __init_subclass__(cls) -> None:
         keyword = inspect.Parameter.KEYWORD_ONLY
@@ -96,7 +101,8 @@ class Method:
     @classmethod
     def parameters(cls) -> dict[str, Any]:
         """Names and default values of what can be set."""
-        names = [name for part in reversed(cls.__mro__) if part is not Method for name in _annotated(part)]
+        own = [part for part in reversed(cls.__mro__) if part is not Method]
+        names = [name for part in [*own, Method] for name in _annotated(part)]
         return {name: getattr(cls, name) for name in dict.fromkeys(names)}
 
     @classmethod
@@ -114,9 +120,9 @@ class Method:
     def prepare(self, encoder: nn.Module) -> None:
         """Called once before training: resolve what depends on the encoder."""
 
-    def build_head(self, width: int, generator: torch.Generator) -> nn.Module:
-        """The training head; SimCSE's Linear + tanh unless a method has its own."""
-        return MLPHead(width, generator)
+    def build_head(self, width: int, generator: torch.Generator) -> nn.Module | None:
+        """The training head; SimCSE's Linear + tanh, or none, unless a method has its own."""
+        return MLPHead(width, generator) if self.head == "mlp" else None
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
         """The vectors that the loss contrasts."""

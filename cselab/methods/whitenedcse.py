@@ -72,7 +72,7 @@ class WhitenedCSE(Method):
             momentum=self.momentum,
             seed=generator.initial_seed(),
         )
-        return WhitenedHead(whitening, generator)
+        return WhitenedHead(whitening, super().build_head(width, generator))
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
         if self.backbone_passes == 1:

@@ -25,6 +25,7 @@ from cselab.lab.pretrain import (
     pretrain,
     pretrain_from_files,
     pretraining_losses,
+    token_counts,
 )
 from cselab.lab.warm_start import token_vectors
 from cselab.runfolder import RunFolderError
@@ -49,6 +50,11 @@ def tokenizer():
 @pytest.fixture(scope="module")
 def corpora(tokenizer):
     return [tokenize_corpus(tokenizer, LOREM, neighbours=following) for following in (True, False)]
+
+
+@pytest.fixture(scope="module")
+def counts(tokenizer, corpora):
+    return token_counts(tokenizer, corpora)
 
 
 class Numbered:
@@ -183,9 +189,9 @@ def test_the_smallest_corpus_that_is_accepted_gives_whole_rows(neighbours, seed)
 
 
 @pytest.mark.parametrize("which", [slice(0, 2), slice(0, 1)], ids=["mixed", "neighbours"])
-def test_the_losses_are_those_of_transformers(corpora, tokenizer, which):
+def test_the_losses_are_those_of_transformers(corpora, tokenizer, counts, which):
     batch = make_batch(corpora[which], tokenizer, replace(SMALL, batch_size=16), 0)
-    model = new_model(tokenizer, SMALL)
+    model = new_model(tokenizer, SMALL, counts)
     labels = torch.full_like(batch.input_ids, -100)
     labels.view(-1)[batch.masked] = batch.labels
     theirs = model(
@@ -199,22 +205,39 @@ def test_the_losses_are_those_of_transformers(corpora, tokenizer, which):
     assert (words + neighbours).item() == pytest.approx(theirs.loss.item(), abs=1e-5)
 
 
-def test_scattered_sentences_alone_give_no_next_passage_loss(corpora, tokenizer):
+def test_scattered_sentences_alone_give_no_next_passage_loss(corpora, tokenizer, counts):
     batch = make_batch(corpora[1:], tokenizer, SMALL, 0)
-    words, neighbours = pretraining_losses(new_model(tokenizer, SMALL), batch)
+    words, neighbours = pretraining_losses(new_model(tokenizer, SMALL, counts), batch)
     assert (batch.is_next == -100).all() and (batch.token_type_ids == 0).all()
     assert neighbours.item() == 0.0 and words.item() > 1
 
 
-def test_a_new_model_depends_on_the_seed_and_disturbs_no_random_numbers(tokenizer):
+def test_a_new_model_depends_on_the_seed_and_disturbs_no_random_numbers(tokenizer, counts):
     torch.manual_seed(1)
     expected = torch.rand(3)
     torch.manual_seed(1)
-    first = new_model(tokenizer, SMALL).state_dict()
+    first = new_model(tokenizer, SMALL, counts).state_dict()
     assert torch.equal(torch.rand(3), expected)
-    again, other = (new_model(tokenizer, replace(SMALL, seed=seed)).state_dict() for seed in (0, 1))
+    again, other = (new_model(tokenizer, replace(SMALL, seed=seed), counts).state_dict() for seed in (0, 1))
     table = "bert.embeddings.word_embeddings.weight"
     assert torch.equal(first[table], again[table]) and not torch.equal(first[table], other[table])
+
+
+def test_tokens_are_counted_as_they_stand_in_the_corpora(tokenizer, corpora, counts):
+    assert len(counts) == len(tokenizer) and counts.sum() == sum(len(corpus.ids) for corpus in corpora)
+    token = int(corpora[0].ids[0])
+    assert counts[token] == sum(int((corpus.ids == token).sum()) for corpus in corpora)
+
+
+def test_before_the_first_step_words_are_predicted_as_often_as_they_occur(tokenizer, corpora, counts):
+    """With vectors of size 0 the logits are the bias alone: the loss is the entropy of the corpus."""
+    model = new_model(tokenizer, SMALL, counts)
+    model.get_input_embeddings().weight.data.zero_()
+    share = counts[counts > 0] / counts.sum()
+    batch = make_batch(corpora, tokenizer, replace(SMALL, batch_size=512), 0)
+    words, _ = pretraining_losses(model, batch)
+    assert words.item() == pytest.approx(-(share * np.log(share)).sum(), abs=0.1)
+    assert words.item() < np.log(len(tokenizer)) - 0.2
 
 
 # ------------------------------------------------------------------------------------------ tokenizer
@@ -393,7 +416,9 @@ def test_the_loss_falls_on_a_text_that_repeats_itself(tmp_path, tokenizer, capsy
     corpus = tokenize_corpus(tokenizer, story, neighbours=True)
     config = replace(SMALL, steps=60, batch_size=16, checkpoint_every=10, length=24)
     rows = curve(pretrain(tokenizer, [corpus], config, tmp_path))
-    assert rows[-1]["words"] < 0.6 * rows[0]["words"]
+    share = np.bincount(corpus.ids) / len(corpus.ids)
+    entropy = -(share * np.log(share + 1e-12)).sum()  # as far as one comes without looking at other words
+    assert rows[-1]["words"] < 0.75 * entropy
     assert "pretrain: 60/60" in capsys.readouterr().out
 
 
@@ -455,13 +480,13 @@ def test_the_token_table_starts_as_the_vectors_of_another_encoder(files, finishe
         run_on(files, tmp_path / "none", config, tokens_from=tmp_path)
 
 
-def test_the_token_table_learns_at_its_share_of_the_rate(tokenizer, corpora, tmp_path):
+def test_the_token_table_learns_at_its_share_of_the_rate(tokenizer, corpora, counts, tmp_path):
     """Adam's first step moves each number by the rate, whatever its gradient."""
     moved = {}
     for share in (1.0, 0.1):
         config = replace(SMALL, steps=1, lr=1e-3, token_lr=share, weight_decay=0.0)
         output = pretrain(tokenizer, corpora, config, tmp_path / str(share), precision="fp32")
-        before = new_model(tokenizer, config).state_dict()
+        before = new_model(tokenizer, config, counts).state_dict()
         tensors, info = load_checkpoint(output / "checkpoint.safetensors")
         after = unpack(tensors, info["model"])
         for name in ("bert.embeddings.word_embeddings.weight", "bert.embeddings.position_embeddings.weight"):

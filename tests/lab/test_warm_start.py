@@ -4,7 +4,7 @@ import torch
 
 from cselab import SentenceEncoder
 from cselab.lab.corpus import train_tokenizer
-from cselab.lab.warm_start import SPREAD, token_vectors
+from cselab.lab.warm_start import FREQUENT, SHARED, SPREAD, token_vectors
 from cselab.world import World
 
 WIDTH = 32
@@ -53,27 +53,54 @@ def averaged(ours, encoder):
     return torch.stack(rows)
 
 
-def test_the_table_is_that_of_a_slow_reference(ours, folder, counts, averaged):
+@pytest.fixture(scope="module")
+def table(ours, folder, counts):
+    return token_vectors(ours, folder, WIDTH, counts).double()
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return torch.tensor([SHARED, -SHARED] * (WIDTH // 2), dtype=torch.float64)
+
+
+def test_the_table_is_that_of_a_slow_reference(table, shared, counts, averaged):
     """The eigenvectors of the covariance over running text, each token repeated as often as it occurs."""
     text = averaged.repeat_interleave(torch.from_numpy(counts), dim=0)
     covariance = torch.cov(text.T, correction=0)
     _, vectors = torch.linalg.eigh(covariance)
     kept = vectors.flip(1)[:, 1 : 1 + WIDTH]  # 128 // 100 is one component less
     wanted = (averaged - text.mean(dim=0)) @ kept
+    wanted = torch.stack(
+        [v * FREQUENT / (FREQUENT + n / counts.sum()) for v, n in zip(wanted, counts, strict=True)]
+    )
     wanted = wanted * SPREAD / wanted.std()
-    found = token_vectors(ours, folder, WIDTH, counts).double()
+    found = table - shared
     assert torch.allclose(found.abs(), wanted.abs(), rtol=1e-3, atol=3e-4)  # a component has no sign
     assert torch.allclose(found @ found.T, wanted @ wanted.T, rtol=1e-3, atol=3e-4)
 
 
-def test_over_running_text_the_table_has_mean_zero_and_uncorrelated_columns(ours, folder, counts):
-    text = (
-        token_vectors(ours, folder, WIDTH, counts).double().repeat_interleave(torch.from_numpy(counts), dim=0)
-    )
-    assert torch.allclose(text.mean(dim=0), torch.zeros(WIDTH, dtype=torch.float64), atol=1e-6)
-    covariance = torch.cov(text.T)
-    assert (covariance - covariance.diag().diag()).abs().max() < 1e-6 * covariance.diag().max() / SPREAD
-    assert torch.all(covariance.diag().diff() <= 1e-9)
+def test_but_for_weights_the_table_has_mean_zero_and_uncorrelated_columns_over_running_text(
+    table, shared, counts
+):
+    shares = torch.from_numpy(counts / counts.sum())
+    unweighted = (table - shared) * (FREQUENT + shares)[:, None]
+    text = unweighted.repeat_interleave(torch.from_numpy(counts), dim=0)
+    scale = text.std()
+    assert torch.allclose(text.mean(dim=0) / scale, torch.zeros(WIDTH, dtype=torch.float64), atol=1e-4)
+    covariance = torch.cov(text.T) / scale**2
+    assert (covariance - covariance.diag().diag()).abs().max() < 1e-4 * covariance.diag().max()
+    assert torch.all(covariance.diag().diff() <= 1e-6)
+
+
+def test_tokens_share_a_direction_and_the_frequent_ones_lie_nearest_to_it(table, shared, counts):
+    """Also after layer normalisation, which a shared constant would not survive."""
+    normalised = torch.nn.functional.layer_norm(table, [WIDTH])
+    for vectors in (table, normalised):
+        nearness = torch.cosine_similarity(vectors, shared[None], dim=1)
+        occurring = torch.from_numpy(counts > 0)
+        order = torch.from_numpy(np.argsort(-counts, kind="stable"))[: int(occurring.sum())]
+        assert nearness[order[:20]].mean() > nearness[order[-100:]].mean() + 0.1
+        assert nearness[occurring].mean() > 0.3
 
 
 def test_vocabularies_both_share_and_do_not_share_tokens_here(ours, encoder):

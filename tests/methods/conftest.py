@@ -18,7 +18,7 @@ class Table(nn.Module):
     The vectors share a direction, as those of a plain BERT do.
     """
 
-    def __init__(self, head: nn.Module, width: int = 8, noise: float = 0.3):
+    def __init__(self, head: nn.Module | None, width: int = 8, noise: float = 0.3):
         super().__init__()
         generator = torch.Generator().manual_seed(0)
         self.vectors = nn.Parameter(1 + torch.randn(len(BATCH), width, generator=generator))
@@ -36,7 +36,7 @@ class Table(nn.Module):
         for _ in range(times or 1):
             noise = torch.randn(rows.shape, generator=self.generator) if dropout else 0
             view = rows + self.noise * noise
-            views.append(self.head(view) if head else view)
+            views.append(self.head(view) if head and self.head is not None else view)
         return views if times is not None else views[0]
 
 

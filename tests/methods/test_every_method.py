@@ -88,6 +88,21 @@ def test_it_trains(name, variant):
 
 
 @every_method
+def test_without_a_head_the_loss_contrasts_the_sentence_vector_itself(name, trainer, batch):
+    """But for what belongs to the method: the whitening of WhitenedCSE, noise."""
+    method = create_method(name, head="none")
+    encode, encoder = trainer(method, dropout=0.0)
+    if name == "whitenedcse":
+        assert encoder.head.mlp is None
+        encoder.head.whitening.shuffle = False
+        expected = encoder.head.whitening(encode(batch, head=False))
+    else:
+        assert encoder.head is None and "head" not in encoder.untrained
+        expected = encode(batch, head=False)
+    torch.testing.assert_close(method.views(encode, batch).anchor, expected)
+
+
+@every_method
 @pytest.mark.parametrize("family", FAMILIES)
 def test_dropout_is_on_in_the_views_and_still_on_afterwards(name, family, trainer, batch):
     method = create_method(name)
@@ -167,6 +182,7 @@ def test_an_unknown_parameter_or_variant_is_refused_with_the_allowed(name):
         ("noise", "on", "positive", "'positives', 'negatives'"),
         ("imsimcse", "m_on", "positives", "'negatives', 'positive'"),
         ("imsimcse", "scale", "printed", "'released', 'paper'"),
+        ("simcse", "head", "None", "'mlp', 'none'"),
         ("whitenedcse", "layout", "thirds", "'per_view', 'contiguous_thirds'"),
         ("whitenedcse", "reduction", "mean", "'outside', 'inside', 'inside_printed'"),
     ],
