@@ -7,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from cselab.data import read_sentences
 
@@ -32,6 +33,16 @@ class TokenizedCorpus:
     def passage(self, start: int, room: int) -> np.ndarray:
         """`room` tokens, across sentences."""
         return self.ids[start : start + room]
+
+
+def token_counts(tokenizer, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
+    """How often each token of the vocabulary occurs in the corpora."""
+    return sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
+
+
+def smooth_inverse_frequency(counts: Int[np.ndarray, " v"], a: float) -> Float[np.ndarray, " v"]:
+    """a / (a + the token's share of the text), in (0, 1]: small for "the" (Arora et al. 2017)."""
+    return a / (a + counts / counts.sum())
 
 
 def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192):

@@ -21,12 +21,19 @@ from typing import Literal
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from cselab.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 from cselab.data import read_sentences
-from cselab.lab.corpus import SPECIAL_TOKENS, TokenizedCorpus, prepared_corpus, prepared_tokenizer
+from cselab.lab.corpus import (
+    SPECIAL_TOKENS,
+    TokenizedCorpus,
+    prepared_corpus,
+    prepared_tokenizer,
+    smooth_inverse_frequency,
+    token_counts,
+)
 from cselab.lab.warm_start import token_vectors
 from cselab.progress import Progress
 from cselab.runfolder import RunFolder
@@ -42,6 +49,9 @@ class PretrainConfig:
     """How the encoder is shaped and trained. `steps` optimiser steps of `batch_size` rows of `length` tokens.
 
     `token_lr` is the share of `lr` at which the token table learns: below 1 it keeps more of what it started with.
+    `mask_share` of the tokens of each row are masked: all alike likely, or, with `subsample`, in proportion to
+    subsample / (subsample + the token's share of the text), so that words of content are asked for, not "the"
+    (as word2vec subsamples; 1e-3 is usual).
 
     Raises:
         ValueError: a value out of its range; names it.
@@ -59,6 +69,7 @@ class PretrainConfig:
     warmup: float = 0.05
     weight_decay: float = 0.01
     mask_share: float = 0.15
+    subsample: float | None = None
     seed: int = 0
     checkpoint_every: int = 500
 
@@ -73,13 +84,10 @@ class PretrainConfig:
         for name, (least, most) in ranges.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} must be from {least:g} to {most:g}, got {getattr(self, name)}")
+        if self.subsample is not None and not 0 < self.subsample <= 1:
+            raise ValueError(f"subsample must be above 0 and at most 1, or None, got {self.subsample}")
         if self.width < 1 or self.width % self.heads:
             raise ValueError(f"width must be a multiple of heads ({self.heads}), got {self.width}")
-
-
-def token_counts(tokenizer, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
-    """How often each token of the vocabulary occurs in the corpora."""
-    return sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
 
 
 @dataclass(frozen=True)
@@ -95,8 +103,14 @@ class Batch:
     )
 
 
-def make_batch(corpora: Sequence[TokenizedCorpus], tokenizer, config: PretrainConfig, step: int) -> Batch:
-    """The batch of a step; drawn from (seed, step) alone."""
+def make_batch(
+    corpora: Sequence[TokenizedCorpus],
+    tokenizer,
+    config: PretrainConfig,
+    step: int,
+    weights: Float[np.ndarray, " v"] | None = None,
+) -> Batch:
+    """The batch of a step; drawn from (seed, step) alone. `weights`: how readily each token is masked."""
     random = np.random.default_rng([config.seed, step])
     size, length = config.batch_size, config.length
     cls, sep, mask = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.mask_token_id
@@ -122,8 +136,9 @@ def make_batch(corpora: Sequence[TokenizedCorpus], tokenizer, config: PretrainCo
             ids[row] = np.concatenate([[cls], corpus.passage(starts[sentence], length - 2), [sep]])
     # a fixed number of masked tokens a row: 80 % [MASK], 10 % a random token, 10 % left as they are
     count = max(1, round(config.mask_share * length))
-    noise = random.random((size, length))
-    noise[(ids == cls) | (ids == sep)] = 2.0
+    # the first of exponential clocks: without replacement, in proportion to the weights
+    noise = random.exponential(size=(size, length)) / (1.0 if weights is None else weights[ids])
+    noise[(ids == cls) | (ids == sep)] = np.inf
     columns = np.argpartition(noise, count, axis=1)[:, :count]
     masked = (np.arange(size)[:, None] * length + columns).ravel()
     flat = ids.ravel()
@@ -210,7 +225,9 @@ def pretrain(
     accelerator = Accelerator()
     if precision == "auto":
         precision = "bf16" if faster_in_bf16() else "fp32"
-    model = new_model(tokenizer, config, token_counts(tokenizer, corpora), tokens)
+    counts = token_counts(tokenizer, corpora)
+    weights = None if config.subsample is None else smooth_inverse_frequency(counts, config.subsample)
+    model = new_model(tokenizer, config, counts, tokens)
     table = model.get_input_embeddings().weight
     decay = [p for p in model.parameters() if p.ndim > 1 and p is not table]
     plain = [p for p in model.parameters() if p.ndim <= 1]
@@ -267,7 +284,7 @@ def pretrain(
         progress.done = logged = start
         sums = np.zeros(2)
         for step in range(start, config.steps):
-            batch = make_batch(corpora, tokenizer, config, step)
+            batch = make_batch(corpora, tokenizer, config, step, weights)
             batch = Batch(*(tensor.to(accelerator.device) for tensor in vars(batch).values()))
             # not accelerate's own autocast: it keeps the first precision of a process for good
             with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=precision == "bf16"):

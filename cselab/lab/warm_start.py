@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from cselab.lab.corpus import smooth_inverse_frequency
+
 SPREAD = 0.05  # standard deviation of what tells tokens apart; BERT's random positions and segments have 0.02
 SHARED = 0.07  # size of each number of the vector that all tokens share
 FREQUENT = 1e-3  # the share of running text from which a token counts as frequent: a of Arora et al. 2017
@@ -26,10 +28,7 @@ def token_vectors(
     tokenizer makes of it. Mean and principal components are those of running text: each token weighs as often as
     it occurs (`counts`). The mean and the first d // 100 components, which tell frequent words from rare ones
     more than meanings, are removed (Mu and Viswanath 2018, "All-but-the-top", with d the encoder's width), and the
-    next `width` components are kept. Each vector is then weighted by
-
-        a / (a + share of the token in the text),  a = 1e-3        Arora et al. 2017, "smooth inverse frequency"
-
+    next `width` components are kept. Each vector is weighted by the token's `smooth_inverse_frequency` (a = 1e-3),
     all are scaled to a common standard deviation of 0.05, and a vector of alternating +-0.07 is added to every one,
     which is the cone that contrastive training has to repair.
 
@@ -58,6 +57,7 @@ def token_vectors(
     weights = torch.from_numpy(counts / counts.sum()).to(ours.dtype)[:, None]
     ours = ours - (weights * ours).sum(dim=0)
     _, _, directions = torch.linalg.svd(weights.sqrt() * ours, full_matrices=False)
-    weighted = ours @ directions[top : top + width].T * FREQUENT / (FREQUENT + weights)
+    rarity = torch.from_numpy(smooth_inverse_frequency(counts, FREQUENT)).to(ours.dtype)[:, None]
+    weighted = ours @ directions[top : top + width].T * rarity
     shared = SHARED * (-1.0) ** torch.arange(width)  # layer normalisation would take a constant vector away
     return weighted * (SPREAD / weighted.std()) + shared

@@ -17,7 +17,13 @@ from cselab.checkpoint import CheckpointError, load_checkpoint, unpack
 from cselab.data import DataError, read_sentences
 from cselab.lab import corpus
 from cselab.lab import pretrain as pretraining
-from cselab.lab.corpus import TokenizedCorpus, tokenize_corpus, train_tokenizer
+from cselab.lab.corpus import (
+    TokenizedCorpus,
+    smooth_inverse_frequency,
+    token_counts,
+    tokenize_corpus,
+    train_tokenizer,
+)
 from cselab.lab.pretrain import (
     PretrainConfig,
     make_batch,
@@ -25,7 +31,6 @@ from cselab.lab.pretrain import (
     pretrain,
     pretrain_from_files,
     pretraining_losses,
-    token_counts,
 )
 from cselab.lab.warm_start import token_vectors
 from cselab.runfolder import RunFolderError
@@ -125,6 +130,37 @@ def test_the_labels_are_the_tokens_that_stood_there():
     for row in unmasked(batch):
         (places,) = passages(row)
         assert torch.equal(places, torch.arange(places[0], places[0] + config.length - 2))
+
+
+def test_tokens_are_masked_in_proportion_to_their_weights():
+    """One of two tokens a row, in a place where either may stand: weights 1 to 3 give a quarter and three."""
+    rows = replace(SMALL, batch_size=4000, length=32, mask_share=1 / 32)
+    corpus = TokenizedCorpus(np.tile(np.array([10, 11], dtype=np.uint16), 500), np.arange(0, 1000, 2), False)
+    weights = np.ones(len(Numbered()))
+    weights[11] = 3.0
+    labels = make_batch([corpus], Numbered(), rows, 0, weights).labels
+    assert set(labels.tolist()) == {10, 11}
+    assert (labels == 11).double().mean() == pytest.approx(0.75, abs=0.03)  # four standard deviations
+
+
+def test_frequent_tokens_weigh_little():
+    weights = smooth_inverse_frequency(np.array([0, 1, 999]), 1e-3)
+    assert weights == pytest.approx([1.0, 0.5, 1e-3 / 1.0], rel=1e-2)
+
+
+def test_a_run_with_subsample_asks_for_the_rarer_words(tokenizer, tmp_path, monkeypatch):
+    """Every second word is "the", each other one a third as frequent: weights 1 to 3."""
+    seen, make = [], pretraining.make_batch
+    monkeypatch.setattr(
+        pretraining, "make_batch", lambda *arguments: seen.append(make(*arguments)) or seen[-1]
+    )
+    story = ["the cat the bird the house"] * 200
+    corpus = tokenize_corpus(tokenizer, story, neighbours=False)
+    for subsample, expected in ((None, 0.5), (1e-4, 0.25)):
+        config = replace(SMALL, subsample=subsample, batch_size=1000, steps=1, mask_share=1 / 32)
+        pretrain(tokenizer, [corpus], config, tmp_path / str(subsample))
+        the = tokenizer.convert_tokens_to_ids("the")
+        assert (seen[-1].labels == the).double().mean() == pytest.approx(expected, abs=0.06)
 
 
 def test_of_the_masked_tokens_four_fifths_are_hidden_a_tenth_swapped_a_tenth_left():
@@ -338,10 +374,10 @@ from cselab.lab import pretrain as pretraining
 files, output, config = sys.argv[1:]
 make = pretraining.make_batch
 
-def dying(corpora, tokenizer, config, step):
+def dying(corpora, tokenizer, config, step, weights):
     if step == 5:
         os.kill(os.getpid(), signal.SIGKILL)
-    return make(corpora, tokenizer, config, step)
+    return make(corpora, tokenizer, config, step, weights)
 
 pretraining.make_batch, pretraining.faster_in_bf16, pretraining.LOG_EVERY = dying, lambda: False, 1
 pretraining.pretrain_from_files(
@@ -368,7 +404,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(file
     made = []
     make = pretraining.make_batch
     monkeypatch.setattr(
-        pretraining, "make_batch", lambda *arguments: made.append(arguments[-1]) or make(*arguments)
+        pretraining, "make_batch", lambda *arguments: made.append(arguments[3]) or make(*arguments)
     )
     monkeypatch.setattr(corpus, "tokenize_corpus", lambda *_, **__: pytest.fail("tokenized again"))
     run_on(files, output)
@@ -439,6 +475,7 @@ def test_one_step_is_a_run(corpora, tokenizer, tmp_path):
         ("steps", 0, "steps must be"),
         ("batch_size", 0, "batch_size must be"),
         ("mask_share", 0.9, "mask_share must be from 0.01 to 0.5, got 0.9"),
+        ("subsample", 0.0, "subsample must be above 0 and at most 1, or None, got 0.0"),
         ("warmup", 1.5, "warmup must be"),
         ("lr", float("nan"), "lr must be"),
         ("vocabulary", 70_000, "vocabulary must be from 1 to 65536"),
