@@ -143,6 +143,7 @@ def table(lines: list[dict], protocol: Protocol) -> str:
     groups: dict[tuple, list[dict]] = {}
     for line in lines:
         label = line["row"] + (f", {line['pooling']}" if "pooling" in line else "")
+        label += ", no head" if line.get("parameters", {}).get("head") == "none" else ""
         groups.setdefault((label, line.get("lr"), line.get("steps")), []).append(line)
 
     def cell(values, digits=1):
