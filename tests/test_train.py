@@ -492,6 +492,7 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
         "temperature": 0.07,
         "m": 0.3,
         "detach": False,
+        "head": "mlp",
     }
     assert identity["config"]["lr"] == 1e-2 and identity["corpus"]["sentences"] == 60
     assert identity["encoder"]["weights"] == make_encoder(layers=1).weights_hash()

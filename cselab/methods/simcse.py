@@ -12,7 +12,8 @@ class SimCSE(Method):
 
         l_i = -log( exp(cos(z1_i, z2_i) / t) / sum_j exp(cos(z1_i, z2_j) / t) )        ImSimCSE Eq. 1, 2
 
-    Head: Linear + tanh in training, evaluated without it. Paper and released code agree.
+    `head`: Linear + tanh in training, evaluated without it. Paper and released code agree where the vector is
+    [CLS]; with a mean of tokens the released code has none.
 
     See also: every other method adds something to this one.
     """
