@@ -122,19 +122,13 @@ def runs(arguments, protocol: Protocol):
             if arguments.only and row not in arguments.only:
                 continue
             config = TrainConfig(
-                steps=arguments.steps,
-                lr=arguments.lr,
-                warmup=arguments.warmup,
-                eval_every=arguments.eval_every,
-                seed=seed,
+                steps=arguments.steps, lr=arguments.lr, eval_every=arguments.eval_every, seed=seed
             )
             if arguments.head != "mlp":
                 parameters = {**parameters, "head": arguments.head}
             key = {"row": row, "encoder": arguments.encoder, "pooling": arguments.pooling, "method": method,
                    "parameters": parameters, "seed": seed, "steps": config.steps, "lr": config.lr,
                    "batch_size": config.batch_size, "eval_every": config.eval_every, "corpus": corpus}  # fmt: skip
-            if config.warmup:
-                key["warmup"] = config.warmup
             yield key, trained(method, parameters, config)
 
 
@@ -176,7 +170,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--lr", type=float, default=3e-4)
-    parser.add_argument("--warmup", type=float, default=0.0)
     parser.add_argument("--head", choices=("mlp", "none"), default="mlp")
     parser.add_argument("--eval-every", type=int, default=25)
     parser.add_argument("--only", nargs="*", help="rows of METHODS")

@@ -51,7 +51,7 @@ class PretrainConfig:
     `token_lr` is the share of `lr` at which the token table learns: below 1 it keeps more of what it started with.
     `mask_share` of the tokens of each row are masked: all alike likely, or, with `subsample`, in proportion to
     subsample / (subsample + the token's share of the text), so that words of content are asked for, not "the"
-    (as word2vec subsamples; 1e-3 is usual).
+    (the weights of Arora et al. 2017, to the end of word2vec's subsampling; 1e-3, say).
 
     Raises:
         ValueError: a value out of its range; names it.

@@ -1,8 +1,8 @@
 """A token table to start pretraining from: the input vectors of a released encoder, made to fit.
 
 Words then begin with a meaning of their own, which a small model that sees few tokens would be long in learning,
-and with the geometry of BERT's own table (Li et al. 2020, "On the Sentence Embeddings from Pre-trained Language
-Models", section 3): all vectors share a direction, and frequent words lie closer to it than rare ones.
+and in a geometry after what Li et al. 2020 ("On the Sentence Embeddings from Pre-trained Language Models") report
+of BERT: frequent words lie close together, rare ones far apart. Here all lie about one shared vector, the cone.
 """
 
 from pathlib import Path
