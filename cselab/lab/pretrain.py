@@ -34,7 +34,7 @@ from cselab.lab.corpus import (
     smooth_inverse_frequency,
     token_counts,
 )
-from cselab.lab.warm_start import token_vectors
+from cselab.lab.warm_start import start_embeddings, token_vectors
 from cselab.progress import Progress
 from cselab.runfolder import RunFolder
 from cselab.train import faster_in_bf16
@@ -48,7 +48,9 @@ LOG_EVERY = 100  # steps
 class PretrainConfig:
     """How the encoder is shaped and trained. `steps` optimiser steps of `batch_size` rows of `length` tokens.
 
-    `token_lr` is the share of `lr` at which the token table learns: below 1 it keeps more of what it started with.
+    `embedding_lr` is the share of `lr` at which the embedding layer learns (tokens, positions, segments and their
+    normalisation): below 1 it keeps more of what it started with, at 0 all of it. `tie_word_embeddings`: words are
+    predicted with the token table, as BERT does; False gives them a table of their own, which always learns.
     `mask_share` of the tokens of each row are masked: all alike likely, or, with `subsample`, in proportion to
     subsample / (subsample + the token's share of the text), so that words of content are asked for, not "the"
     (the weights of Arora et al. 2017, to the end of word2vec's subsampling; 1e-3, say).
@@ -65,7 +67,8 @@ class PretrainConfig:
     steps: int = 6000
     batch_size: int = 128
     lr: float = 2e-3
-    token_lr: float = 1.0
+    embedding_lr: float = 1.0
+    tie_word_embeddings: bool = True
     warmup: float = 0.05
     weight_decay: float = 0.01
     mask_share: float = 0.15
@@ -76,10 +79,9 @@ class PretrainConfig:
     def __post_init__(self) -> None:
         ranges = {
             "layers": (1, math.inf), "heads": (1, math.inf), "vocabulary": (1, 2**16), "length": (16, LONGEST),
-            "steps": (1, math.inf), "batch_size": (1, math.inf), "lr": (0, math.inf), "token_lr": (0, 1),
-            "warmup": (0, 1),
-            "weight_decay": (0, math.inf), "seed": (0, math.inf), "checkpoint_every": (1, math.inf),
-            "mask_share": (0.01, 0.5),
+            "steps": (1, math.inf), "batch_size": (1, math.inf), "lr": (0, math.inf),
+            "embedding_lr": (0, 1), "warmup": (0, 1), "weight_decay": (0, math.inf), "mask_share": (0.01, 0.5),
+            "seed": (0, math.inf), "checkpoint_every": (1, math.inf),
         }  # fmt: skip
         for name, (least, most) in ranges.items():
             if not least <= getattr(self, name) <= most:
@@ -167,14 +169,19 @@ def new_model(tokenizer, config: PretrainConfig, counts: Int[np.ndarray, " v"], 
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=tokenizer.pad_token_id,
+        tie_word_embeddings=config.tie_word_embeddings,
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         model = BertForPreTraining(shape)
+    predictions = model.cls.predictions
+    if not config.tie_word_embeddings:
+        predictions.bias.requires_grad_(False)  # without a use then: the decoder has its own
     shares = torch.from_numpy((counts + 1) / (counts + 1).sum())
-    model.cls.predictions.bias.data.copy_(shares.log())
+    predictions.decoder.bias.data.copy_(shares.log())
     if tokens is not None:
-        model.get_input_embeddings().weight.data.copy_(tokens)
+        predictions.decoder.weight.data.copy_(tokens)
+        start_embeddings(model.bert.embeddings, tokens, counts, config.length)
     return model
 
 
@@ -228,19 +235,7 @@ def pretrain(
     counts = token_counts(tokenizer, corpora)
     weights = None if config.subsample is None else smooth_inverse_frequency(counts, config.subsample)
     model = new_model(tokenizer, config, counts, tokens)
-    table = model.get_input_embeddings().weight
-    decay = [p for p in model.parameters() if p.ndim > 1 and p is not table]
-    plain = [p for p in model.parameters() if p.ndim <= 1]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": decay},
-            {"params": plain, "weight_decay": 0.0},
-            {"params": [table], "lr": config.lr * config.token_lr},
-        ],
-        lr=config.lr,
-        betas=(0.9, 0.98),
-        weight_decay=config.weight_decay,
-    )
+    optimizer = _optimizer(model, config)
     warmup = max(1, round(config.warmup * config.steps))
     falling = max(1, config.steps - warmup)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -251,7 +246,9 @@ def pretrain(
     if checkpoint.exists():
         tensors, info = load_checkpoint(checkpoint)
         before, now = info["config"], asdict(config)
-        other = [f"{name} was {before[name]}, now {now[name]}" for name in now if before[name] != now[name]]
+        other = [
+            f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
+        ]
         if other:
             raise ValueError(
                 f"{output} holds a run with other settings ({', '.join(other)}): choose another output"
@@ -322,6 +319,20 @@ def pretrain(
                 save(done)
     export(accelerator.unwrap_model(model), tokenizer, output)
     return output
+
+
+def _optimizer(model, config: PretrainConfig) -> torch.optim.AdamW:
+    """AdamW, no decay of biases and normalisations; the embedding layer has a rate of its own, or stays."""
+    embeddings = list(model.bert.embeddings.parameters())
+    others = [p for p in model.parameters() if not any(p is one for one in embeddings)]
+    for parameter in embeddings:
+        parameter.requires_grad_(config.embedding_lr > 0)  # one that stays has no part in the gradient's norm
+    groups = [
+        {"params": [p for p in parameters if (p.ndim > 1) is decays], "lr": lr, "weight_decay": decay}
+        for parameters, lr in ((others, config.lr), (embeddings, config.lr * config.embedding_lr))
+        for decays, decay in ((True, config.weight_decay), (False, 0.0))
+    ]
+    return torch.optim.AdamW(groups, betas=(0.9, 0.98))
 
 
 def _cut_log(log: Path, step: int) -> None:

@@ -1,4 +1,4 @@
-"""A token table to start pretraining from: the input vectors of a released encoder, made to fit.
+"""An embedding layer to start pretraining from: the input vectors of a released encoder, made to fit.
 
 Words then begin with a meaning of their own, which a small model that sees few tokens would be long in learning,
 and in a geometry after what Li et al. 2020 ("On the Sentence Embeddings from Pre-trained Language Models") report
@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from cselab.lab.corpus import smooth_inverse_frequency
 
 SPREAD = 0.05  # standard deviation of what tells tokens apart; BERT's random positions and segments have 0.02
 SHARED = 0.07  # size of each number of the vector that all tokens share
+GAIN = 4.0  # how much longer the embedding layer makes what tells tokens apart, beside what they share
 FREQUENT = 1e-3  # the share of running text from which a token counts as frequent: a of Arora et al. 2017
 
 
@@ -28,9 +30,9 @@ def token_vectors(
     tokenizer makes of it. Mean and principal components are those of running text: each token weighs as often as
     it occurs (`counts`). The mean and the first d // 100 components, which tell frequent words from rare ones
     more than meanings, are removed (Mu and Viswanath 2018, "All-but-the-top", with d the encoder's width), and the
-    next `width` components are kept. Each vector is weighted by the token's `smooth_inverse_frequency` (a = 1e-3),
-    all are scaled to a common standard deviation of 0.05, and a vector of alternating +-0.07 is added to every one,
-    which is the cone that contrastive training has to repair.
+    next `width` components are kept. Each vector is weighted by the token's `smooth_inverse_frequency` (a = 1e-3;
+    [CLS] and the like count as the most frequent token), all are scaled to a common standard deviation of 0.05, and a
+    vector of alternating +-0.07 is added to every one, which is the cone that contrastive training has to repair.
 
     Raises:
         ValueError: a table that cannot fill `width` components.
@@ -57,7 +59,34 @@ def token_vectors(
     weights = torch.from_numpy(counts / counts.sum()).to(ours.dtype)[:, None]
     ours = ours - (weights * ours).sum(dim=0)
     _, _, directions = torch.linalg.svd(weights.sqrt() * ours, full_matrices=False)
+    counts = counts.copy()
+    counts[tokenizer.all_special_ids] = counts.max()  # no corpus holds them, and every row does
     rarity = torch.from_numpy(smooth_inverse_frequency(counts, FREQUENT)).to(ours.dtype)[:, None]
     weighted = ours @ directions[top : top + width].T * rarity
     shared = SHARED * (-1.0) ** torch.arange(width)  # layer normalisation would take a constant vector away
     return weighted * (SPREAD / weighted.std()) + shared
+
+
+def start_embeddings(
+    embeddings: nn.Module, tokens: Float[Tensor, "v d"], counts: Int[np.ndarray, " v"], length: int
+) -> None:
+    """Put `token_vectors` into BERT's embedding layer, whose normalisation then lets tokens stand out.
+
+    With x the sum of a token's vector, the first segment's, and the mean of the first `length` positions:
+
+        layer(x) = g LN(x) - (g - 1) mean[LN(x)],    g = 4, the mean over running text
+
+    LN makes all vectors as long as each other. In the table the shared vector makes up most of that length, so a
+    frequent token's own part stays as small as its weight made it. Here the mean keeps its length, and what stands
+    out from it becomes g times as long: sentences are then told apart by their words as much as by what the layers
+    above make of them.
+    """
+    normalisation = embeddings.LayerNorm
+    with torch.no_grad():
+        embeddings.word_embeddings.weight.copy_(tokens)
+        positions = embeddings.position_embeddings.weight[:length].mean(dim=0)
+        inputs = tokens + positions + embeddings.token_type_embeddings.weight[0]
+        outputs = F.layer_norm(inputs, normalisation.normalized_shape, eps=normalisation.eps)
+        shares = torch.from_numpy(counts / counts.sum()).to(outputs.dtype)
+        normalisation.weight.fill_(GAIN)
+        normalisation.bias.copy_((1 - GAIN) * (shares @ outputs))

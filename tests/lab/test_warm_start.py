@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder
 from cselab.lab.corpus import train_tokenizer
-from cselab.lab.warm_start import FREQUENT, SHARED, SPREAD, token_vectors
+from cselab.lab.warm_start import FREQUENT, GAIN, SHARED, SPREAD, start_embeddings, token_vectors
 from cselab.world import World
 
 WIDTH = 32
@@ -25,6 +26,12 @@ def counts(ours, text):
     """How often each token stands in the text."""
     ids = [one for sentence in text for one in ours(sentence, add_special_tokens=False).input_ids]
     return np.bincount(ids, minlength=len(ours))
+
+
+@pytest.fixture(scope="module")
+def often(ours, counts):
+    """The same, with each special token as often as the most frequent one: they stand in every row."""
+    return [max(counts) if token in ours.all_special_ids else n for token, n in enumerate(counts)]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +70,7 @@ def shared():
     return torch.tensor([SHARED, -SHARED] * (WIDTH // 2), dtype=torch.float64)
 
 
-def test_the_table_is_that_of_a_slow_reference(table, shared, counts, averaged):
+def test_the_table_is_that_of_a_slow_reference(table, shared, counts, often, averaged):
     """The eigenvectors of the covariance over running text, each token repeated as often as it occurs."""
     text = averaged.repeat_interleave(torch.from_numpy(counts), dim=0)
     covariance = torch.cov(text.T, correction=0)
@@ -71,7 +78,7 @@ def test_the_table_is_that_of_a_slow_reference(table, shared, counts, averaged):
     kept = vectors.flip(1)[:, 1 : 1 + WIDTH]  # 128 // 100 is one component less
     wanted = (averaged - text.mean(dim=0)) @ kept
     wanted = torch.stack(
-        [v * FREQUENT / (FREQUENT + n / counts.sum()) for v, n in zip(wanted, counts, strict=True)]
+        [v * FREQUENT / (FREQUENT + n / sum(often)) for v, n in zip(wanted, often, strict=True)]
     )
     wanted = wanted * SPREAD / wanted.std()
     found = table - shared
@@ -80,10 +87,9 @@ def test_the_table_is_that_of_a_slow_reference(table, shared, counts, averaged):
 
 
 def test_but_for_weights_the_table_has_mean_zero_and_uncorrelated_columns_over_running_text(
-    table, shared, counts
+    table, shared, counts, often
 ):
-    shares = torch.from_numpy(counts / counts.sum())
-    unweighted = (table - shared) * (FREQUENT + shares)[:, None]
+    unweighted = (table - shared) * (FREQUENT + torch.tensor(often) / sum(often))[:, None]
     text = unweighted.repeat_interleave(torch.from_numpy(counts), dim=0)
     scale = text.std()
     assert torch.allclose(text.mean(dim=0) / scale, torch.zeros(WIDTH, dtype=torch.float64), atol=1e-4)
@@ -101,6 +107,39 @@ def test_tokens_share_a_direction_and_the_frequent_ones_lie_nearest_to_it(table,
         order = torch.from_numpy(np.argsort(-counts, kind="stable"))[: int(occurring.sum())]
         assert nearness[order[:20]].mean() > nearness[order[-100:]].mean() + 0.1
         assert nearness[occurring].mean() > 0.3
+
+
+@pytest.fixture
+def embeddings(table):
+    """BERT's own embedding layer, without dropout."""
+    return BertModel(
+        BertConfig(vocab_size=len(table), hidden_size=WIDTH, num_attention_heads=1)
+    ).embeddings.eval()
+
+
+def test_the_embedding_layer_keeps_what_tokens_share_and_lets_the_rest_stand_out(table, counts, embeddings):
+    """Through the module itself, at a position that is like all others."""
+    ids = torch.arange(len(table))
+    with torch.no_grad():
+        embeddings.position_embeddings.weight[:] = torch.randn(WIDTH) * 0.02
+        embeddings.word_embeddings.weight[:] = table
+        before = embeddings(ids[None])[0].double()
+        start_embeddings(embeddings, table.float(), counts, length=16)
+        after = embeddings(ids[None])[0].double()
+    shares = torch.from_numpy(counts / counts.sum())
+    assert torch.allclose(shares @ after, shares @ before, atol=1e-4)
+    assert torch.allclose(after - shares @ after, GAIN * (before - shares @ before), atol=1e-4)
+    assert torch.equal(embeddings.word_embeddings.weight, table.float())
+
+
+def test_positions_that_pretraining_does_not_reach_do_not_count(table, counts, embeddings):
+    biases = []
+    for _ in range(2):
+        start_embeddings(embeddings, table.float(), counts, length=16)
+        biases.append(embeddings.LayerNorm.bias.clone())
+        with torch.no_grad():
+            embeddings.position_embeddings.weight[16:] = 1.0
+    assert torch.equal(*biases)
 
 
 def test_vocabularies_both_share_and_do_not_share_tokens_here(ours, encoder):
