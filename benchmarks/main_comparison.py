@@ -5,7 +5,7 @@
 
 * `papers`: trained on a text file, selected on STS-B dev, scored on the seven STS sets. Wants the SentEval folder
   (CSELAB_DATA).
-* `classroom`: trained on 10,000 sentences of the embedded world, selected on the dev part of Classroom-STS, scored on
+* `classroom`: trained on 10,000 sentences of the bundled world, selected on the dev part of Classroom-STS, scored on
   World-STS, Classroom-STS and, where the SentEval folder is, STS-B.
 
 Each finished run is one line of results/NAME.jsonl and is not computed again; the table made from all lines is

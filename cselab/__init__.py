@@ -8,6 +8,6 @@ __version__ = "0.1.0"
 from cselab import losses, methods
 from cselab.encoder import SentenceEncoder
 from cselab.evaluators import evaluate
-from cselab.train import Run, TrainConfig, train
+from cselab.training import Run, TrainConfig, train
 
 __all__ = ["Run", "SentenceEncoder", "TrainConfig", "evaluate", "losses", "methods", "train"]

@@ -14,11 +14,11 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.checkpoint import CheckpointError, tensors_hash
-from cselab.embedded import EMBEDDED, embedded_folder
-from cselab.folders import load_backbone, load_tokenizer, read_folder, save_folder
+from cselab.bundled import BUNDLED, bundled_folder
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
+from cselab.storage.checkpoint import CheckpointError, tensors_hash
+from cselab.storage.encoder_folder import load_backbone, load_tokenizer, read_folder, save_folder
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
@@ -112,7 +112,7 @@ class SentenceEncoder(nn.Module):
         device: str | torch.device | None = None,
         revision: str | None = None,
     ) -> "SentenceEncoder":
-        """Open an embedded encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
+        """Open an bundled encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
 
         A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
         checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
@@ -303,7 +303,7 @@ class SentenceEncoder(nn.Module):
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
         show = len(batches) > 100 if show_progress_bar is None else show_progress_bar
         vectors = torch.empty(len(distinct), self.embedding_dimension, device=self.device)
-        with evaluating(self), Progress(len(batches), "encode", show=show) as progress:
+        with eval_mode(self), Progress(len(batches), "encode", show=show) as progress:
             for rows in batches:
                 features = self.tokenizer.pad(
                     {name: [values[row] for row in rows] for name, values in encodings.items()},
@@ -336,7 +336,7 @@ class SentenceEncoder(nn.Module):
 
 
 @contextmanager
-def evaluating(module: nn.Module) -> Iterator[None]:
+def eval_mode(module: nn.Module) -> Iterator[None]:
     """Dropout off inside, each submodule's mode put back afterwards."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
@@ -381,8 +381,8 @@ def _positions(backbone: nn.Module) -> int:
 def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
     """The folder of an encoder and the name that results will carry."""
     name = str(name_or_path)
-    if name in EMBEDDED:
-        return embedded_folder(name), name
+    if name in BUNDLED:
+        return bundled_folder(name), name
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         if not (path / "config.json").exists():
@@ -399,7 +399,7 @@ def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
-            f"no encoder {name!r}: not embedded ({', '.join(EMBEDDED)}), not a folder, and not to be had from the "
+            f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not to be had from the "
             f"hub ({reason})"
         ) from None
 

@@ -1,4 +1,4 @@
-"""Write cselab/assets/checksums.json: SHA-256 of every file of the embedded encoders."""
+"""Write cselab/assets/checksums.json: SHA-256 of every file of the bundled encoders."""
 
 import hashlib
 import json

@@ -3,5 +3,5 @@
 from jaxtyping import install_import_hook
 
 install_import_hook(
-    ["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.evaluators.geometry"], "typechecker.check"
+    ["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.measures.geometry"], "typechecker.check"
 )

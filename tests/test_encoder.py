@@ -12,7 +12,6 @@ from cselab.encoder import (
     TruncationWarning,
     UntrainedWeightsError,
     check_sentences,
-    evaluating,
 )
 from cselab.heads import MLPHead, WhitenedHead
 from cselab.pooling import POOLINGS
@@ -239,7 +238,7 @@ def test_dropout_is_off_while_encoding_and_every_mode_comes_back():
 
 def test_modes_come_back_after_an_error(encoder):
     encoder.train()
-    with pytest.raises(RuntimeError, match="inside"), evaluating(encoder):
+    with pytest.raises(RuntimeError, match="inside"), eval_mode(encoder):
         assert not encoder.backbone.training
         raise RuntimeError("inside")
     assert all(part.training for part in encoder.modules())

@@ -45,8 +45,8 @@ def test_the_promised_names_are_there():
 
 def test_importing_the_modules_of_that_name_does_not_hide_the_functions():
     import cselab.evaluators
-    import cselab.train
-    from cselab.train import TrainConfig
+    import cselab.training
+    from cselab.training import TrainConfig
 
     assert inspect.isfunction(cselab.train) and inspect.isfunction(cselab.evaluate)
     assert cselab.TrainConfig is TrainConfig
@@ -96,12 +96,12 @@ def test_losses_whitening_and_poolings_know_only_torch(room):
 @pytest.mark.parametrize(
     ("room", "above"),
     [
-        ("heads", ("encoder", "methods", "train", "evaluators", "lab")),
-        ("encoder", ("methods", "train", "evaluators", "lab")),
-        ("methods", ("encoder", "train", "evaluators", "lab")),
-        ("evaluators", ("methods", "train", "lab")),
-        ("data", ("encoder", "methods", "train", "evaluators", "world", "lab")),
-        ("train", ("lab",)),
+        ("heads", ("encoder", "methods", "training", "evaluators", "lab")),
+        ("encoder", ("methods", "training", "evaluators", "lab")),
+        ("methods", ("encoder", "training", "evaluators", "lab")),
+        ("evaluators", ("methods", "training", "lab")),
+        ("data", ("encoder", "methods", "training", "evaluators", "world", "lab")),
+        ("training", ("lab",)),
     ],
 )
 def test_no_room_imports_one_above_it(room, above):

@@ -11,9 +11,9 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.checkpoint import load_checkpoint, save_checkpoint
 from cselab.encoder import SentenceEncoder
-from cselab.train import TrainConfig, train
+from cselab.storage.checkpoint import load_checkpoint, save_checkpoint
+from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(

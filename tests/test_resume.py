@@ -12,7 +12,7 @@ import torch
 from tiny import make_encoder, make_sentences
 
 from cselab.encoder import SentenceEncoder
-from cselab.train import TrainConfig, train
+from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(

@@ -1,18 +1,21 @@
 """Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
 
-from cselab.evaluators.baselines import (
+from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
+from cselab.evaluators.evaluation import evaluate
+from cselab.evaluators.records import Record, Scores, read_scores
+from cselab.evaluators.references import (
     RandomEncoder,
     StaticEmbeddings,
     TransformedEncoder,
     evaluate_beside,
     fitted,
     named_encoder,
-    with_baselines,
+    with_references,
     word_overlap,
 )
-from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
-from cselab.evaluators.evaluation import evaluate
-from cselab.evaluators.geometry import (
+from cselab.evaluators.significance import Comparison, compare, mcnemar, paired_bootstrap, paired_t_test
+from cselab.evaluators.suites import SUITES
+from cselab.measures.geometry import (
     DegenerateEmbeddings,
     alignment,
     effective_rank,
@@ -23,9 +26,6 @@ from cselab.evaluators.geometry import (
     spectrum,
     uniformity,
 )
-from cselab.evaluators.records import Record, Scores, read_scores
-from cselab.evaluators.significance import Comparison, compare, mcnemar, paired_bootstrap, paired_t_test
-from cselab.evaluators.suites import SUITES
 
 __all__ = [
     "SUITES",
@@ -55,6 +55,6 @@ __all__ = [
     "sampled_uniformity",
     "spectrum",
     "uniformity",
-    "with_baselines",
+    "with_references",
     "word_overlap",
 ]

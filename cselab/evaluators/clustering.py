@@ -9,16 +9,16 @@ from jaxtyping import Float, Int
 from cselab.data import MissingFile
 from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
-from cselab.evaluators.agreement import (
+from cselab.evaluators.records import Measured, Record
+from cselab.evaluators.suites import Options, Source, folder
+from cselab.evaluators.vectors import Encoded, Scorer, require_sound
+from cselab.measures.agreement import (
     matched_accuracy,
     normalized_mutual_information,
     share_interval,
     v_measure,
 )
-from cselab.evaluators.geometry import DegenerateEmbeddings
-from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.suites import Options, Source, folder
-from cselab.evaluators.vectors import Encoded, Scorer, require_sound
+from cselab.measures.geometry import DegenerateEmbeddings
 
 TASKS = CLUSTERING_TASKS
 

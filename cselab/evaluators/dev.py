@@ -2,7 +2,7 @@
 
 Each returns {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}; a higher score is better.
 Each distinct sentence is encoded once a call, and only sentences for development are touched. A collapsed encoder
-raises `DegenerateEmbeddings`; `cselab.train.train` keeps the reason in the history and goes on.
+raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the history and goes on.
 """
 
 import random
@@ -12,12 +12,12 @@ from typing import Any
 import torch
 
 from cselab.data import Pairs
-from cselab.evaluators import geometry
-from cselab.evaluators.geometry import Vectors
 from cselab.evaluators.geometry_suite import ALIGNMENT_THRESHOLD, positives
 from cselab.evaluators.significance import stratified_score
 from cselab.evaluators.sts import StsTask
 from cselab.evaluators.vectors import encode_distinct
+from cselab.measures import geometry
+from cselab.measures.geometry import Vectors
 
 
 class PairsEvaluator:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from cselab.data import Pairs
-from cselab.evaluators.geometry import DegenerateEmbeddings
 from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import StsTask, strata
 from cselab.evaluators.suites import Options, Source, Task, suite_module, tasks_by_suite
 from cselab.evaluators.vectors import Encoded, NeedsVectors, Scorer, encode_distinct
+from cselab.measures.geometry import DegenerateEmbeddings
 from cselab.versions import versions
 
 
@@ -39,7 +39,7 @@ def evaluate(
             "world-clustering", which need no data folder; or several in a list; or `Pairs` of your own, scored
             as an STS set.
         data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
-            sentences, a text file, or "world" for the embedded world's pairs.
+            sentences, a text file, or "world" for the bundled world's pairs.
         tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
             was named, and otherwise listed in `Scores.missing`.
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean",

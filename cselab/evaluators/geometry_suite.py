@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cselab.data import Pairs, load_sts, read_sentences
-from cselab.evaluators import geometry
-from cselab.evaluators.geometry import DegenerateEmbeddings, Vectors
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.suites import Options, Source
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.evaluators.world import world_sts
+from cselab.measures import geometry
+from cselab.measures.geometry import DegenerateEmbeddings, Vectors
 
 ALIGNMENT_THRESHOLD = 4.0
 """Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""
 
 WORLD = "world"
-"""As the place of the data: the embedded world's test pairs, which need no folder."""
+"""As the place of the data: the bundled world's test pairs, which need no folder."""
 
 EXACT_UP_TO = 20_000
 """Sentences up to which the uniformity is summed over all pairs; above it is estimated from a sample."""
@@ -40,7 +40,7 @@ TASKS = tuple(PROTOCOLS)
 
 @dataclass(frozen=True)
 class GeometryTask:
-    """The measures of `cselab.evaluators.geometry` on sentences, and the alignment on positive pairs.
+    """The measures of `cselab.measures.geometry` on sentences, and the alignment on positive pairs.
 
     Attributes:
         sentences: repeats included, as in the papers, which take both sides of STS-B.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
-from cselab.evaluators.geometry import DegenerateEmbeddings
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.significance import (
     RESAMPLES,
@@ -17,6 +16,7 @@ from cselab.evaluators.significance import (
 )
 from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
+from cselab.measures.geometry import DegenerateEmbeddings
 
 AGGREGATIONS = ("all", "mean", "weighted_mean")
 """How the subsets of STS12 to STS16 become one number.

@@ -25,11 +25,11 @@ from cselab.data.classification import (
     load_classification,
 )
 from cselab.data.published import PROVENANCES
-from cselab.evaluators.agreement import f1, share_interval
-from cselab.evaluators.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
+from cselab.measures.agreement import f1, share_interval
+from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 
 TASKS = CLASSIFICATION_TASKS
 

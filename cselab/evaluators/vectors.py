@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from cselab.evaluators.geometry import DegenerateEmbeddings
+from cselab.measures.geometry import DegenerateEmbeddings
 
 CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template")
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
@@ -116,7 +116,7 @@ def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | 
         return Encoded(distinct, encode(encoder, distinct), _truncated(encoder))
     from torch import from_numpy
 
-    from cselab.checkpoint import load_checkpoint, save_checkpoint
+    from cselab.storage.checkpoint import load_checkpoint, save_checkpoint
 
     path = Path(cache) / f"vectors-{_cache_key(encoder, distinct)}.safetensors"
     if path.is_file():

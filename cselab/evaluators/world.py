@@ -1,4 +1,4 @@
-"""STS that needs no data folder: the embedded world's graded pairs, and the classroom's, written by hand.
+"""STS that needs no data folder: the bundled world's graded pairs, and the classroom's, written by hand.
 
 See also: `world_transfer` and `world_clustering`, for what the world labels.
 """
@@ -54,6 +54,6 @@ def collect(
     collected = []
     for name in tuple(LOADERS) if tasks is None else tasks:
         task, _, split = name.partition("/")
-        pairs = replace(LOADERS[task](split or "test"), name=task, subsets=[], provenance="embedded")
+        pairs = replace(LOADERS[task](split or "test"), name=task, subsets=[], provenance="bundled")
         collected.append(StsTask(pairs, name, options.aggregation, seed=options.seed))
     return collected, {}

@@ -18,7 +18,7 @@ TASKS = ("World-Clustering",)
 @cache
 def world_topics() -> Labelled:
     rows = the_world().clustering(SENTENCES, "test")
-    return replace(rows, name="World-Clustering", provenance="embedded")
+    return replace(rows, name="World-Clustering", provenance="bundled")
 
 
 def collect(

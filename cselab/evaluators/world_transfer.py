@@ -26,7 +26,7 @@ TASKS = tuple(KINDS)
 @cache
 def world_labelled(task: str, split: str) -> Labelled:
     rows = the_world().transfer(KINDS[task], ROWS[split], split)
-    return replace(rows, name=task, provenance="embedded")
+    return replace(rows, name=task, provenance="bundled")
 
 
 def collect(

@@ -1,4 +1,4 @@
-"""The command line: `cselab train`, `evaluate`, `baselines`, `encode`, `methods`, `pretrain`, and so on."""
+"""The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, `pretrain`, and so on."""
 
 import json
 import os
@@ -63,10 +63,10 @@ data_app = _app("The public data sets on this machine.")
 notebooks_app = _app("The notebooks, headless.")
 app.add_typer(data_app, name="data")
 app.add_typer(notebooks_app, name="notebooks")
-world_app = _app("Text of the embedded world, on standard output: the same seed gives the same.")
+world_app = _app("Text of the bundled world, on standard output: the same seed gives the same.")
 app.add_typer(world_app, name="world")
 
-EncoderName = Annotated[str, typer.Argument(help="embedded name (micro, mini), folder, or hub name")]
+EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name")]
 Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ../shared/data")
@@ -119,7 +119,7 @@ def train(
     method: Annotated[str, typer.Argument(help="a method: see `cselab methods`")],
     corpus: Annotated[Path, typer.Option(help="text, one sentence a line; also .gz, .xz")],
     output: Annotated[Path, typer.Option(help="folder of the run; afterwards an encoder")],
-    encoder: Annotated[str, typer.Option(help="embedded name (micro, mini), folder, or hub name")] = "micro",
+    encoder: Annotated[str, typer.Option(help="bundled name (micro, mini), folder, or hub name")] = "micro",
     pooling: Pooling = None,
     steps: Annotated[int | None, typer.Option(help="optimiser steps; default: one epoch")] = None,
     epochs: Annotated[float, typer.Option(help="passes over the corpus")] = 1.0,
@@ -145,8 +145,8 @@ def train(
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import dev_evaluator
-    from cselab.train import TrainConfig
-    from cselab.train import train as run_training
+    from cselab.training import TrainConfig
+    from cselab.training import train as run_training
 
     chosen = _method(method, _settings(settings))
     config = TrainConfig(
@@ -216,7 +216,7 @@ def evaluate(
 
 
 @app.command(cls=Command)
-def baselines(
+def references(
     encoder: EncoderName,
     suite: Suites,
     task: Tasks = None,

@@ -6,7 +6,7 @@ from pathlib import Path
 from cselab.data import MissingFile, data_root, load_sts
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.world import world_sts
-from cselab.train import Evaluator
+from cselab.training import Evaluator
 
 CHOICES = ("auto", "sts-b", "world", "corpus", "none")
 HELD_OUT = 500
@@ -17,7 +17,7 @@ def dev_evaluator(
 ) -> tuple[Evaluator | None, list[str], str]:
     """The evaluator of that name, the sentences that are left to train on, and a few words for the user.
 
-    "sts-b": STS-B dev from the SentEval folder. "world": the embedded world's dev pairs. "corpus": label-free, on
+    "sts-b": STS-B dev from the SentEval folder. "world": the bundled world's dev pairs. "corpus": label-free, on
     the last sentences of the corpus, which are then not trained on. "none": the last step is kept. "auto":
     STS-B where the data are, otherwise the world.
 

@@ -16,10 +16,10 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at Python, torch, the devices, the embedded encoders, the data and the notebook tools."""
+    """Look at Python, torch, the devices, the bundled encoders, the data and the notebook tools."""
     import torch
 
-    from cselab.train import faster_in_bf16
+    from cselab.training import faster_in_bf16
 
     cuda = torch.cuda.is_available()
     missing = [
@@ -49,15 +49,15 @@ def examine() -> list[Finding]:
 
 
 def _encoders() -> Finding:
-    from cselab.checkpoint import CheckpointError
-    from cselab.embedded import EMBEDDED, embedded_folder
+    from cselab.bundled import BUNDLED, bundled_folder
+    from cselab.storage.checkpoint import CheckpointError
 
     try:
-        for name in EMBEDDED:
-            embedded_folder(name)
+        for name in BUNDLED:
+            bundled_folder(name)
     except CheckpointError as damage:
-        return Finding("embedded encoders", str(damage), False)
-    return Finding("embedded encoders", ", ".join(EMBEDDED) or "none", bool(EMBEDDED))
+        return Finding("bundled encoders", str(damage), False)
+    return Finding("bundled encoders", ", ".join(BUNDLED) or "none", bool(BUNDLED))
 
 
 def _data() -> Finding:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import nbformat
 
-from cselab.lab.baselines import baseline_path, differences, read_baseline, write_baseline
 from cselab.lab.parameters import parameters_of, typed_parameters
 from cselab.lab.record import MIME_TYPE, shown
+from cselab.lab.recorded import baseline_path, differences, read_baseline, write_baseline
 from cselab.versions import versions
 
 PROFILES = ("smoke", "classroom", "paper")
@@ -82,7 +82,7 @@ def run_notebooks(
             is run must have them. Numbers of an overridden run are not compared.
         output: folder for the results, made if need be; not the notebooks' own.
         folder: where the notebooks are; by default `notebooks` in the checkout.
-        baselines: where the baselines are; by default `tests/baselines` in the checkout.
+        baselines: where the baselines are; by default `notebooks/recorded` in the checkout.
         update_baselines: make the numbers of the notebooks that ran to their end the new baselines.
         echo: takes each line of the progress.
 
@@ -95,7 +95,7 @@ def run_notebooks(
         FileNotFoundError: no such folder of notebooks.
     """
     folder = Path(folder or CHECKOUT / "notebooks").resolve()
-    baselines = Path(baselines or CHECKOUT / "tests" / "baselines").resolve()
+    baselines = Path(baselines or CHECKOUT / "notebooks" / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
     if profile not in PROFILES:

@@ -1,7 +1,7 @@
 """An executed notebook as one HTML page that loads nothing: plots, formulas and images are inside it.
 
 nbconvert renders the cells. Its own pages load MathJax and require.js from the network and drop plotly
-figures; here plotly.js is embedded once and formulas become MathML, which browsers draw by themselves.
+figures; here plotly.js stands in it once and formulas become MathML, which browsers draw by themselves.
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from cselab.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 from cselab.data import read_sentences
 from cselab.lab.corpus import (
     SPECIAL_TOKENS,
@@ -36,8 +35,9 @@ from cselab.lab.corpus import (
 )
 from cselab.lab.warm_start import start_embeddings, token_vectors
 from cselab.progress import Progress
-from cselab.runfolder import RunFolder
-from cselab.train import faster_in_bf16
+from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.storage.run_folder import RunFolder
+from cselab.training import faster_in_bf16
 from cselab.versions import versions
 
 LONGEST = 128  # tokens the encoder can take

@@ -8,9 +8,9 @@ from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_SIZES, FILES
 from cselab.evaluators import evaluate
 from cselab.evaluators.clustering import ClusteringTask, collect, k_means
-from cselab.evaluators.geometry import DegenerateEmbeddings
 from cselab.evaluators.suites import Options
 from cselab.evaluators.vectors import Encoded
+from cselab.measures.geometry import DegenerateEmbeddings
 
 
 def blobs(per_class, classes, spread, d=8, seed=0):

@@ -12,8 +12,6 @@ from torch import nn
 from cselab.data import DataError, MissingFile
 from cselab.data.classification import Labelled
 from cselab.evaluators import evaluate
-from cselab.evaluators.geometry import DegenerateEmbeddings
-from cselab.evaluators.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 from cselab.evaluators.significance import stratified_score
 from cselab.evaluators.suites import Options
 from cselab.evaluators.transfer import (
@@ -29,6 +27,8 @@ from cselab.evaluators.transfer import (
     stratified_folds,
 )
 from cselab.evaluators.vectors import Encoded
+from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 RMSPROP = MinibatchProbes("RMSprop", 1e-2, batch_size=16, tenacity=1, epoch_size=1, max_epochs=10)

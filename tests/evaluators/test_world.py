@@ -21,7 +21,7 @@ def no_data_folder(monkeypatch):
 def test_the_world_and_the_classroom_are_scored_without_a_data_folder():
     scores = evaluate(word_overlap, "world")
     assert list(scores.scores) == ["World-STS", "Classroom-STS"]
-    assert {(r.split, r.provenance) for r in scores.records} == {("test", "embedded")}
+    assert {(r.split, r.provenance) for r in scores.records} == {("test", "bundled")}
     assert [r.rows for r in scores.records if r.key] == [1200, 322]
     assert not any(r.subset or r.failure for r in scores.records)
 
@@ -84,7 +84,7 @@ def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(
         protocol,
     )
     assert (dev.split, dev.rows, dev.value) == ("dev", ROWS["dev"], 100.0)
-    assert {record.provenance for record in scores.records} == {"embedded"}
+    assert {record.provenance for record in scores.records} == {"bundled"}
 
 
 def test_chance_stays_at_chance_on_every_transfer_task():
@@ -131,7 +131,7 @@ def test_the_topics_of_the_world_are_clustered():
     assert scores.scores == {"World-Clustering": 100.0}
     assert [record.metric for record in scores.records] == ["accuracy", "nmi", "v_measure"]
     assert {(r.protocol, r.split, r.rows, r.provenance) for r in scores.records} == {
-        ("k-means, 10 restarts", "test", len(rows), "embedded")
+        ("k-means, 10 restarts", "test", len(rows), "bundled")
     }
 
 

@@ -46,7 +46,7 @@ def joined(output):
 @pytest.fixture(autouse=True)
 def full_precision(monkeypatch):
     """The same arithmetic whatever machine this is."""
-    for module in (sys.modules["cselab.train"], pretrain):
+    for module in (sys.modules["cselab.training"], pretrain):
         monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
 
 
@@ -96,7 +96,7 @@ def trained(encoder, stsb, tmp_path_factory):
     corpus.write_text("\n".join(CORPUS) + "\n")
     output = tmp_path_factory.mktemp("runs") / "run"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["cselab.train"], "faster_in_bf16", lambda: False)
+        patch.setattr(sys.modules["cselab.training"], "faster_in_bf16", lambda: False)
         return train(encoder, corpus, output, "--data", stsb, "--eval-every", 2), output
 
 
@@ -131,7 +131,7 @@ def test_a_finished_run_is_read_back(trained, encoder, corpus, stsb):
 
 
 def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch):
-    module = sys.modules["cselab.train"]
+    module = sys.modules["cselab.training"]
     take = module._Training._take_step
 
     def interrupted(self):
@@ -389,7 +389,7 @@ def test_a_transform_that_cannot_be_made_says_why(name, options, said, encoder, 
 def test_baselines_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, tmp_path):
     file = tmp_path / "beside.json"
     said = run(
-        "baselines", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--fit", corpus, "--json", file
+        "references", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--fit", corpus, "--json", file
     )  # fmt: skip
     rows = [line for line in said.splitlines() if re.search(r" -?\d+\.\d\d$", line)]
     found = json.loads(file.read_text())

@@ -53,7 +53,7 @@ def test_a_corpus_too_small_to_hold_out_says_what_to_do():
         dev_evaluator("corpus", CORPUS[:199])
 
 
-def test_world_is_the_embedded_dev_pairs(world):
+def test_world_is_the_bundled_dev_pairs(world):
     evaluator, rest, said = dev_evaluator("world", CORPUS)
     assert isinstance(evaluator, PairsEvaluator) and evaluator.pairs is world
     assert rest == CORPUS and said == "the world's dev pairs"

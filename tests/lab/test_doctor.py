@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from cselab import embedded
+from cselab import bundled
 from cselab.lab import doctor
 from cselab.lab.doctor import examine
 
@@ -15,7 +15,7 @@ def test_each_thing_is_looked_at_once_and_said_in_words():
     findings = examine()
     names = [finding.what for finding in findings]
     assert names == [
-        "python", "torch", "device", "precision", "embedded encoders", "data", "notebooks", "profiles"
+        "python", "torch", "device", "precision", "bundled encoders", "data", "notebooks", "profiles"
     ]  # fmt: skip
     assert all(finding.found for finding in findings)
 
@@ -34,27 +34,27 @@ def test_a_wrong_data_folder_is_a_finding_and_not_the_end(tmp_path, monkeypatch)
 
 @pytest.fixture
 def assets(tmp_path, monkeypatch):
-    """An embedded encoder that is one file."""
+    """An bundled encoder that is one file."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "model.safetensors").write_bytes(b"weights")
     # of b"weights"
     digest = "9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c"
     (tmp_path / "checksums.json").write_text(f'{{"toy/model.safetensors": "{digest}"}}')
-    monkeypatch.setattr(embedded, "ASSETS", tmp_path)
-    monkeypatch.setattr(embedded, "CHECKSUMS", tmp_path / "checksums.json")
-    monkeypatch.setattr(embedded, "EMBEDDED", ("toy",))
-    embedded.embedded_folder.cache_clear()
+    monkeypatch.setattr(bundled, "ASSETS", tmp_path)
+    monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
+    monkeypatch.setattr(bundled, "BUNDLED", ("toy",))
+    bundled.bundled_folder.cache_clear()
     yield tmp_path
-    embedded.embedded_folder.cache_clear()
+    bundled.bundled_folder.cache_clear()
 
 
-def test_the_embedded_encoders_are_named(assets):
-    assert (found("embedded encoders").found, found("embedded encoders").good) == ("toy", True)
+def test_the_bundled_encoders_are_named(assets):
+    assert (found("bundled encoders").found, found("bundled encoders").good) == ("toy", True)
 
 
-def test_a_damaged_embedded_encoder_is_a_finding_and_not_the_end(assets):
+def test_a_damaged_bundled_encoder_is_a_finding_and_not_the_end(assets):
     (assets / "toy" / "model.safetensors").write_bytes(b"weight")
-    finding = found("embedded encoders")
+    finding = found("bundled encoders")
     assert not finding.good and "toy/model.safetensors is damaged" in finding.found
 
 
@@ -70,7 +70,7 @@ def test_missing_notebook_tools_are_named_with_the_way_to_get_them(monkeypatch):
 def test_what_would_run_depends_on_the_device(cuda, profiles, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
-    monkeypatch.setattr(sys.modules["cselab.train"], "faster_in_bf16", lambda: cuda)
+    monkeypatch.setattr(sys.modules["cselab.training"], "faster_in_bf16", lambda: cuda)
     assert profiles in found("profiles").found
     assert ("a GPU" in found("device").found) == cuda
     assert ("bf16 autocast" in found("precision").found) == cuda

@@ -13,7 +13,6 @@ from tiny import make_sentences
 from transformers import AutoTokenizer, BertForPreTraining
 
 from cselab import SentenceEncoder
-from cselab.checkpoint import CheckpointError, load_checkpoint, unpack
 from cselab.data import DataError, read_sentences
 from cselab.lab import corpus
 from cselab.lab import pretrain as pretraining
@@ -33,7 +32,8 @@ from cselab.lab.pretrain import (
     pretraining_losses,
 )
 from cselab.lab.warm_start import token_vectors
-from cselab.runfolder import RunFolderError
+from cselab.storage.checkpoint import CheckpointError, load_checkpoint, unpack
+from cselab.storage.run_folder import RunFolderError
 
 SMALL = PretrainConfig(
     layers=1, width=16, heads=2, vocabulary=160, length=32, steps=6, batch_size=4, lr=1e-2, checkpoint_every=2

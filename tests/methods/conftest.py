@@ -7,7 +7,7 @@ import torch
 from tiny import make_encoder, make_sentences
 from torch import nn
 
-from cselab.train import _Encode
+from cselab.training import _Encode
 
 BATCH = make_sentences(12)
 

@@ -10,7 +10,7 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from cselab.losses import Loss
 from cselab.methods import METHODS, Method, Views, create_method, get_method, register
-from cselab.train import TrainConfig, train
+from cselab.training import TrainConfig, train
 
 VARIANTS = [(name, variant) for name in METHODS for variant in ("default", *METHODS[name].variants)]
 
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_loss_and_its_state_goes_on_with_it(name, t
 
 def json_free(state):
     """The state as a checkpoint gives it back: through files, so without shared memory."""
-    from cselab.checkpoint import pack, unpack
+    from cselab.storage.checkpoint import pack, unpack
 
     tensors, tree = pack("method", state)
     return unpack({name: tensor.clone() for name, tensor in tensors.items()}, json.loads(json.dumps(tree)))

@@ -1,5 +1,5 @@
 """What every score should be seen beside: chance, word overlap, word vectors without a context, and the encoder's
-own vectors whitened or made normal afterwards. `with_baselines` has them all.
+own vectors whitened or made normal afterwards. `with_references` has them all.
 """
 
 import hashlib
@@ -13,10 +13,10 @@ from jaxtyping import Float
 
 from cselab.data import DataError, Pairs, read_lines, read_sentences
 from cselab.evaluators.evaluation import evaluate
-from cselab.evaluators.geometry import rank
 from cselab.evaluators.records import Scores
 from cselab.evaluators.suites import Source
 from cselab.evaluators.vectors import NeedsVectors, encode, require_sound
+from cselab.measures.geometry import rank
 
 
 class RandomEncoder:
@@ -164,7 +164,7 @@ def fitted(encoder: Any, transform: str, text: str | Path = "world") -> Transfor
         encoder: something that encodes; `word_overlap` has no vectors to transform.
         transform: "whitening" of all directions in which the vectors vary (a layer norm leaves one out), or "flow"
             with the defaults of `cselab.posthoc`.
-        text: a text file, a sentence a line; or "world" for training sentences of the embedded world.
+        text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
 
     Raises:
         ValueError: an unknown transform; too few sentences to fit it on; vectors that are not finite or all the
@@ -198,7 +198,7 @@ def named_encoder(name: str, pooling: str | None = None, representation: str | N
 
     Args:
         name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
-            "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's embedded
+            "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's bundled
             name, folder or hub name.
         pooling, representation: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
     """
@@ -216,7 +216,7 @@ def named_encoder(name: str, pooling: str | None = None, representation: str | N
     return SentenceEncoder.from_pretrained(name, pooling=pooling, representation=representation)
 
 
-def with_baselines(
+def with_references(
     encoder: Any,
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
@@ -253,7 +253,7 @@ def evaluate_beside(
     word_vectors: str | Path | None = None,
     **options: Any,
 ) -> dict[str, Scores]:
-    """The scores of `with_baselines(encoder, text, word_vectors)` by name; `cselab.lab.table` shows them side by side.
+    """The scores of `with_references(encoder, text, word_vectors)` by name; `cselab.lab.table` shows them side by side.
 
     A baseline that can score none of the tasks is left out: word overlap where all need vectors.
 
@@ -261,7 +261,7 @@ def evaluate_beside(
         suite, data, tasks, options: as `evaluate` takes them.
     """
     found = {}
-    for name, model in with_baselines(encoder, text, word_vectors).items():
+    for name, model in with_references(encoder, text, word_vectors).items():
         try:
             found[name] = evaluate(model, suite, data, tasks, **options)
         except NeedsVectors:

@@ -11,13 +11,13 @@ import torch
 from tiny import LONGEST, make_encoder, make_sentences
 from torch import nn
 
-from cselab.checkpoint import CheckpointError
 from cselab.encoder import SentenceEncoder
 from cselab.heads import MLPHead
 from cselab.losses import Loss, info_nce
 from cselab.methods import METHODS, Method, SimCSE, Views, WhitenedCSE, create_method, register
-from cselab.runfolder import RunFolder, RunFolderError
-from cselab.train import Run, TrainConfig, TrainingDiverged, train
+from cselab.storage.checkpoint import CheckpointError
+from cselab.storage.run_folder import RunFolder, RunFolderError
+from cselab.training import Run, TrainConfig, TrainingDiverged, train
 
 CORPUS = make_sentences(60)
 CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
@@ -666,7 +666,7 @@ def test_bf16_runs_and_its_losses_are_float32(registered):
 
 def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     """Which precision is faster is measured, so "auto" may mean another thing when the run goes on."""
-    module = sys.modules["cselab.train"]  # the attribute of that name is the function
+    module = sys.modules["cselab.training"]  # the attribute of that name is the function
     monkeypatch.setattr(module, "faster_in_bf16", lambda: True)
     start_and_stop(tmp_path, precision="auto")
     monkeypatch.setattr(module, "faster_in_bf16", lambda: False)

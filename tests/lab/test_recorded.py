@@ -1,6 +1,6 @@
 import pytest
 
-from cselab.lab.baselines import differences, read_baseline, write_baseline
+from cselab.lab.recorded import differences, read_baseline, write_baseline
 
 
 def entry(name, value, tolerance=1e-6):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from cselab.evaluators.linear_probes import (
+from cselab.measures.linear_probes import (
     ConvergedProbes,
     Fold,
     MinibatchProbes,

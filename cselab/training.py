@@ -19,12 +19,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from cselab.checkpoint import pack, unpack
-from cselab.encoder import Representation, SentenceEncoder, check_sentences, evaluating
-from cselab.evaluators.geometry import DegenerateEmbeddings
+from cselab.encoder import Representation, SentenceEncoder, check_sentences, eval_mode
+from cselab.measures.geometry import DegenerateEmbeddings
 from cselab.methods import Method, create_method
 from cselab.progress import Progress
-from cselab.runfolder import RunFolder
+from cselab.storage.checkpoint import pack, unpack
+from cselab.storage.run_folder import RunFolder
 from cselab.versions import versions
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
@@ -318,7 +318,7 @@ class _Training:
     def _scores(self, step: int) -> dict[str, Any]:
         """What the evaluator found; of a collapsed encoder, which may recover, the reason for no score."""
         try:
-            with evaluating(self.run.encoder):
+            with eval_mode(self.run.encoder):
                 scores = {name: float(value) for name, value in self.evaluator(self.run.encoder).items()}
         except DegenerateEmbeddings as reason:
             if not any("degenerate" in earlier for earlier in self.run.history):
@@ -440,7 +440,7 @@ class _Encode:
         features = self.encoder.tokenize(batch[rank * share : (rank + 1) * share], self.max_length)
         copies = times or 1
         stacked = {name: tensor.repeat(copies, 1) for name, tensor in features.items()}
-        with nullcontext() if dropout else evaluating(self.encoder.backbone):
+        with nullcontext() if dropout else eval_mode(self.encoder.backbone):
             vectors = self.encoder.pooled(stacked).unflatten(0, (copies, share))
         if processes > 1:
             vectors = _Gather.apply(vectors, processes, rank)

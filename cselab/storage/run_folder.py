@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
-from cselab.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from cselab.storage.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 
 
 class RunFolderError(ValueError):

@@ -11,12 +11,12 @@ from sentence_transformers.sentence_transformer import modules
 from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
 from transformers import AutoModel, BertConfig, BertForMaskedLM
 
-from cselab import embedded
-from cselab.checkpoint import CheckpointError
+from cselab import bundled
 from cselab.encoder import SentenceEncoder, UntrainedWeightsError
 from cselab.heads import MLPHead, WhitenedHead
 from cselab.pooling import POOLINGS
 from cselab.sgw import ShuffledGroupWhitening
+from cselab.storage.checkpoint import CheckpointError
 
 SENTENCES = make_sentences(6)
 
@@ -378,7 +378,7 @@ def test_a_name_of_the_hub_is_fetched_and_kept_as_the_name(tmp_path, monkeypatch
 def test_an_unknown_name_offline_says_what_was_tried(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(
-        CheckpointError, match=r"no encoder 'nobody/nothing': not embedded .*, not a folder, .*hub"
+        CheckpointError, match=r"no encoder 'nobody/nothing': not bundled .*, not a folder, .*hub"
     ):
         SentenceEncoder.from_pretrained("nobody/nothing")
 
@@ -396,12 +396,12 @@ def test_a_local_folder_opens_offline_and_never_asks_the_hub(tmp_path, monkeypat
             SentenceEncoder.from_pretrained(missing)
 
 
-# ------------------------------------------------------------------------------------ embedded encoders
+# ------------------------------------------------------------------------------------ bundled encoders
 
 
 @pytest.fixture
 def assets(tmp_path, monkeypatch):
-    """An embedded encoder called "wee", with its checksums."""
+    """An bundled encoder called "wee", with its checksums."""
     import hashlib
 
     write_checkpoint(tmp_path / "wee")
@@ -410,21 +410,21 @@ def assets(tmp_path, monkeypatch):
         for file in (tmp_path / "wee").iterdir()
     }
     (tmp_path / "checksums.json").write_text(json.dumps(sums))
-    monkeypatch.setattr(embedded, "ASSETS", tmp_path)
-    monkeypatch.setattr(embedded, "CHECKSUMS", tmp_path / "checksums.json")
-    monkeypatch.setattr("cselab.encoder.EMBEDDED", ("wee",))
-    embedded.embedded_folder.cache_clear()
+    monkeypatch.setattr(bundled, "ASSETS", tmp_path)
+    monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
+    monkeypatch.setattr("cselab.encoder.BUNDLED", ("wee",))
+    bundled.bundled_folder.cache_clear()
     yield tmp_path / "wee"
-    embedded.embedded_folder.cache_clear()
+    bundled.bundled_folder.cache_clear()
 
 
-def test_an_embedded_encoder_opens_by_its_name(assets):
+def test_an_bundled_encoder_opens_by_its_name(assets):
     opened = SentenceEncoder.from_pretrained("wee")
     assert opened.name == "wee" and np.array_equal(opened.encode(SENTENCES), make_encoder().encode(SENTENCES))
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
-def test_an_embedded_file_with_a_flipped_bit_is_named(file, assets):
+def test_an_bundled_file_with_a_flipped_bit_is_named(file, assets):
     content = bytearray((assets / file).read_bytes())
     content[len(content) // 2] ^= 1
     (assets / file).write_bytes(content)
@@ -432,15 +432,15 @@ def test_an_embedded_file_with_a_flipped_bit_is_named(file, assets):
         SentenceEncoder.from_pretrained("wee")
 
 
-def test_an_embedded_file_that_is_missing_is_named(assets):
+def test_an_bundled_file_that_is_missing_is_named(assets):
     (assets / "tokenizer.json").unlink()
     with pytest.raises(CheckpointError, match=r"wee/tokenizer\.json is missing: install cselab again"):
         SentenceEncoder.from_pretrained("wee")
 
 
-def test_the_embedded_encoders_are_whole_and_open():
-    assert {folder.name for folder in embedded.ASSETS.iterdir() if folder.is_dir()} == set(embedded.EMBEDDED)
-    for name in embedded.EMBEDDED:
+def test_the_bundled_encoders_are_whole_and_open():
+    assert {folder.name for folder in bundled.ASSETS.iterdir() if folder.is_dir()} == set(bundled.BUNDLED)
+    for name in bundled.BUNDLED:
         assert SentenceEncoder.from_pretrained(name).name == name
 
 

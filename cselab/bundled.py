@@ -5,7 +5,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from cselab.checkpoint import CheckpointError
+from cselab.storage.checkpoint import CheckpointError
 
 ASSETS = Path(__file__).parent / "assets"
 CHECKSUMS = ASSETS / "checksums.json"
@@ -15,12 +15,12 @@ def _names() -> tuple[str, ...]:
     return tuple(sorted({name.split("/")[0] for name in json.loads(CHECKSUMS.read_text(encoding="utf-8"))}))
 
 
-EMBEDDED = _names()
+BUNDLED = _names()
 
 
 @cache
-def embedded_folder(name: str) -> Path:
-    """The folder of an embedded encoder, each of its files checked against its checksum once.
+def bundled_folder(name: str) -> Path:
+    """The folder of an bundled encoder, each of its files checked against its checksum once.
 
     Raises:
         CheckpointError: a file is missing or damaged; the message names it.

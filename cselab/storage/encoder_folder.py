@@ -18,9 +18,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from cselab.checkpoint import CheckpointError
 from cselab.heads import ACTIVATIONS, DenseLayers
 from cselab.pooling import get_pooling
+from cselab.storage.checkpoint import CheckpointError
 
 if TYPE_CHECKING:
     from cselab.encoder import SentenceEncoder

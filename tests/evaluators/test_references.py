@@ -15,7 +15,7 @@ from cselab.evaluators import (
     evaluate_beside,
     fitted,
     named_encoder,
-    with_baselines,
+    with_references,
     word_overlap,
 )
 from cselab.posthoc import BertFlow, BertWhitening
@@ -190,18 +190,18 @@ def test_a_direction_without_variance_is_left_out_of_the_whitening(corpus, tmp_p
 
 
 def test_only_the_first_sentences_of_a_long_text_are_fitted_on(corpus, monkeypatch):
-    from cselab.evaluators import baselines
+    from cselab.evaluators import references
 
-    monkeypatch.setattr(baselines, "FIT_ON", 50)
+    monkeypatch.setattr(references, "FIT_ON", 50)
     assert fitted(make_encoder(), "whitening", corpus).name == (
         "tiny + whitening fitted on 50 sentences of corpus.txt"
     )
 
 
 def test_the_world_is_there_to_be_fitted_on(monkeypatch):
-    from cselab.evaluators import baselines
+    from cselab.evaluators import references
 
-    monkeypatch.setattr(baselines, "FIT_ON", 40)
+    monkeypatch.setattr(references, "FIT_ON", 40)
     model = fitted(RandomEncoder(8), "whitening")
     assert model.name == "random + whitening fitted on 40 sentences of the world"
 
@@ -276,4 +276,4 @@ def test_a_baseline_without_vectors_is_left_out_where_all_tasks_need_them(corpus
 
 
 def test_an_encoder_without_input_embeddings_has_the_other_baselines(angles, tmp_path):
-    assert list(with_baselines(angles, transforms=())) == ["random", "word overlap", "angles"]
+    assert list(with_references(angles, transforms=())) == ["random", "word overlap", "angles"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from cselab.evaluators import geometry
-from cselab.evaluators.geometry import (
+from cselab.measures import geometry
+from cselab.measures.geometry import (
     DegenerateEmbeddings,
     alignment,
     effective_rank,

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cselab.evaluators.agreement import (
+from cselab.measures.agreement import (
     f1,
     matched_accuracy,
     normalized_mutual_information,
