@@ -8,6 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: install demo test lab lint clean
 
@@ -21,10 +22,11 @@ demo: $(READY)
 	$(BIN)/cselab notebooks run 00_tour --output out
 
 test: lint
+	$(BIN)/python scripts/browser.py
 	$(BIN)/python -m pytest
 
 lab: $(READY)
-	$(BIN)/jupyter lab --ip 127.0.0.1 notebooks
+	$(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) notebooks
 
 lint: $(READY)
 	$(BIN)/ruff check .

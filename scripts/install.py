@@ -1,23 +1,66 @@
 """Make the project's environment: `python scripts/install.py .venv`. Standard library only.
 
 torch comes first: on a machine without an NVIDIA GPU its CPU build, which is a fifth of the size, where the
-index of CPU builds can be reached; otherwise whatever the package index has for the pinned version.
+index of CPU builds can be reached; otherwise whatever the package index has for the pinned version. While pip works,
+a line every few seconds says what it is doing.
 """
 
+import os
+import queue
 import shutil
 import subprocess
 import sys
+import threading
+import time
 import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
+SECONDS = 5  # between two lines of news
 
 
 def pinned(name: str) -> str:
     """The line of constraints.txt for a package."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line.startswith(f"{name}=="))
+
+
+def run_telling(command: list[str], seconds: float = SECONDS) -> tuple[int, str]:
+    """Run a command; every few seconds print how long it has run and the last thing it said.
+
+    Returns its exit code and all that it said.
+    """
+    began = time.monotonic()
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=environment,
+    )
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        with process.stdout as output:
+            for line in output:
+                lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    said, next_news = [], began + seconds
+    while True:
+        try:
+            line = lines.get(timeout=max(0.0, next_news - time.monotonic()))
+            if line is None:
+                return process.wait(), "".join(said)
+            said.append(line)
+        except queue.Empty:
+            news = said[-1].split(" (from ")[0].strip() if said else "starting"
+            print(f"  {time.monotonic() - began:3.0f} s  {news[:100]}", flush=True)
+            next_news = time.monotonic() + seconds
 
 
 def main(folder: Path) -> None:
@@ -27,26 +70,24 @@ def main(folder: Path) -> None:
         )
     scripts = folder / ("Scripts" if sys.platform == "win32" else "bin")
     if not (scripts / "python").exists() and not (scripts / "python.exe").exists():
-        print(f"making {folder}", flush=True)
+        print(f"making the environment {folder}", flush=True)
         venv.create(folder, with_pip=True)
-    pip = [str(scripts / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(scripts / "python"), "-m", "pip", "install", "--progress-bar", "off"]
+    pip += ["--disable-pip-version-check"]
 
     if shutil.which("nvidia-smi") is None:
-        quick = [
-            *pip,
-            "--retries",
-            "0",
-            "--timeout",
-            "10",
-            "--no-deps",
-            "--index-url",
-            CPU_BUILDS,
-            pinned("torch"),
-        ]
-        subprocess.run(quick, check=False, capture_output=True)
-    print("installing (a few minutes the first time)", flush=True)
+        print("installing torch, its CPU build (about 200 MB)", flush=True)
+        once = ["--retries", "0", "--timeout", "10", "--no-deps", "--index-url", CPU_BUILDS]
+        failed, _ = run_telling([*pip, *once, pinned("torch")])
+        if failed:
+            print(f"{CPU_BUILDS} cannot be reached: taking torch from the package index", flush=True)
+    print("installing everything else (a few minutes the first time)", flush=True)
     project = f"{ROOT}[notebooks,test]"
-    subprocess.run([*pip, "--constraint", str(ROOT / "constraints.txt"), "--editable", project], check=True)
+    failed, said = run_telling([*pip, "--constraint", str(ROOT / "constraints.txt"), "--editable", project])
+    if failed:
+        reasons = [line for line in said.splitlines() if line.startswith("ERROR")] or said.splitlines()[-5:]
+        sys.exit("\n".join([*reasons, "The environment is not complete: run the same command again."]))
+    print(f"ready: {folder}", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ python scripts/tour_picture.py out/00_tour.html docs/tour.png
 """
 
 import base64
-import shutil
 import sys
 from pathlib import Path
 
+from browser import find_browser
 from playwright.sync_api import sync_playwright
 
 FLAGS = [
@@ -21,7 +21,7 @@ FLAGS = [
 
 def main(page_file: Path, picture: Path) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1000, "height": 900}, color_scheme="light")
         page.goto(page_file.resolve().as_uri())
         page.wait_for_selector(".js-plotly-plot .scatterlayer .point")

@@ -1,8 +1,14 @@
 """The set-up files agree with one another."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
+
+import browser
+import install
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -45,3 +51,59 @@ def test_every_requirement_is_pinned_to_a_version_it_allows():
 def test_torch_is_the_version_whose_cpu_build_is_found():
     assert pins()["torch"] == "2.13.0"
     assert "torch==2.13.0" in PROJECT["dependencies"]
+
+
+def run_suite(pytester, **environment):
+    """The suite's conftest over one browser test, with a path on which there is no browser."""
+    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(
+        browser=f"""
+        import importlib.util
+        spec = importlib.util.spec_from_file_location("the_browser", {str(ROOT / "scripts" / "browser.py")!r})
+        real = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(real)
+        MISSING, in_ci = real.MISSING, real.in_ci
+        def find_browser(): return None
+        """,
+        test_page="""
+        import pytest
+        @pytest.mark.browser
+        def test_with_a_browser(): raise AssertionError("it ran")
+        def test_without(): pass
+        """,
+    )
+    pytester.makeini("[pytest]\nmarkers = browser: x\n")
+    for name, value in {"CI": "", **environment}.items():
+        pytester._monkeypatch.setenv(name, value)
+    return pytester.runpytest_subprocess("-rs")
+
+
+def test_without_a_browser_its_tests_are_skipped_with_how_to_get_one(pytester):
+    result = run_suite(pytester)
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*no Chromium, Chrome or Edge*playwright install*apt-get install*"])
+
+
+def test_in_ci_a_missing_browser_fails(pytester):
+    result = run_suite(pytester, CI="true")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*no Chromium, Chrome or Edge*"])
+
+
+def test_a_browser_that_does_not_start_is_passed_over(tmp_path, monkeypatch):
+    stub, edge = tmp_path / "chromium", tmp_path / "microsoft-edge"
+    stub.write_text("#!/bin/sh\necho 'install snap first' >&2\nexit 1\n")
+    edge.write_text("#!/bin/sh\necho Edge\n")
+    for file in (stub, edge):
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser.find_browser.__wrapped__() == str(edge)
+
+
+def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
+    script = (
+        "import time; print('Collecting numpy (from x)', flush=True); time.sleep(0.5); print('done'); exit(3)"
+    )
+    code, said = install.run_telling([sys.executable, "-c", script], seconds=0.2)
+    assert code == 3 and said.endswith("done\n")
+    assert " s  Collecting numpy\n" in capsys.readouterr().out

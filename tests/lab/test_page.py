@@ -1,9 +1,9 @@
 import re
-import shutil
 import subprocess
 
 import plotly.graph_objects as go
 import pytest
+from browser import find_browser
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from plotly.offline import get_plotlyjs
 
@@ -172,8 +172,6 @@ def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, sche
 
 
 def dump_dom(path, scheme):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert chromium, "no Chromium on the path: install it, or leave these tests out with -m 'not browser'"
     options = [
         "--headless",
         "--no-sandbox",
@@ -183,6 +181,6 @@ def dump_dom(path, scheme):
         "--virtual-time-budget=8000",
     ]
     done = subprocess.run(
-        [chromium, *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120
+        [find_browser(), *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120
     )
     return done.stdout.split("<body>", 1)[1]

@@ -3,7 +3,6 @@
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 import cselab_widgets
 import numpy as np
 import pytest
+from browser import find_browser
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 SECONDS = 80  # the longest wait for any one thing: patience with a busy machine, not a pace to keep
@@ -65,7 +65,7 @@ def browser(tmp_path_factory) -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             tmp_path_factory.mktemp("profile"),
-            executable_path=shutil.which("chromium"),
+            executable_path=find_browser(),
             args=CHROMIUM_FLAGS,
             viewport={"width": 1200, "height": 1600},
             timeout=SECONDS * 1000,
