@@ -54,25 +54,18 @@ def test_torch_is_the_version_whose_cpu_build_is_found():
 
 
 def run_suite(pytester, **environment):
-    """The suite's conftest over one browser test, with a path on which there is no browser."""
-    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    """The suite's conftest over one browser test and one other, where no browser is found."""
+    conftest = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    pytester.makeconftest(f"import browser\n\nbrowser.find_browser = lambda: None\n{conftest}")
     pytester.makepyfile(
-        browser=f"""
-        import importlib.util
-        spec = importlib.util.spec_from_file_location("the_browser", {str(ROOT / "scripts" / "browser.py")!r})
-        real = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(real)
-        MISSING, in_ci = real.MISSING, real.in_ci
-        def find_browser(): return None
-        """,
-        test_page="""
+        """
         import pytest
         @pytest.mark.browser
         def test_with_a_browser(): raise AssertionError("it ran")
         def test_without(): pass
-        """,
+        """
     )
-    pytester.makeini("[pytest]\nmarkers = browser: x\n")
+    pytester.makeini(f"[pytest]\nmarkers = browser: x\npythonpath = {ROOT / 'scripts'}\n")
     for name, value in {"CI": "", **environment}.items():
         pytester._monkeypatch.setenv(name, value)
     return pytester.runpytest_subprocess("-rs")
