@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from cselab.encoder import Representation, SentenceEncoder, check_sentences, eval_mode
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import Method, create_method
 from cselab.progress import Progress
 from cselab.storage.checkpoint import pack, unpack

@@ -4,9 +4,7 @@ import pytest
 from browser import MISSING, find_browser, in_ci
 from jaxtyping import install_import_hook
 
-install_import_hook(
-    ["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.measures.geometry"], "typechecker.check"
-)
+install_import_hook(["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.measures"], "typechecker.check")
 
 
 def pytest_collection_modifyitems(items):

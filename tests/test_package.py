@@ -93,12 +93,20 @@ def test_losses_whitening_and_poolings_know_only_torch(room):
         assert others == set(), file.name
 
 
+def test_measures_take_arrays_and_know_no_encoder():
+    own = {"torch", "numpy", "scipy", "sklearn", "jaxtyping", *sys.stdlib_module_names}
+    for file in files("measures"):
+        others = {name for name in imported(file) if not name.startswith("cselab.measures")} - own
+        assert others == set(), file.name
+
+
 @pytest.mark.parametrize(
     ("room", "above"),
     [
         ("heads", ("encoder", "methods", "training", "evaluators", "lab")),
         ("encoder", ("methods", "training", "evaluators", "lab")),
         ("methods", ("encoder", "training", "evaluators", "lab")),
+        ("measures", ("encoder", "methods", "training", "evaluators", "lab")),
         ("evaluators", ("methods", "training", "lab")),
         ("data", ("encoder", "methods", "training", "evaluators", "world", "lab")),
         ("training", ("lab",)),

@@ -1,5 +1,6 @@
 """Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
 
+from cselab.evaluators.comparison import compare
 from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Record, Scores, read_scores
@@ -13,14 +14,17 @@ from cselab.evaluators.references import (
     with_references,
     word_overlap,
 )
-from cselab.evaluators.significance import Comparison, compare, mcnemar, paired_bootstrap, paired_t_test
 from cselab.evaluators.suites import SUITES
-from cselab.measures.geometry import (
+from cselab.measures import (
+    Comparison,
     DegenerateEmbeddings,
     alignment,
     effective_rank,
     feature_correlation,
+    mcnemar,
     mean_cosine,
+    paired_bootstrap,
+    paired_t_test,
     rank,
     sampled_uniformity,
     spectrum,

@@ -11,14 +11,14 @@ from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.suites import Options, Source, folder
-from cselab.evaluators.vectors import Encoded, Scorer, require_sound
+from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.measures.agreement import (
     matched_accuracy,
     normalized_mutual_information,
     share_interval,
     v_measure,
 )
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings, require_sound
 
 TASKS = CLUSTERING_TASKS
 

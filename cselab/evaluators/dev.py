@@ -13,11 +13,10 @@ import torch
 
 from cselab.data import Pairs
 from cselab.evaluators.geometry_suite import ALIGNMENT_THRESHOLD, positives
-from cselab.evaluators.significance import stratified_score
 from cselab.evaluators.sts import StsTask
 from cselab.evaluators.vectors import encode_distinct
 from cselab.measures import geometry
-from cselab.measures.geometry import Vectors
+from cselab.measures.degenerate import Vectors
 
 
 class PairsEvaluator:
@@ -43,7 +42,7 @@ class PairsEvaluator:
         encoded = encode_distinct(encoder, self.pairs.sentences)
         outcome = StsTask(self.pairs, self.pairs.name).outcome(encoded)
         return {
-            "score": 100 * stratified_score(outcome),
+            "score": 100 * outcome.score(),
             "alignment": geometry.alignment(
                 encoded(self.positives.sentences1), encoded(self.positives.sentences2)
             ),

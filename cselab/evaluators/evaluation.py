@@ -11,7 +11,7 @@ from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import StsTask, strata
 from cselab.evaluators.suites import Options, Source, Task, suite_module, tasks_by_suite
 from cselab.evaluators.vectors import Encoded, NeedsVectors, Scorer, encode_distinct
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.versions import versions
 
 

@@ -11,7 +11,7 @@ from cselab.evaluators.suites import Options, Source
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.evaluators.world import world_sts
 from cselab.measures import geometry
-from cselab.measures.geometry import DegenerateEmbeddings, Vectors
+from cselab.measures.degenerate import DegenerateEmbeddings, Vectors
 
 ALIGNMENT_THRESHOLD = 4.0
 """Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cselab.measures import significance
+from cselab.measures.significance import RESAMPLES
+
 SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
@@ -78,6 +81,29 @@ class Outcome:
     metrics: tuple[str, ...] = ("spearman", "pearson")
     protocol: str = ""
     data_hash: str = ""
+
+    def metric(self, asked: str | None = None) -> str:
+        """The metric that was asked for, or the first.
+
+        Raises:
+            ValueError: a metric by which this outcome cannot be scored.
+        """
+        if asked is not None and asked not in self.metrics:
+            raise ValueError(f"unknown metric {asked!r}; the metrics are: {', '.join(self.metrics)}")
+        return asked or self.metrics[0]
+
+    def score(self, metric: str | None = None) -> float:
+        """The score between -1 and 1; see `cselab.measures.significance.score`."""
+        return significance.score(self.predicted, self.gold, self.metric(metric), self.strata)
+
+    def interval(
+        self, metric: str | None = None, resamples: int = RESAMPLES, seed: int = 0
+    ) -> tuple[float, float]:
+        """Its 95 % bootstrap interval."""
+        metric = self.metric(metric)
+        return significance.bootstrap_interval(
+            self.predicted, self.gold, metric, self.strata, resamples, seed
+        )
 
 
 class Measured(NamedTuple):

@@ -15,7 +15,8 @@ from cselab.data import DataError, Pairs, read_lines, read_sentences
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Scores
 from cselab.evaluators.suites import Source
-from cselab.evaluators.vectors import NeedsVectors, encode, require_sound
+from cselab.evaluators.vectors import NeedsVectors, encode
+from cselab.measures.degenerate import require_sound
 from cselab.measures.geometry import rank
 
 

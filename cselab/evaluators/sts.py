@@ -7,16 +7,10 @@ import numpy as np
 
 from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
 from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.significance import (
-    RESAMPLES,
-    UndefinedCorrelation,
-    bootstrap_interval,
-    correlation,
-    stratified_score,
-)
 from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings
+from cselab.measures.significance import RESAMPLES, UndefinedCorrelation, correlation
 
 AGGREGATIONS = ("all", "mean", "weighted_mean")
 """How the subsets of STS12 to STS16 become one number.
@@ -103,12 +97,12 @@ class StsTask:
 
     def _scored(self, record: Record, outcome: Outcome) -> Record:
         try:
-            value = 100 * stratified_score(outcome, record.metric)
+            value = 100 * outcome.score(record.metric)
         except UndefinedCorrelation as undefined:
             return replace(record, failure=str(undefined))
         if not record.key:
             return replace(record, value=value)
-        low, high = bootstrap_interval(outcome, record.metric, self.resamples, self.seed)
+        low, high = outcome.interval(record.metric, self.resamples, self.seed)
         return replace(record, value=value, interval=(100 * low, 100 * high))
 
     def _record(self, metric: str, aggregation: str, key: str = "") -> Record:

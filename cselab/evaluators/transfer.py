@@ -2,9 +2,9 @@
 
 Which rows train, choose and test depends on the set:
 
-* MR, CR, SUBJ, MPQA have no test rows of their own: nested k-fold (`nested_k_fold`);
-* TREC, MRPC have test rows: k-fold on the training rows chooses the penalty, then refit (`k_fold`);
-* SST-2 has dev and test rows (`fixed_dev`).
+* MR, CR, SUBJ, MPQA have no test rows of their own: nested k-fold;
+* TREC, MRPC have test rows: k-fold on the training rows chooses the penalty, then the classifier is trained again;
+* SST-2 has dev and test rows.
 
 Rows come in SentEval's order, folds from scikit-learn's StratifiedKFold with seed 1111; start and order of
 the minibatches are SentEval's too: what remains different is the rounding of float32 sums.
@@ -13,6 +13,7 @@ the minibatches are SentEval's too: what remains different is the rounding of fl
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -30,10 +31,13 @@ from cselab.evaluators.suites import Options, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.measures.agreement import f1, share_interval
 from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.progress import Progress
 
 TASKS = CLASSIFICATION_TASKS
 
 SEED = 1111
+
+LONG_WORK = 50_000  # folds x rows from which on progress is shown
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class Transferred:
     Attributes:
         accuracy: per cent; in nested k-fold the mean over the outer folds.
         dev_accuracy: per cent, of the chosen penalty on the rows it was chosen by.
-        penalties: the chosen penalty, one for each outer fold.
+        penalties: the chosen penalty, one for each trial.
         predicted: the class given to each test row.
         folds: the test rows that were scored together; the accuracy is the mean of theirs.
     """
@@ -104,88 +108,89 @@ class Transferred:
     folds: list[Int[np.ndarray, " _k"]]
 
 
-def nested_k_fold(
-    x: Float[np.ndarray, "n d"],
-    y: Int[np.ndarray, " n"],
-    classes: int,
-    protocol: Protocol,
-    name: str = "classifiers",
-) -> Transferred:
-    """Every row is tested once: the penalty of each outer fold is chosen by k-fold inside its training rows.
+class Trial(NamedTuple):
+    """Rows that choose a penalty, and rows that are tested with it.
 
-    k (k p + 1) classifiers for p penalties: 410 for k = 10, p = 4. SentEval rounds each fold's accuracy to
-    two digits before it takes the mean; here nothing is rounded.
+    Attributes:
+        search: the folds by whose dev rows the penalty is chosen.
+        final: trained again with that penalty and tested; None where the one classifier of `search` is tested.
     """
-    k = protocol.folds
-    outer = stratified_folds(np.arange(len(y)), y, k)
-    inner = [
-        Fold(fit, dev, dev[:0]) for train, _ in outer for fit, dev in stratified_folds(train, y[train], k)
+
+    search: list[Fold]
+    final: Fold | None
+
+
+def trials_of(y: Int[np.ndarray, " n"], sizes: dict[str, int], k: int) -> list[Trial]:
+    """Which rows choose and test, from the sizes of the splits, whose rows follow one another.
+
+    * all: nested k-fold. Each row is tested once, the penalty of each outer fold chosen by k-fold inside its
+      training rows: k (k p + 1) classifiers for p penalties, 410 for k = 10, p = 4;
+    * train, test: the training rows choose the penalty by k-fold and train the classifier again;
+    * train, dev, test: the dev rows stop the classifiers and choose among them.
+    """
+    rows = np.arange(len(y))
+    if "all" in sizes:
+        outer = stratified_folds(rows, y, k)
+    else:
+        outer = [(rows[: sizes["train"]], rows[len(y) - sizes["test"] :])]
+    if "dev" in sizes:
+        (train, test), dev = outer[0], rows[sizes["train"] : len(y) - sizes["test"]]
+        return [Trial([Fold(train, dev, test)], None)]
+    return [
+        Trial(
+            [Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(train, y[train], k)],
+            Fold(train, None, test),
+        )
+        for train, test in outer
     ]
-    dev_accuracy = _search(x, y, classes, inner, protocol, name).reshape(k, k, -1).mean(1)
-    chosen = [_choice(row) for row in dev_accuracy]
-    final = [Fold(train, None, test) for train, test in outer]
-    penalties = np.array([[protocol.penalties[c]] for c in chosen])
-    probes = protocol.probes.fit(x, y, classes, final, penalties, name)
-    predicted = np.zeros(len(y), dtype=np.int64)
-    for (_, test), classes_seen in zip(outer, probes.predicted, strict=True):
-        predicted[test] = classes_seen[0]
+
+
+def transfer(
+    x: Float[np.ndarray, "n d"],
+    y: Int[np.ndarray, " n"],
+    sizes: dict[str, int],
+    classes: int,
+    protocol: Protocol,
+    name: str = "classifiers",
+) -> Transferred:
+    """Choose penalties, train and test as `trials_of` says.
+
+    SentEval rounds the accuracy of each outer fold to two digits before it takes the mean; here nothing is.
+
+    Args:
+        sizes: rows of each split, in the order in which they follow in x and y: "all"; "train" and "test"; or
+            "train", "dev" and "test".
+    """
+    trials = trials_of(y, sizes, protocol.folds)
+    search = [fold for trial in trials for fold in trial.search]
+    final = [trial.final for trial in trials if trial.final is not None]
+    classifiers = len(search) * len(protocol.penalties) + len(final)
+    with Progress(classifiers, name, show=len(search) * len(y) > LONG_WORK) as progress:
+        grid = np.tile(protocol.penalties, (len(search), 1))
+        searched = protocol.probes.fit(x, y, classes, search, grid, progress.update)
+        dev_accuracy = searched.dev_accuracy.reshape(len(trials), -1, len(protocol.penalties)).mean(1)
+        chosen = [_choice(row) for row in dev_accuracy]
+        penalties = tuple(protocol.penalties[c] for c in chosen)
+        if final:
+            each = np.array(penalties)[:, None]
+            found = [
+                one[0] for one in protocol.probes.fit(x, y, classes, final, each, progress.update).predicted
+            ]
+        else:
+            found = [one[c] for one, c in zip(searched.predicted, chosen, strict=True)]
+    tests = [fold.test for fold in final or search]
+    tested = np.sort(np.concatenate(tests))
+    predicted = np.zeros(len(tested), dtype=np.int64)
+    folds = [np.searchsorted(tested, test) for test in tests]
+    for rows, classes_seen in zip(folds, found, strict=True):
+        predicted[rows] = classes_seen
+    right = predicted == y[tested]
     return Transferred(
-        accuracy=100 * float(np.mean([(predicted[test] == y[test]).mean() for _, test in outer])),
+        accuracy=100 * float(np.mean([right[rows].mean() for rows in folds])),
         dev_accuracy=100 * float(np.mean([row[c] for row, c in zip(dev_accuracy, chosen, strict=True)])),
-        penalties=tuple(protocol.penalties[c] for c in chosen),
+        penalties=penalties,
         predicted=predicted,
-        folds=[test for _, test in outer],
-    )
-
-
-def k_fold(
-    x: Float[np.ndarray, "n d"],
-    y: Int[np.ndarray, " n"],
-    train: int,
-    classes: int,
-    protocol: Protocol,
-    name: str = "classifiers",
-) -> Transferred:
-    """The first `train` rows choose the penalty by k-fold and train the classifier; the others test it."""
-    rows = np.arange(len(y))
-    inner = [
-        Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(rows[:train], y[:train], protocol.folds)
-    ]
-    dev_accuracy = _search(x, y, classes, inner, protocol, name).mean(0)
-    chosen = _choice(dev_accuracy)
-    penalty = protocol.penalties[chosen]
-    final = [Fold(rows[:train], None, rows[train:])]
-    predicted = protocol.probes.fit(x, y, classes, final, np.array([[penalty]]), name).predicted[0][0]
-    return Transferred(
-        accuracy=100 * float((predicted == y[train:]).mean()),
-        dev_accuracy=100 * float(dev_accuracy[chosen]),
-        penalties=(penalty,),
-        predicted=predicted,
-        folds=[np.arange(len(predicted))],
-    )
-
-
-def fixed_dev(
-    x: Float[np.ndarray, "n d"],
-    y: Int[np.ndarray, " n"],
-    train: int,
-    dev: int,
-    classes: int,
-    protocol: Protocol,
-    name: str = "classifiers",
-) -> Transferred:
-    """The first `train` rows train, the next `dev` rows stop them and choose the penalty, the rest test."""
-    rows = np.arange(len(y))
-    fold = Fold(rows[:train], rows[train : train + dev], rows[train + dev :])
-    probes = protocol.probes.fit(x, y, classes, [fold], np.array([protocol.penalties]), name)
-    chosen = _choice(probes.dev_accuracy[0])
-    predicted = probes.predicted[0][chosen]
-    return Transferred(
-        accuracy=100 * float((predicted == y[fold.test]).mean()),
-        dev_accuracy=100 * float(probes.dev_accuracy[0, chosen]),
-        penalties=(protocol.penalties[chosen],),
-        predicted=predicted,
-        folds=[np.arange(len(predicted))],
+        folds=folds,
     )
 
 
@@ -210,14 +215,6 @@ def stratified_folds(
         )
     splits = StratifiedKFold(k, shuffle=True, random_state=SEED).split(labels, labels)
     return [(rows[train], rows[test]) for train, test in splits]
-
-
-def _search(
-    x: np.ndarray, y: np.ndarray, classes: int, folds: Sequence[Fold], protocol: Protocol, name: str
-) -> Float[np.ndarray, "f p"]:
-    """Dev accuracy of every fold and penalty."""
-    grid = np.tile(protocol.penalties, (len(folds), 1))
-    return protocol.probes.fit(x, y, classes, folds, grid, name).dev_accuracy
 
 
 def _choice(accuracies: Float[np.ndarray, " p"]) -> int:
@@ -259,7 +256,8 @@ class TransferTask:
         encoded(self.sentences)  # vectors that cannot be scored are noticed over all splits
         x = np.concatenate([_features(rows, encoded) for rows in self.splits.values()])
         y = np.concatenate([rows.labels for rows in self.splits.values()]).astype(np.int64)
-        transferred = self._transferred(x, y)
+        sizes = {split: len(rows) for split, rows in self.splits.items()}
+        transferred = transfer(x, y, sizes, len(self.tested.classes), self.protocol, self.name)
         gold = np.array(self.tested.labels)
         right = int((transferred.predicted == gold).sum())
         accuracy = replace(
@@ -290,15 +288,6 @@ class TransferTask:
         """That of all splits, or of the one that is known least."""
         found = {part.provenance for part in self.splits.values()}
         return max(found, key=PROVENANCES.index) if len(found) > 1 else found.pop()
-
-    def _transferred(self, x: np.ndarray, y: np.ndarray) -> Transferred:
-        classes = len(self.tested.classes)
-        if "all" in self.splits:
-            return nested_k_fold(x, y, classes, self.protocol, self.name)
-        train = len(self.splits["train"])
-        if "dev" in self.splits:
-            return fixed_dev(x, y, train, len(self.splits["dev"]), classes, self.protocol, self.name)
-        return k_fold(x, y, train, classes, self.protocol, self.name)
 
     def _record(self, metric: str, rows: Labelled, key: str = "") -> Record:
         return Record(

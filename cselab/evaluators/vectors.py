@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings, require_sound
 
 CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template")
-SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
 
 
 class NeedsVectors(ValueError):
@@ -78,27 +77,6 @@ class Scorer:
 
     def duplicates(self, sentences: Iterable[str]) -> None:
         return None
-
-
-def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
-    """Refuse vectors that cannot be scored.
-
-    Raises:
-        DegenerateEmbeddings: NaN or Inf among them, or (of two or more) all in the same direction.
-    """
-    blocks = np.array_split(vectors, len(vectors) // 4096 + 1)
-    broken = sum(int((~np.isfinite(block).all(axis=1)).sum()) for block in blocks)
-    if broken:
-        raise DegenerateEmbeddings(f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf)")
-    reference = _unit(vectors[:1])
-    if len(vectors) > 1 and all(np.abs(_unit(block) - reference).max() < SAME_DIRECTION for block in blocks):
-        raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
-
-
-def _unit(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Rows of length one; zero rows stay zero."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
 
 
 def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | None = None) -> Encoded:

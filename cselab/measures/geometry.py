@@ -14,14 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Vectors = Float[np.ndarray, "_n _d"] | Float[Tensor, "_n _d"]
+from cselab.measures.degenerate import DegenerateEmbeddings, Vectors, require_rows, unit_rows
 
 BLOCK = 4096
 ZERO = torch.zeros((), dtype=torch.float64)
-
-
-class DegenerateEmbeddings(ValueError):
-    """These embeddings cannot be scored; the message says why."""
 
 
 class Estimate(NamedTuple):
@@ -50,7 +46,7 @@ def alignment(x: Vectors, y: Vectors, alpha: float | int = 2) -> float:
     """
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"alignment compares pairs: x is {tuple(x.shape)}, y is {tuple(y.shape)}")
-    _at_least(x, 1)
+    require_rows(x, 1)
     total = 0.0
     for a, b in zip(_unit_blocks(x), _unit_blocks(y), strict=True):
         total += float((a - b).double().square().sum(dim=1).pow(alpha / 2).sum())
@@ -72,7 +68,7 @@ def uniformity(x: Vectors, t: float | int = 2) -> float:
     >>> uniformity(np.array([[1.0, 0.0], [-3.0, 0.0]]))
     -8.0
     """
-    _at_least(x, 2)
+    require_rows(x, 2)
     blocks = list(_unit_blocks(x, block=1024))
     total = 0.0
     for i, a in enumerate(blocks):
@@ -89,14 +85,14 @@ def sampled_uniformity(x: Vectors, t: float | int = 2, samples: int = 500_000, s
     Raises:
         DegenerateEmbeddings: fewer than two rows, a drawn vector that is not finite, or zero.
     """
-    _at_least(x, 2)
+    require_rows(x, 2)
     generator = np.random.default_rng(seed)
     first = generator.integers(len(x), size=samples)
     second = (first + generator.integers(1, len(x), size=samples)) % len(x)
     potentials = torch.empty(samples, dtype=torch.float64)
     for start in range(0, samples, BLOCK):
         drawn = slice(start, start + BLOCK)
-        a, b = _unit(x[first[drawn]]), _unit(x[second[drawn]])
+        a, b = unit_rows(x[first[drawn]]), unit_rows(x[second[drawn]])
         potentials[drawn] = torch.exp(-t * (a - b).double().pow(2).sum(dim=1))
     mean = potentials.mean().item()
     return Estimate(math.log(mean), potentials.std().item() / (mean * math.sqrt(samples)), samples)
@@ -113,7 +109,7 @@ def mean_cosine(x: Vectors) -> float:
     >>> mean_cosine(np.array([[1.0, 0.0], [0.0, 2.0]]))
     0.0
     """
-    _at_least(x, 2)
+    require_rows(x, 2)
     n = len(x)
     total = sum((block.double().sum(dim=0) for block in _unit_blocks(x)), start=ZERO)
     return (total.square().sum().item() - n) / (n * (n - 1))
@@ -130,7 +126,7 @@ def feature_correlation(x: Vectors) -> float:
     Raises:
         DegenerateEmbeddings: fewer than two rows or two changing dimensions, a value that is not finite.
     """
-    _at_least(x, 2)
+    require_rows(x, 2)
     mean = _column_means(x)
     scatter = sum(((block - mean).T @ (block - mean) for block in _finite_blocks(x)), start=ZERO)
     spread = scatter.diagonal().sqrt()
@@ -156,7 +152,7 @@ def spectrum(x: Vectors) -> Float[np.ndarray, " k"]:
     >>> spectrum(np.array([[2.0, 0.0], [-2.0, 0.0]]))
     array([4., 0.])
     """
-    _at_least(x, 2)
+    require_rows(x, 2)
     mean = _column_means(x)
     folded = torch.zeros(0, x.shape[1], dtype=torch.float64)
     for block in _finite_blocks(x):
@@ -210,25 +206,9 @@ def _potential(a: Tensor, b: Tensor, t: float | int) -> Tensor:
     return torch.exp((a @ b.T).sub_(1).mul_(2 * t).clamp_(max=0))
 
 
-def _unit(rows: Vectors) -> Tensor:
-    """Rows divided by their length, in their own precision (at least float32)."""
-    rows = torch.as_tensor(rows).detach().cpu()
-    rows = rows.float() if rows.dtype in (torch.float16, torch.bfloat16) else rows
-    length = rows.norm(dim=1, keepdim=True)
-    if not bool(torch.isfinite(length).all()):
-        raise DegenerateEmbeddings(
-            f"{int((~torch.isfinite(length)).sum())} embeddings are not finite (NaN or Inf)"
-        )
-    if bool((length == 0).any()):
-        raise DegenerateEmbeddings(
-            f"{int((length == 0).sum())} embeddings are zero vectors, which have no direction"
-        )
-    return rows / length
-
-
 def _unit_blocks(x: Vectors, block: int = BLOCK) -> Iterator[Tensor]:
     for start in range(0, len(x), block):
-        yield _unit(x[start : start + block])
+        yield unit_rows(x[start : start + block])
 
 
 def _finite_blocks(x: Vectors) -> Iterator[Tensor]:
@@ -244,10 +224,3 @@ def _finite_blocks(x: Vectors) -> Iterator[Tensor]:
 
 def _column_means(x: Vectors) -> Tensor:
     return sum((block.sum(dim=0) for block in _finite_blocks(x)), start=ZERO) / len(x)
-
-
-def _at_least(x: Vectors, rows: int) -> None:
-    if x.ndim != 2:
-        raise ValueError(f"rows of vectors [n, d] are expected, not an array of shape {tuple(x.shape)}")
-    if len(x) < rows:
-        raise DegenerateEmbeddings(f"{len(x)} embeddings; at least {rows} are needed")

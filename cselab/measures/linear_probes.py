@@ -7,7 +7,7 @@ batch: stacked weights [folds, penalties x classes, features], one batched produ
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -16,9 +16,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from cselab.progress import Progress
+Watch = Callable[[int], object]
+"""Told how many more classifiers are finished."""
 
-LONG_WORK = 50_000  # folds x rows from which on progress is shown
+
+def unwatched(finished: int) -> None:
+    """No one looks on."""
 
 
 class Fold(NamedTuple):
@@ -78,9 +81,9 @@ class MinibatchProbes:
         classes: int,
         folds: Sequence[Fold],
         penalties: Float[np.ndarray, "f p"],
-        name: str = "classifiers",
+        watch: Watch = unwatched,
     ) -> Probes:
-        """Train a classifier for each fold and penalty (a row of penalties for each fold).
+        """Train a classifier for each fold and penalty (a row of penalties for each fold); `watch` hears of each.
 
         Raises:
             ValueError: too few training rows to set some aside.
@@ -93,12 +96,10 @@ class MinibatchProbes:
         for number, course in enumerate(courses):
             by_steps[math.ceil(len(course.train) / self.batch_size)].append(number)
         dev_accuracy, weights = torch.zeros(decays.shape), torch.zeros(*decays.shape, classes, x.shape[1])
-        show = len(folds) * len(labels) > LONG_WORK
-        with Progress(decays.numel(), name, show=show) as progress:
-            for group in by_steps.values():
-                best = self._descend(x, y, classes, [courses[i] for i in group], decays[group], progress)
-                dev_rows = torch.tensor([len(courses[i].dev) for i in group])
-                dev_accuracy[group], weights[group] = best.correct / dev_rows[:, None], best.weights
+        for group in by_steps.values():
+            best = self._descend(x, y, classes, [courses[i] for i in group], decays[group], watch)
+            dev_rows = torch.tensor([len(courses[i].dev) for i in group])
+            dev_accuracy[group], weights[group] = best.correct / dev_rows[:, None], best.weights
         predicted = [
             _predict(x[torch.from_numpy(fold.test)], w).T.numpy()
             for fold, w in zip(folds, weights, strict=True)
@@ -124,7 +125,7 @@ class MinibatchProbes:
         classes: int,
         courses: "list[_Course]",
         decays: Float[Tensor, "f p"],
-        progress: Progress,
+        watch: Watch,
     ) -> "_Best":
         """Train folds with the same number of steps a pass; a fold leaves when its last probe has stopped."""
         folds, penalties = decays.shape
@@ -148,11 +149,11 @@ class MinibatchProbes:
             ]
             before = int(best.running.sum())
             running = best.update(active, torch.stack(correct), weights, self.tenacity)
-            progress.update(before - int(best.running.sum()))
+            watch(before - int(best.running.sum()))
             if not bool(running.all()):
                 stack.keep(running)
                 active = active[running]
-        progress.update(int(best.running.sum()))
+        watch(int(best.running.sum()))
         return best
 
     def _minibatches(
@@ -276,22 +277,20 @@ class ConvergedProbes:
         classes: int,
         folds: Sequence[Fold],
         penalties: Float[np.ndarray, "f p"],
-        name: str = "classifiers",
+        watch: Watch = unwatched,
     ) -> Probes:
         """Train a classifier for each fold and penalty (a row of penalties for each fold)."""
         from sklearn.linear_model import LogisticRegression
 
         dev_accuracy = np.zeros(penalties.shape)
         predicted = [np.zeros((penalties.shape[1], len(fold.test)), dtype=np.int64) for fold in folds]
-        show = len(folds) * len(labels) > LONG_WORK
-        with Progress(penalties.size, name, show=show) as progress:
-            for f, (train, dev, test) in enumerate(folds):
-                model = LogisticRegression(max_iter=self.max_iter, warm_start=True)
-                for p in np.argsort(-penalties[f], kind="stable"):
-                    model.set_params(C=1 / penalties[f, p]).fit(features[train], labels[train])
-                    if dev is not None:
-                        dev_accuracy[f, p] = (model.predict(features[dev]) == labels[dev]).mean()
-                    if len(test):
-                        predicted[f][p] = model.predict(features[test])
-                    progress.update()
+        for f, (train, dev, test) in enumerate(folds):
+            model = LogisticRegression(max_iter=self.max_iter, warm_start=True)
+            for p in np.argsort(-penalties[f], kind="stable"):
+                model.set_params(C=1 / penalties[f, p]).fit(features[train], labels[train])
+                if dev is not None:
+                    dev_accuracy[f, p] = (model.predict(features[dev]) == labels[dev]).mean()
+                if len(test):
+                    predicted[f][p] = model.predict(features[test])
+                watch(1)
         return Probes(dev_accuracy, predicted)

@@ -10,7 +10,7 @@ from cselab.evaluators import evaluate
 from cselab.evaluators.clustering import ClusteringTask, collect, k_means
 from cselab.evaluators.suites import Options
 from cselab.evaluators.vectors import Encoded
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings
 
 
 def blobs(per_class, classes, spread, d=8, seed=0):

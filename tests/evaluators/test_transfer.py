@@ -12,7 +12,6 @@ from torch import nn
 from cselab.data import DataError, MissingFile
 from cselab.data.classification import Labelled
 from cselab.evaluators import evaluate
-from cselab.evaluators.significance import stratified_score
 from cselab.evaluators.suites import Options
 from cselab.evaluators.transfer import (
     PROTOCOLS,
@@ -20,14 +19,12 @@ from cselab.evaluators.transfer import (
     TransferTask,
     _choice,
     collect,
-    fixed_dev,
-    k_fold,
-    nested_k_fold,
     pair_features,
     stratified_folds,
+    transfer,
 )
 from cselab.evaluators.vectors import Encoded
-from cselab.measures.geometry import DegenerateEmbeddings
+from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
@@ -145,7 +142,7 @@ def plain_search(x, y, classes, folds, setting):
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 def test_nested_k_fold_equals_one_fold_and_penalty_at_a_time(setting):
     x, y = overlapping_classes(90, 4, 2)
-    result = nested_k_fold(x, y, 2, Protocol("plain", 3, PENALTIES, setting))
+    result = transfer(x, y, {"all": 90}, 2, Protocol("plain", 3, PENALTIES, setting))
     predicted, penalties, accuracies, dev_accuracies = np.zeros_like(y), [], [], []
     for train, test in folds_by_hand(y, 3):
         inner = [(train[fit], train[dev]) for fit, dev in folds_by_hand(y[train], 3)]
@@ -165,7 +162,7 @@ def test_nested_k_fold_equals_one_fold_and_penalty_at_a_time(setting):
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 def test_k_fold_and_refit_equals_one_fold_and_penalty_at_a_time(setting):
     x, y = overlapping_classes(120, 4, 3)
-    result = k_fold(x, y, 80, 3, Protocol("plain", 4, PENALTIES, setting))
+    result = transfer(x, y, {"train": 80, "test": 40}, 3, Protocol("plain", 4, PENALTIES, setting))
     penalty, dev_accuracy = plain_search(x, y, 3, folds_by_hand(y[:80], 4), setting)
     final = Fold(np.arange(80), None, np.arange(80, 120))
     _, predicted = plain_fit(x, y, 3, final, penalty, setting)
@@ -178,7 +175,7 @@ def test_k_fold_and_refit_equals_one_fold_and_penalty_at_a_time(setting):
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 def test_a_fixed_dev_split_equals_one_penalty_at_a_time(setting):
     x, y = overlapping_classes(150, 4, 2)
-    result = fixed_dev(x, y, 80, 30, 2, Protocol("plain", 4, PENALTIES, setting))
+    result = transfer(x, y, {"train": 80, "dev": 30, "test": 40}, 2, Protocol("plain", 4, PENALTIES, setting))
     fold = Fold(np.arange(80), np.arange(80, 110), np.arange(110, 150))
     penalty, dev_accuracy = plain_search(x, y, 2, [(fold.train, fold.dev)], setting)
     _, predicted = plain_fit(x, y, 2, fold, penalty, setting)
@@ -191,9 +188,9 @@ def test_a_fixed_dev_split_equals_one_penalty_at_a_time(setting):
 def test_among_equal_penalties_the_first_is_chosen():
     x, y = overlapping_classes(60, 3, 2)
     twice = Protocol("twice", 3, (1e-3, 1e-3), ADAM)
-    assert fixed_dev(x, y, 30, 15, 2, twice).penalties == (1e-3,)
+    assert transfer(x, y, {"train": 30, "dev": 15, "test": 15}, 2, twice).penalties == (1e-3,)
     grid = Protocol("same", 3, (1e-9, 1e-8), ADAM)  # too small to make a difference
-    assert fixed_dev(x, y, 30, 15, 2, grid).penalties == (1e-9,)
+    assert transfer(x, y, {"train": 30, "dev": 15, "test": 15}, 2, grid).penalties == (1e-9,)
 
 
 def test_penalties_are_compared_in_per_cent_with_two_digits():
@@ -282,7 +279,7 @@ def test_a_task_finds_the_vectors_of_its_rows_and_records_what_it_measured(sizes
         "small",
         headline.data_hash,
     )
-    assert 100 * stratified_score(outcome) == pytest.approx(headline.value)
+    assert 100 * outcome.score() == pytest.approx(headline.value)
     assert [len(rows) for rows, _ in outcome.strata] == ([30, 30, 30] if "all" in sizes else [40])
     for record in records:
         assert record.protocol == "small" and record.seed == 1111 and record.duplicates == 0
@@ -356,7 +353,7 @@ def test_the_lbfgs_protocol_is_a_nested_grid_search_of_logistic_regressions():
 
     x, y = overlapping_classes(80, 4, 2)
     grid = Protocol("grid", 4, (4.0, 0.5), ConvergedProbes())
-    result = nested_k_fold(x, y, 2, grid)
+    result = transfer(x, y, {"all": 90}, 2, grid)
     for (train, test), chosen in zip(folds_by_hand(y, 4), result.penalties, strict=True):
         splitter = StratifiedKFold(4, shuffle=True, random_state=1111)
         means = [

@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from cselab.evaluators import DegenerateEmbeddings
-from cselab.evaluators.vectors import Encoded, encode, encode_distinct, require_sound
+from cselab.evaluators.vectors import Encoded, encode, encode_distinct
+from cselab.measures.degenerate import require_sound
 
 
 class Returns:

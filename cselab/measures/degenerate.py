@@ -1,0 +1,70 @@
+"""Embeddings that cannot be scored, and the checks that notice them."""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Vectors = Float[np.ndarray, "_n _d"] | Float[Tensor, "_n _d"]
+
+SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
+
+
+class DegenerateEmbeddings(ValueError):
+    """These embeddings cannot be scored; the message says why."""
+
+
+def require_rows(x: Vectors, least: int) -> None:
+    """Refuse what is not rows of vectors, or too few of them.
+
+    Raises:
+        ValueError: not an array of two dimensions.
+        DegenerateEmbeddings: fewer rows than asked.
+    """
+    if x.ndim != 2:
+        raise ValueError(f"rows of vectors [n, d] are expected, not an array of shape {tuple(x.shape)}")
+    if len(x) < least:
+        raise DegenerateEmbeddings(f"{len(x)} embeddings; at least {least} are needed")
+
+
+def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
+    """Refuse vectors that cannot be scored.
+
+    Raises:
+        DegenerateEmbeddings: NaN or Inf among them, or (of two or more) all in the same direction.
+    """
+    blocks = np.array_split(vectors, len(vectors) // 4096 + 1)
+    broken = sum(int((~np.isfinite(block).all(axis=1)).sum()) for block in blocks)
+    if broken:
+        raise DegenerateEmbeddings(f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf)")
+    reference = _directions(vectors[:1])
+    if len(vectors) > 1 and all(
+        np.abs(_directions(block) - reference).max() < SAME_DIRECTION for block in blocks
+    ):
+        raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
+
+
+def unit_rows(rows: Vectors) -> Tensor:
+    """Rows divided by their length, in their own precision (at least float32).
+
+    Raises:
+        DegenerateEmbeddings: a row that is not finite, or zero.
+    """
+    rows = torch.as_tensor(rows).detach().cpu()
+    rows = rows.float() if rows.dtype in (torch.float16, torch.bfloat16) else rows
+    length = rows.norm(dim=1, keepdim=True)
+    if not bool(torch.isfinite(length).all()):
+        raise DegenerateEmbeddings(
+            f"{int((~torch.isfinite(length)).sum())} embeddings are not finite (NaN or Inf)"
+        )
+    if bool((length == 0).any()):
+        raise DegenerateEmbeddings(
+            f"{int((length == 0).sum())} embeddings are zero vectors, which have no direction"
+        )
+    return rows / length
+
+
+def _directions(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    """Rows of length one; zero rows stay zero."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)

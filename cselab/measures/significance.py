@@ -1,0 +1,292 @@
+"""Scores of predictions, their intervals, and whether a difference is real.
+
+Arrays in: what one or two encoders predicted for rows, and what is true of the rows. Bootstrap over rows and
+McNemar's test for one seed; the paired t-test over seeds for a method.
+
+See also: `cselab.evaluators.compare`, which compares whole evaluations with these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, Shaped
+
+METRICS = ("spearman", "pearson", "accuracy")
+RESAMPLES = 1000
+BLOCK = 250_000  # numbers drawn at a time
+
+Values = Shaped[np.ndarray, " n"]
+Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
+Strata = Sequence[tuple[np.ndarray, float]]
+"""Rows that are scored together (an STS subset, a fold), each with its share in the score."""
+
+
+class UndefinedCorrelation(ValueError):
+    """One side is constant, so that there is no correlation."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two encoders or methods, compared row by row or seed by seed.
+
+    Attributes:
+        name: what was compared.
+        difference: second minus first, in points (x100) when it comes from scores.
+        interval: 95 % interval of the difference.
+        p_value: two-sided: how often chance alone would give a difference as large.
+        test: "paired bootstrap", "McNemar's exact test" or "paired t-test".
+        samples: rows (pairs of sentences, classified rows) or seeds.
+    """
+
+    name: str
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+    test: str
+    samples: int
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (
+            f"{self.name}: {self.difference:+.2f} (95 % interval {low:+.2f} to {high:+.2f}), "
+            f"p = {self.p_value:.3g}, {self.test} over {self.samples}"
+        )
+
+
+def correlation(predicted: Values, gold: Values, metric: str = "spearman") -> float:
+    """Spearman (Pearson of the ranks, ties at their middle rank) or Pearson correlation, between -1 and 1.
+
+    Raises:
+        ValueError: an unknown metric.
+        UndefinedCorrelation: fewer than two pairs, or one side is constant.
+    """
+    for side, values in (("predictions", predicted), ("gold scores", gold)):
+        if len(values) < 2 or values.min() == values.max():
+            raise UndefinedCorrelation(f"no correlation: the {len(values)} {side} are all the same")
+    return float(_scored(predicted[None], gold[None], _known(metric, METRICS[:2]))[0])
+
+
+def accuracy(predicted: Int[np.ndarray, " n"], gold: Int[np.ndarray, " n"]) -> float:
+    """The share of rows whose class is right, between 0 and 1."""
+    return float((predicted == gold).mean())
+
+
+def score(predicted: Values, gold: Values, metric: str = "spearman", strata: Strata | None = None) -> float:
+    """Sum over strata of share times correlation, or accuracy; without strata of all rows together.
+
+    One stratum of all pairs is the "all" aggregation of STS; folds of equal shares are nested k-fold.
+
+    Raises:
+        ValueError: an unknown metric.
+        UndefinedCorrelation: see `correlation`.
+    """
+    _known(metric)
+    return sum(
+        share
+        * (
+            accuracy(predicted[rows], gold[rows])
+            if metric == "accuracy"
+            else correlation(predicted[rows], gold[rows], metric)
+        )
+        for rows, share in _strata(strata, gold)
+    )
+
+
+def bootstrap_interval(
+    predicted: Values,
+    gold: Values,
+    metric: str = "spearman",
+    strata: Strata | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """95 % percentile interval of the score over resampled rows; strata are resampled apart.
+
+    Raises:
+        ValueError: an unknown metric.
+    """
+    return _middle_95(_resampled([predicted], gold, metric, strata, resamples, seed)[0])
+
+
+def paired_bootstrap(
+    first: Side,
+    second: Side,
+    gold: Side,
+    metric: str = "spearman",
+    strata: Strata | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    name: str = "",
+) -> Comparison:
+    """Two predictions of the same rows: both are scored on the same resampled rows.
+
+    What is resampled are pairs of sentences, or the rows that classifiers were tested on; that other
+    training rows would make another classifier is not in the interval. The p-value is twice the share of
+    resamples in which the difference changes its sign (at least 2 / (resamples + 1)).
+
+    Args:
+        metric: "spearman" or "pearson" for pairs, "accuracy" for classes.
+
+    Raises:
+        ValueError: an unknown metric, or sides of different length.
+
+    See also: `mcnemar`, for classes.
+    """
+    _require_same_length(first, second, gold)
+    draws = _resampled([first, second], gold, metric, strata, resamples, seed)
+    differences = draws[1] - draws[0]
+    tail = min((differences <= 0).sum(), (differences >= 0).sum())
+    low, high = _middle_95(differences)
+    return Comparison(
+        name=name,
+        difference=100 * (score(second, gold, metric, strata) - score(first, gold, metric, strata)),
+        interval=(100 * low, 100 * high),
+        p_value=min(1.0, 2 * float(tail + 1) / (resamples + 1)),
+        test="paired bootstrap",
+        samples=len(gold),
+    )
+
+
+def mcnemar(
+    first: Int[np.ndarray, " _n"],
+    second: Int[np.ndarray, " _n"],
+    gold: Int[np.ndarray, " _n"],
+    name: str = "",
+) -> Comparison:
+    """Two classifiers on the same rows: McNemar's test, exact, by the rows of which one alone is right.
+
+    Of the b + c rows that only the first (b) or only the second (c) has right, c is binomial with share 1/2 when
+    nothing but chance parts them. The interval is Clopper and Pearson's of that share, brought to the
+    difference (c - b) / n; it holds for the b + c found. Folds are pooled: where their sizes differ by a row, so
+    does the difference from that of the scores.
+
+    Raises:
+        ValueError: sides of different length.
+    """
+    from scipy.stats import binomtest
+
+    _require_same_length(first, second, gold)
+    one, two = first == gold, second == gold
+    only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
+    apart, p_value, low, high = only_first + only_second, 1.0, 0.0, 0.0
+    if apart:
+        test = binomtest(only_second, apart)
+        share, p_value = test.proportion_ci(0.95, method="exact"), float(test.pvalue)
+        low, high = ((2 * float(bound) - 1) * apart / len(gold) for bound in (share.low, share.high))
+    return Comparison(
+        name=name,
+        difference=100 * (only_second - only_first) / len(gold),
+        interval=(100 * low, 100 * high),
+        p_value=p_value,
+        test="McNemar's exact test",
+        samples=len(gold),
+    )
+
+
+def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "") -> Comparison:
+    """Two methods over the same seeds: Student's t-test of the differences, as Focal-InfoNCE reports.
+
+    Raises:
+        ValueError: different numbers of seeds, fewer than two, or differences that are all the same
+            (their spread, and so the test, is not defined).
+    """
+    from scipy.stats import ttest_rel
+
+    if len(first) != len(second) or len(first) < 2:
+        raise ValueError(
+            f"scores of the same two or more seeds are needed, not {len(first)} and {len(second)}"
+        )
+    differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
+    if np.ptp(differences) <= 1e-12 * max(1.0, float(np.abs(differences).max())):
+        raise ValueError(
+            f"all {len(differences)} differences are {differences[0]:g}: no spread to test against"
+        )
+    result = ttest_rel(second, first)
+    low, high = result.confidence_interval(0.95)
+    return Comparison(
+        name=name,
+        difference=float(differences.mean()),
+        interval=(float(low), float(high)),
+        p_value=float(result.pvalue),
+        test="paired t-test",
+        samples=len(differences),
+    )
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of the mean of repeated runs (seeds), by Student's t.
+
+    Raises:
+        ValueError: fewer than two values.
+
+    >>> low, high = t_interval([1.0, 2.0, 3.0])
+    >>> round(low, 2), round(high, 2)
+    (-0.48, 4.48)
+    """
+    from scipy.stats import t
+
+    if len(values) < 2:
+        raise ValueError(f"an interval over runs needs at least two of them, not {len(values)}")
+    half = float(t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    return float(np.mean(values)) - half, float(np.mean(values)) + half
+
+
+def _known(metric: str, metrics: Sequence[str] = METRICS) -> str:
+    if metric not in metrics:
+        raise ValueError(f"unknown metric {metric!r}; the metrics are: {', '.join(metrics)}")
+    return metric
+
+
+def _require_same_length(first: np.ndarray, second: np.ndarray, gold: np.ndarray) -> None:
+    if not len(first) == len(second) == len(gold):
+        raise ValueError(
+            f"a paired comparison needs the same rows, not {len(first)} and {len(second)} predictions "
+            f"of {len(gold)} rows"
+        )
+
+
+def _strata(strata: Strata | None, gold: np.ndarray) -> Strata:
+    return [(np.arange(len(gold)), 1.0)] if strata is None else strata
+
+
+def _resampled(
+    predictions: Sequence[np.ndarray],
+    gold: Values,
+    metric: str,
+    strata: Strata | None,
+    resamples: int,
+    seed: int,
+) -> Float[np.ndarray, "k b"]:
+    """The score of each prediction on the same `resamples` draws of rows with replacement."""
+    generator = np.random.default_rng(seed)
+    draws = np.zeros((len(predictions), resamples))
+    for rows, share in _strata(strata, gold):
+        step = max(1, BLOCK // len(rows))
+        for start in range(0, resamples, step):
+            block = slice(start, min(start + step, resamples))
+            drawn = rows[generator.integers(len(rows), size=(block.stop - start, len(rows)))]
+            for k, predicted in enumerate(predictions):
+                draws[k, block] += share * _scored(predicted[drawn], gold[drawn], _known(metric))
+    return draws
+
+
+def _scored(
+    predicted: Shaped[np.ndarray, "b n"], gold: Shaped[np.ndarray, "b n"], metric: str
+) -> Float[np.ndarray, " b"]:
+    """The metric of each row of rows; a correlation is NaN where a side is constant."""
+    if metric == "accuracy":
+        return (predicted == gold).mean(axis=1)
+    if metric == "spearman":
+        from scipy.stats import rankdata
+
+        predicted, gold = rankdata(predicted, axis=1), rankdata(gold, axis=1)
+    x = predicted - predicted.mean(axis=1, keepdims=True)
+    y = gold - gold.mean(axis=1, keepdims=True)
+    spread = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
+    return np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
+
+
+def _middle_95(draws: Float[np.ndarray, " b"]) -> tuple[float, float]:
+    low, high = np.nanpercentile(draws, [2.5, 97.5])
+    return float(low), float(high)
