@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cselab.lab.published.command import published
+
 UsageError: type[Exception] = typer.BadParameter.__base__
 ClickException: type[Exception] = UsageError.__base__
 
@@ -414,6 +416,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")]
         for finding in findings:
             typer.echo(f"{'ok ' if finding.good else '-- '} {finding.what:24}{finding.found}")
 
+
+app.command(cls=Command)(published)
 
 HowMany = Annotated[int, typer.Argument(help="how many")]
 Split = Annotated[str, typer.Option(help="train, dev or test; they share no story")]
