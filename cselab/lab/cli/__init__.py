@@ -1,0 +1,20 @@
+"""The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, `pretrain`, and so on.
+
+A command is a function in a module of its own kind; here each gets its name.
+"""
+
+from cselab.lab.cli.data import data_app
+from cselab.lab.cli.frame import Command, group
+from cselab.lab.cli.measuring import encode, evaluate, references
+from cselab.lab.cli.notebooks import notebooks_app
+from cselab.lab.cli.showing import doctor, methods
+from cselab.lab.cli.training import pretrain, train
+from cselab.lab.cli.world import world_app
+from cselab.lab.published.command import published
+
+app = group("Contrastive learning of sentence embeddings: train, measure, take apart.")
+for command in (train, evaluate, references, encode, methods, pretrain, doctor, published):
+    app.command(cls=Command)(command)
+app.add_typer(data_app, name="data")
+app.add_typer(notebooks_app, name="notebooks")
+app.add_typer(world_app, name="world")

@@ -1,0 +1,42 @@
+"""`cselab methods` and `cselab doctor`: what there is."""
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def methods(
+    name: Annotated[str | None, typer.Argument(help="one method, with its parameters")] = None,
+) -> None:
+    """List the methods, or show one: what it does, its parameters and variants."""
+    import inspect
+
+    from cselab.methods import METHODS, get_method
+
+    if name is None:
+        for key, method in METHODS.items():
+            typer.echo(f"{key:14}{method.title:26}{inspect.getdoc(method).splitlines()[0]}")
+        return
+    method = get_method(name)
+    typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nParameters (--set NAME=VALUE):")
+    for parameter, default in {"variant": "default", **method.parameters()}.items():
+        typer.echo(f"  {parameter} = {default!r}")
+    for variant, changes in method.variants.items():
+        typer.echo(
+            f"  variant={variant}: {', '.join(f'{k}={v!r}' for k, v in changes.items()) or 'as default'}"
+        )
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
+    """Say what this machine has, and what would run on it."""
+    from dataclasses import asdict
+
+    from cselab.lab.doctor import examine
+
+    findings = examine()
+    if as_json:
+        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok ' if finding.good else '-- '} {finding.what:24}{finding.found}")

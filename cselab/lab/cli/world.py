@@ -1,0 +1,42 @@
+"""`cselab world`: text of the bundled world."""
+
+from typing import Annotated
+
+import typer
+
+from cselab.lab.cli.frame import Command, group
+
+world_app = group("Text of the bundled world, on standard output: the same seed gives the same.")
+
+HowMany = Annotated[int, typer.Argument(help="how many")]
+Split = Annotated[str, typer.Option(help="train, dev or test; they share no story")]
+WorldSeed = Annotated[int, typer.Option(help="of everything drawn")]
+
+
+@world_app.command("sentences", cls=Command)
+def world_sentences(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
+    """N different sentences, one a line."""
+    from cselab.world import World
+
+    for sentence in World(seed).sentences(n, split):
+        typer.echo(sentence.text)
+
+
+@world_app.command("documents", cls=Command)
+def world_documents(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
+    """N texts of five sentences that follow one another, one sentence a line."""
+    from cselab.world import World
+
+    for document in World(seed).documents(n, split):
+        for sentence in document:
+            typer.echo(sentence.text)
+
+
+@world_app.command("pairs", cls=Command)
+def world_pairs(n: HowMany, split: Split = "test", seed: WorldSeed = 0) -> None:
+    """N graded pairs, one a line: sentence, sentence, grade from 0 to 5, kind of pair, with tabs between."""
+    from cselab.world import World
+
+    pairs = World(seed).sts(n, split)
+    for row in zip(pairs.sentences1, pairs.sentences2, pairs.scores, pairs.subsets, strict=True):
+        typer.echo("\t".join(map(str, row)))
