@@ -1,6 +1,7 @@
-"""Arrays in, numbers out: the geometry of embeddings, agreement, significance, linear probes."""
+"""Arrays in, numbers out: geometry, views, gradients, rank bounds, agreement, significance, probes."""
 
 from cselab.measures.agreement import matched_accuracy, normalized_mutual_information, v_measure
+from cselab.measures.cosine_gradients import batch_with_cosines, cosine_gradients
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.measures.geometry import (
     alignment,
@@ -12,6 +13,7 @@ from cselab.measures.geometry import (
     spectrum,
     uniformity,
 )
+from cselab.measures.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
 from cselab.measures.significance import (
     Comparison,
     bootstrap_interval,
@@ -20,13 +22,19 @@ from cselab.measures.significance import (
     paired_bootstrap,
     paired_t_test,
 )
+from cselab.measures.views import diversity, perturbation_size
 
 __all__ = [
     "Comparison",
     "DegenerateEmbeddings",
     "alignment",
+    "barlow_twins_floor",
+    "batch_with_cosines",
     "bootstrap_interval",
     "correlation",
+    "cosine_gradients",
+    "dimension_contrastive_floor",
+    "diversity",
     "effective_rank",
     "feature_correlation",
     "matched_accuracy",
@@ -35,6 +43,7 @@ __all__ = [
     "normalized_mutual_information",
     "paired_bootstrap",
     "paired_t_test",
+    "perturbation_size",
     "rank",
     "sampled_uniformity",
     "spectrum",
