@@ -73,7 +73,7 @@ PROTOCOLS = {
 
 
 def scored(model, protocol: Protocol, evaluator: PairsEvaluator) -> dict:
-    """Test scores, the dev score, and the geometry: of STS-B's test sentences, or else of the dev sentences."""
+    """Test scores, the dev score, and the geometry: of STS-B's dev sentences, or else of the dev pairs."""
     dev = evaluator(model) if hasattr(model, "encode") else {}
     wanted = protocol.tasks + GEOMETRY * ("geometry" in protocol.suites and bool(dev))
     suites = [suite for suite in protocol.suites if dev or suite != "geometry"]

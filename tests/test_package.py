@@ -32,13 +32,7 @@ def test_the_promised_names_are_there():
         "evaluator",
         "callbacks",
     ]
-    assert list(inspect.signature(evaluate).parameters)[:5] == [
-        "encoder",
-        "suite",
-        "data",
-        "tasks",
-        "aggregation",
-    ]
+    assert list(inspect.signature(evaluate).parameters)[:4] == ["encoder", "suite", "data", "tasks"]
     for name in cselab.__all__:
         assert getattr(cselab, name).__doc__
 

@@ -4,7 +4,7 @@ from cselab.data.checking import Checked, check
 from cselab.data.classification import Labelled, load_classification
 from cselab.data.clustering import load_clustering
 from cselab.data.files import DataError, MissingFile, read_lines, read_sentences
-from cselab.data.pairs import Pairs, read_pairs
+from cselab.data.pairs import Pairs, as_pairs, read_pairs
 from cselab.data.root import data_root, senteval_folder
 from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 
@@ -16,6 +16,7 @@ __all__ = [
     "Labelled",
     "MissingFile",
     "Pairs",
+    "as_pairs",
     "check",
     "data_root",
     "load_classification",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from cselab.data.files import DataError, read_lines
 
@@ -70,29 +72,114 @@ class Pairs:
         )
 
 
-def read_pairs(path: str | Path) -> Pairs:
-    """Pairs from a plain file: sentence, tab, sentence, tab, score; one pair a line; also .gz and .xz.
+COLUMNS = ("sentence1", "sentence2", "score")
+"""The names of the columns of a table of pairs."""
 
-    Split on tabs, never by a quote parser: sentences hold single double quotes. Blank lines are passed over.
+
+class Table(Protocol):
+    """What is read of a pandas DataFrame: its columns by name."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+PairSource = Pairs | Table | str | Path | Sequence[tuple[str, str, float]]
+"""Scored pairs in the forms that users have them in; `as_pairs` reads each."""
+
+
+def as_pairs(source: PairSource, name: str = "pairs") -> Pairs:
+    """Scored pairs from whatever holds them.
+
+    Args:
+        source: `Pairs`; (sentence1, sentence2, score) tuples; a DataFrame with columns of these names; or a file that
+            `read_pairs` reads.
+        name: of pairs that bring none.
+
+    Raises:
+        DataError: a row without two sentences and a finite score, or a table without a column; it is named.
+        MissingFile: there is no such file.
+
+    >>> as_pairs([("a dog", "a puppy", 4), ("a dog", "a stone", 0)]).scores
+    [4.0, 0.0]
+    """
+    if isinstance(source, Pairs):
+        return source
+    if isinstance(source, str | Path):
+        return read_pairs(source)
+    if hasattr(source, "columns"):
+        lost = [column for column in COLUMNS if column not in source.columns]
+        if lost:
+            raise DataError(
+                f"{name}: a table of pairs has the columns {', '.join(COLUMNS)}; "
+                f"this one lacks {', '.join(lost)} and has {', '.join(map(str, source.columns))}"
+            )
+        source = list(zip(*(source[column] for column in COLUMNS), strict=True))
+    return _pairs([_row(row, f"{name}, row {number}") for number, row in enumerate(source)], name, name)
+
+
+def is_pairs(source: object) -> bool:
+    """Whether `as_pairs` would try to read this: pairs, a table, a sequence of tuples, or a file's name."""
+    if isinstance(source, str | Path):
+        return isinstance(source, Path) or Path(source).suffix != "" or Path(source).is_file()
+    if isinstance(source, Sequence):
+        return len(source) > 0 and isinstance(source[0], tuple | list)
+    return isinstance(source, Pairs) or hasattr(source, "columns")
+
+
+def read_pairs(path: str | Path) -> Pairs:
+    """Pairs from a plain file: sentence1, sentence2 and score, one pair a line; also .gz and .xz.
+
+    Fields are parted by tabs, never by a quote parser, since sentences hold single double quotes; in a .csv file by
+    commas, with quotes as a spreadsheet writes them. A first line with the three names may put the columns in
+    another order, among others. Blank lines are passed over.
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: a line without three fields, a score that is not a number, no pair at all.
+        DataError: a line without its fields, a score that is not a number, no pair at all.
     """
-    rows = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.strip():
-            rows.append(pair_from(line.split("\t"), (0, 1, 2), f"{path}, line {number}"))
+    rows, columns = [], (0, 1, 2)
+    for number, fields in _fields(Path(path)):
+        if number == 1 and set(COLUMNS) <= {field.strip().lower() for field in fields}:
+            named = [field.strip().lower() for field in fields]
+            columns = tuple(named.index(column) for column in COLUMNS)
+        elif any(field.strip() for field in fields):
+            rows.append(pair_from(fields, columns, f"{path}, line {number}"))
+    return _pairs(rows, Path(path).name.split(".")[0], path)
+
+
+def _fields(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The number of each line, from 1 on, and its fields."""
+    if ".csv" not in path.suffixes:
+        for number, line in enumerate(read_lines(path), start=1):
+            yield number, line.split("\t")
+        return
+    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
+    try:
+        for fields in reader:
+            yield reader.line_num, fields
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: {error}") from None
+
+
+def _pairs(rows: list[tuple[str, str, float]], name: str, place: str | Path) -> Pairs:
     if not rows:
-        raise DataError(f"{path}: no pair in it; expected lines of sentence, tab, sentence, tab, score")
+        raise DataError(f"{place}: no pair in it; a pair is a sentence, another sentence and a score")
     first, second, scores = map(list, zip(*rows, strict=True))
-    return Pairs(first, second, scores, name=Path(path).name.split(".")[0])
+    return Pairs(first, second, scores, name=name)
 
 
-def pair_from(fields: list[str], columns: tuple[int, int, int], place: str) -> tuple[str, str, float]:
+def _row(row: Sequence[Any], place: str) -> tuple[str, str, float]:
+    if len(row) != 3 or not all(isinstance(side, str) for side in row[:2]):
+        raise DataError(f"{place}: {row!r:.80} is not a sentence, another sentence and a score")
+    return pair_from([*row[:2], str(row[2])], (0, 1, 2), place)
+
+
+def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:
     """First sentence, second sentence and score from the fields of a line, or an error naming the place."""
     if len(fields) <= max(columns):
-        raise DataError(f"{place}: {len(fields)} tab-separated fields, at least {max(columns) + 1} expected")
+        raise DataError(f"{place}: {len(fields)} fields, at least {max(columns) + 1} expected")
     first, second, score = (fields[column].strip() for column in columns)
     if not first or not second:
         raise DataError(f"{place}: a sentence of the pair is blank")

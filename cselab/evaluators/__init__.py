@@ -1,8 +1,10 @@
 """Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
 
+from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.comparison import compare
 from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.evaluation import evaluate
+from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.records import Record, Scores, read_scores
 from cselab.evaluators.references import (
     RandomEncoder,
@@ -14,7 +16,11 @@ from cselab.evaluators.references import (
     with_references,
     word_overlap,
 )
+from cselab.evaluators.sts import STS
 from cselab.evaluators.suites import SUITES
+from cselab.evaluators.transfer import Transfer
+from cselab.evaluators.vectors import Encoder
+from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 from cselab.measures import (
     Comparison,
     DegenerateEmbeddings,
@@ -32,16 +38,24 @@ from cselab.measures import (
 )
 
 __all__ = [
+    "STS",
     "SUITES",
+    "Clustering",
     "Comparison",
     "DegenerateEmbeddings",
+    "Encoder",
+    "Geometry",
     "PairsEvaluator",
     "RandomEncoder",
     "Record",
     "Scores",
     "StaticEmbeddings",
+    "Transfer",
     "TransformedEncoder",
     "UnlabelledEvaluator",
+    "WorldClustering",
+    "WorldSTS",
+    "WorldTransfer",
     "alignment",
     "compare",
     "effective_rank",

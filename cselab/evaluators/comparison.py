@@ -1,19 +1,30 @@
 """Whole evaluations compared: task by task, on the same rows, measured in the same way."""
 
+from typing import Protocol
+
 import numpy as np
 
-from cselab.evaluators.records import Outcome, Scores
+from cselab.evaluators.records import Outcome
 from cselab.measures.significance import Comparison, mcnemar, paired_bootstrap
 
 CORRELATIONS = ("spearman", "pearson")
 
 
-def compare(first: Scores, second: Scores, metric: str = "spearman", seed: int = 0) -> list[Comparison]:
+class Predictions(Protocol):
+    """What keeps predictions by task: `Scores`, or what a `PairsEvaluator` returns."""
+
+    outcomes: dict[str, Outcome]
+
+
+def compare(
+    first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0
+) -> list[Comparison]:
     """Two encoders on every task for which both have predictions: second minus first.
 
     A paired bootstrap for each STS task; for each transfer task, by accuracy, and McNemar's test beside it.
 
     Args:
+        first, second: `Scores`, or what a `PairsEvaluator` returned.
         metric: of STS: "spearman" or "pearson".
 
     Raises:

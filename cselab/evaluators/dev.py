@@ -1,26 +1,43 @@
 """Evaluators for the training loop: called with the encoder, they say how good it is and how it looks.
 
-Each returns {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}; a higher score is better.
+Each returns {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}; a higher score is better. The
+evaluator of pairs returns `DevScores`, which keeps the predictions for `compare`.
 Each distinct sentence is encoded once a call, and only sentences for development are touched. A collapsed encoder
 raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the history and goes on.
 """
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
-from cselab.data import Pairs
-from cselab.evaluators.geometry_suite import ALIGNMENT_THRESHOLD, positives
+from cselab.data.pairs import PairSource, as_pairs
+from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
+from cselab.evaluators.records import Outcome
 from cselab.evaluators.sts import StsTask
-from cselab.evaluators.vectors import encode_distinct
+from cselab.evaluators.vectors import Encoder, encode_distinct
 from cselab.measures import geometry
 from cselab.measures.degenerate import Vectors
 
 
+class DevScores(dict[str, float]):
+    """The numbers of a dev evaluation, and in `outcomes` the predictions behind the score.
+
+    Two of them, of the same pairs, can be passed to `cselab.evaluators.compare`.
+    """
+
+    def __init__(self, numbers: dict[str, float], outcomes: dict[str, Outcome]):
+        super().__init__(numbers)
+        self.outcomes = outcomes
+
+
 class PairsEvaluator:
     """Spearman correlation x100 on scored pairs, such as STS-B dev; alignment on those above the threshold.
+
+    Args:
+        pairs: `Pairs`, (sentence1, sentence2, score) tuples, a DataFrame with columns of these names, or a file that
+            `cselab.data.read_pairs` reads.
+        threshold: pairs with a gold score above it are the positive pairs of the alignment.
 
     Raises:
         ValueError: no pair has a score above the threshold, so that there is nothing to align.
@@ -28,8 +45,9 @@ class PairsEvaluator:
     See also: `UnlabelledEvaluator` for a corpus without scored pairs.
     """
 
-    def __init__(self, pairs: Pairs, threshold: float | int = ALIGNMENT_THRESHOLD):
-        self.pairs, self.positives = pairs, positives(pairs, threshold)
+    def __init__(self, pairs: PairSource, threshold: float | int = ALIGNMENT_THRESHOLD):
+        self.pairs = pairs = as_pairs(pairs)
+        self.positives = positives(pairs, threshold)
         if not len(self.positives):
             highest = max(pairs.scores, default=None)
             raise ValueError(
@@ -37,17 +55,18 @@ class PairsEvaluator:
                 "give a threshold below it"
             )
 
-    def __call__(self, encoder: Any) -> dict[str, float]:
+    def __call__(self, encoder: Encoder) -> DevScores:
         """Raises DegenerateEmbeddings when the encoder's vectors are not finite or all the same."""
         encoded = encode_distinct(encoder, self.pairs.sentences)
         outcome = StsTask(self.pairs, self.pairs.name).outcome(encoded)
-        return {
+        numbers = {
             "score": 100 * outcome.score(),
             "alignment": geometry.alignment(
                 encoded(self.positives.sentences1), encoded(self.positives.sentences2)
             ),
             **shape_of(encoded(self.pairs.sentences)),
         }
+        return DevScores(numbers, {self.pairs.name: outcome})
 
 
 def shape_of(vectors: Vectors) -> dict[str, float]:
@@ -103,7 +122,7 @@ class UnlabelledEvaluator:
         generator = random.Random(seed)
         self.twins = [without_words(sentence, drop, generator) for sentence in self.sentences]
 
-    def __call__(self, encoder: Any) -> dict[str, float]:
+    def __call__(self, encoder: Encoder) -> dict[str, float]:
         """Raises DegenerateEmbeddings when the encoder's vectors are not finite or all the same."""
         encoded = encode_distinct(encoder, [*self.sentences, *self.twins])
         vectors, twins = encoded(self.sentences), encoded(self.twins)

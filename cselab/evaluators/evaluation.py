@@ -6,25 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cselab.data import Pairs
+from cselab.data.pairs import PairSource, as_pairs, is_pairs
 from cselab.evaluators.records import Measured, Scores
-from cselab.evaluators.sts import StsTask, strata
-from cselab.evaluators.suites import Options, Source, Task, suite_module, tasks_by_suite
-from cselab.evaluators.vectors import Encoded, NeedsVectors, Scorer, encode_distinct
+from cselab.evaluators.sts import STS
+from cselab.evaluators.suites import SUITES, suites_named, tasks_by_suite
+from cselab.evaluators.task import Collected, Source, Suite, Task
+from cselab.evaluators.vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.versions import versions
 
 
 def evaluate(
-    encoder: Any,
-    suite: str | Pairs | Sequence[str],
+    encoder: Encoder | PairScorer,
+    suite: str | Suite | PairSource | Sequence[str | Suite],
     data: Source = None,
     tasks: Sequence[str] | None = None,
-    aggregation: str = "all",
     *,
-    protocol: str = "senteval",
     cache: str | Path | None = None,
-    seed: int = 0,
+    **options: Any,
 ) -> Scores:
     """Score an encoder on one or several suites.
 
@@ -36,27 +35,29 @@ def evaluate(
             of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
             are then listed in `Scores.missing`, and an error when nothing else was asked for.
         suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",
-            "world-clustering", which need no data folder; or several in a list; or `Pairs` of your own, scored
-            as an STS set.
+            "world-clustering", which need no data folder; or a suite with options of your own, such as
+            `STS(aggregation="mean")` or `Clustering(seeds=range(5))`; or several in a list. Or scored pairs of your
+            own, in whatever form `cselab.data.as_pairs` takes: `Pairs`, tuples, a table, a file.
         data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
             sentences, a text file, or "world" for the bundled world's pairs.
         tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
             was named, and otherwise listed in `Scores.missing`.
-        aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean",
-            "weighted_mean". The other two are among the records.
-        protocol: of the transfer tasks, the world's too: "senteval", "senteval-fast" or "lbfgs".
         cache: a folder in which vectors are kept, for encoders with `weights_hash()`.
-        seed: of resampling and of what else is drawn at random.
+        options: of the suites that were given by name, each taking those it has: `aggregation=` and `seed=` (sts),
+            `split=` (geometry), `protocol=` (transfer), `seeds=` (clustering). They are said with the suites.
 
     Returns:
         `Scores`; embeddings that cannot be scored (constant, NaN) give a record with the reason, no number.
 
     Raises:
-        ValueError: an unknown suite, task or aggregation (the message lists the allowed).
+        ValueError: an unknown suite, task or value of an option (the message lists the allowed).
+        TypeError: an option that none of the suites has.
         DataError: a damaged or missing data file, named; nothing is scored then.
+
+    >>> from cselab.evaluators import word_overlap
+    >>> evaluate(word_overlap, [("a dog", "a dog", 5.0), ("a dog", "a cat", 2.0), ("a dog", "no", 0.0)]).scores
+    {'pairs': 100.0}
     """
-    strata([], aggregation)
-    options = Options(aggregation, protocol, seed)
     collected, missing = _collect(suite, data, tasks, options)
     started = time.perf_counter()
     encoded = _encoded(encoder, collected, cache)
@@ -78,21 +79,27 @@ def evaluate(
 
 
 def _collect(
-    suite: str | Pairs | Sequence[str], data: Source, tasks: Sequence[str] | None, options: Options
-) -> tuple[list[Task], dict[str, str]]:
-    if isinstance(suite, Pairs):
-        return [StsTask(suite, suite.name, options.aggregation, seed=options.seed)], {}
-    suites = [suite] if isinstance(suite, str) else suite
+    suite: str | Suite | PairSource | Sequence[str | Suite],
+    data: Source,
+    tasks: Sequence[str] | None,
+    options: dict[str, Any],
+) -> Collected:
+    if is_pairs(suite) and not (isinstance(suite, str) and suite in SUITES):
+        return Collected([STS(**options).task(as_pairs(suite))], {})
+    suites = suites_named([suite] if isinstance(suite, str | Suite) else suite, options)
     collected: list[Task] = []
     missing: dict[str, str] = {}
-    for name, names in tasks_by_suite(suites, tasks).items():
-        found, absent = suite_module(name).collect(data, names, options)
-        collected += found
-        missing |= absent
-    return collected, missing
+    for one, names in zip(suites, tasks_by_suite(suites, tasks), strict=True):
+        if names is None or names:
+            found, absent = one.collect(data, names)
+            collected += found
+            missing |= absent
+    return Collected(collected, missing)
 
 
-def _encoded(encoder: Any, tasks: Sequence[Task], cache: str | Path | None) -> Encoded | Scorer:
+def _encoded(
+    encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None
+) -> Encoded | Scorer:
     if hasattr(encoder, "encode"):
         return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache)
     if callable(encoder):
@@ -110,7 +117,7 @@ def _measured(task: Task, encoded: Encoded | Scorer, about: dict[str, Any]) -> M
     return Measured([replace(record, seconds=seconds, **about) for record in records], outcome)
 
 
-def _about(encoder: Any) -> dict[str, Any]:
+def _about(encoder: Encoder | PairScorer) -> dict[str, Any]:
     """What the encoder says of itself, for the records."""
     name = getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
     return {

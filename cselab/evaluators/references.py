@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from cselab.data import DataError, Pairs, read_lines, read_sentences
+from cselab.data import DataError, read_lines, read_sentences
+from cselab.data.pairs import PairSource
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Scores
-from cselab.evaluators.suites import Source
-from cselab.evaluators.vectors import NeedsVectors, encode
+from cselab.evaluators.task import Source, Suite
+from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, encode
+from cselab.evaluators.world import the_world
 from cselab.measures.degenerate import require_sound
 from cselab.measures.geometry import rank
 
@@ -133,7 +135,7 @@ class TransformedEncoder:
     See also: `fitted`, which fits one and says in the name on what.
     """
 
-    def __init__(self, encoder: Any, transform: Any, name: str | None = None):
+    def __init__(self, encoder: Encoder, transform: Any, name: str | None = None):
         self.encoder, self.transform = encoder, transform
         self.name = name or f"{_name(encoder)} + {type(transform).__name__}"
         self.pooling = getattr(encoder, "pooling", "")
@@ -152,12 +154,14 @@ class TransformedEncoder:
 
 TRANSFORMS = ("whitening", "flow")
 
-FIT_ON = 5000
-"""Sentences of a text or of the world that a transform is fitted on, from the first on; all, where there are fewer."""
+WORLD_SENTENCES = 5000
+"""Training sentences of the bundled world that a transform is fitted on, unless a limit says otherwise."""
 
 
-def fitted(encoder: Any, transform: str, text: str | Path = "world") -> TransformedEncoder:
-    """The encoder with BERT-whitening or BERT-flow, fitted on its vectors of the first `FIT_ON` sentences of a text.
+def fitted(
+    encoder: Encoder, transform: str, text: str | Path = "world", limit: int | None = None
+) -> TransformedEncoder:
+    """The encoder with BERT-whitening or BERT-flow, fitted on its vectors of the sentences of a text.
 
     Transform, text and number of sentences are in its name, and so in every record.
 
@@ -166,6 +170,7 @@ def fitted(encoder: Any, transform: str, text: str | Path = "world") -> Transfor
         transform: "whitening" of all directions in which the vectors vary (a layer norm leaves one out), or "flow"
             with the defaults of `cselab.posthoc`.
         text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
+        limit: fit on the first so many sentences; None takes all of a file, and `WORLD_SENTENCES` of the world.
 
     Raises:
         ValueError: an unknown transform; too few sentences to fit it on; vectors that are not finite or all the
@@ -178,7 +183,7 @@ def fitted(encoder: Any, transform: str, text: str | Path = "world") -> Transfor
         raise ValueError(f"unknown transform {transform!r}; the transforms are: {', '.join(TRANSFORMS)}")
     if not hasattr(encoder, "encode"):
         raise NeedsVectors(f"{transform} transforms sentence vectors; {_name(encoder)} has none")
-    sentences = _fitting_sentences(text)
+    sentences = _fitting_sentences(text, limit)
     vectors = encode(encoder, sentences)
     require_sound(vectors)
     if transform == "whitening":
@@ -194,7 +199,9 @@ def fitted(encoder: Any, transform: str, text: str | Path = "world") -> Transfor
     )
 
 
-def named_encoder(name: str, pooling: str | None = None, representation: str | None = None) -> Any:
+def named_encoder(
+    name: str, pooling: str | None = None, representation: str | None = None
+) -> Encoder | PairScorer:
     """What `evaluate` can score, by the name it has on the command line.
 
     Args:
@@ -218,19 +225,20 @@ def named_encoder(name: str, pooling: str | None = None, representation: str | N
 
 
 def with_references(
-    encoder: Any,
+    encoder: Encoder,
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
     transforms: Sequence[str] = TRANSFORMS,
-) -> dict[str, Any]:
+    limit: int | None = None,
+) -> dict[str, Encoder | PairScorer]:
     """An encoder and what its score should be seen beside, by name, each to be passed to `evaluate`.
 
     A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
     own averaged input embeddings where it has them, the encoder, and its vectors transformed after a fit on a
-    text (see `fitted`). They share one pass of the encoder over the same sentences.
+    text, or its first `limit` sentences (see `fitted`). They share one pass of the encoder over the same sentences.
     """
     once = _Once(encoder)
-    beside: dict[str, Any] = {"random": RandomEncoder(), "word overlap": word_overlap}
+    beside: dict[str, Encoder | PairScorer] = {"random": RandomEncoder(), "word overlap": word_overlap}
     if word_vectors is not None:
         glove = StaticEmbeddings.from_glove(word_vectors)
         beside[glove.name] = glove
@@ -239,30 +247,31 @@ def with_references(
         beside[own.name] = own
     beside[_name(encoder)] = once
     for transform in transforms:
-        transformed = fitted(once, transform, text)
+        transformed = fitted(once, transform, text, limit)
         beside[transformed.name] = transformed
     return beside
 
 
 def evaluate_beside(
-    encoder: Any,
-    suite: str | Pairs | Sequence[str],
+    encoder: Encoder,
+    suite: str | Suite | PairSource | Sequence[str | Suite],
     data: Source = None,
     tasks: Sequence[str] | None = None,
     *,
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
+    limit: int | None = None,
     **options: Any,
 ) -> dict[str, Scores]:
-    """The scores of `with_references(encoder, text, word_vectors)` by name; `cselab.lab.table` shows them side by side.
+    """The scores of what `with_references` has, by name; `cselab.lab.table` shows them side by side.
 
-    A baseline that can score none of the tasks is left out: word overlap where all need vectors.
+    A reference that can score none of the tasks is left out: word overlap where all need vectors.
 
     Args:
         suite, data, tasks, options: as `evaluate` takes them.
     """
     found = {}
-    for name, model in with_references(encoder, text, word_vectors).items():
+    for name, model in with_references(encoder, text, word_vectors, limit=limit).items():
         try:
             found[name] = evaluate(model, suite, data, tasks, **options)
         except NeedsVectors:
@@ -273,7 +282,7 @@ def evaluate_beside(
 class _Once:
     """An encoder that keeps its last vectors, for those who ask for the same sentences next."""
 
-    def __init__(self, encoder: Any):
+    def __init__(self, encoder: Encoder):
         self.encoder, self.sentences, self.vectors = encoder, None, None
 
     def __getattr__(self, name: str) -> Any:
@@ -285,15 +294,13 @@ class _Once:
         return self.vectors
 
 
-def _fitting_sentences(text: str | Path) -> list[str]:
+def _fitting_sentences(text: str | Path, limit: int | None) -> list[str]:
     if str(text) == "world":
-        from cselab.evaluators.world import the_world
-
-        return [sentence.text for sentence in the_world().sentences(FIT_ON, split="train")]
-    return list(islice(read_sentences(text), FIT_ON))
+        return [sentence.text for sentence in the_world().sentences(limit or WORLD_SENTENCES, split="train")]
+    return list(islice(read_sentences(text), limit))
 
 
-def _name(encoder: Any) -> str:
+def _name(encoder: Encoder | PairScorer) -> str:
     return getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
 from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.suites import Options, Source, folder
+from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.measures.significance import RESAMPLES, UndefinedCorrelation, correlation
@@ -19,10 +20,6 @@ AGGREGATIONS = ("all", "mean", "weighted_mean")
 * mean: the mean of the correlations of the subsets, as SentEval prints;
 * weighted_mean: the same weighted by their numbers of pairs, as BERT-flow and BERT-whitening report.
 """
-
-SPLIT_TASKS = tuple(f"{task}/{split}" for task in STS_TASKS for split in sts_splits(task) if split != "test")
-TASKS = (*STS_TASKS, *SPLIT_TASKS)
-"""The seven sets (test splits), and their other splits by name: "STS-B/dev", "SICK-R/full"."""
 
 
 @dataclass(frozen=True)
@@ -140,21 +137,49 @@ def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, f
     return [(rows, len(rows) / len(subsets)) for rows in groups]
 
 
-def collect(
-    data: Source, tasks: Sequence[str] | None, options: Options
-) -> tuple[list[StsTask], dict[str, str]]:
-    """The STS tasks to run and, when no tasks were named, those whose files are missing, with the reason."""
-    found, missing = [], {}
-    for name in STS_TASKS if tasks is None else tasks:
-        task, _, split = name.partition("/")
-        try:
-            pairs = load_sts(task, folder(data, "sts"), split or "test")
-        except MissingFile as reason:
-            if tasks is not None:
-                raise
-            missing[name] = str(reason)
-        else:
-            found.append(StsTask(pairs, name, options.aggregation, seed=options.seed))
-    if not found:
-        raise MissingFile(next(iter(missing.values())))
-    return found, missing
+@dataclass(frozen=True)
+class STS:
+    """The seven STS sets by cosine: the test splits, others by name ("STS-B/dev", "SICK-R/full").
+
+    Attributes:
+        aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean" or
+            "weighted_mean". The other two are among the records.
+        seed: of the bootstrap.
+
+    Raises:
+        ValueError: an unknown aggregation.
+    """
+
+    aggregation: str = "all"
+    seed: int = 0
+
+    name: ClassVar[str] = "sts"
+    tasks: ClassVar[tuple[str, ...]] = (
+        *STS_TASKS,
+        *(f"{task}/{split}" for task in STS_TASKS for split in sts_splits(task) if split != "test"),
+    )
+
+    def __post_init__(self) -> None:
+        strata([], self.aggregation)
+
+    def task(self, pairs: Pairs, name: str | None = None) -> StsTask:
+        """Pairs of your own, scored as an STS set."""
+        return StsTask(pairs, name or pairs.name, self.aggregation, seed=self.seed)
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """The STS tasks to run and, when no tasks were named, those whose files are missing, with the reason."""
+        found: list[StsTask] = []
+        missing: dict[str, str] = {}
+        for name in STS_TASKS if tasks is None else tasks:
+            task, _, split = name.partition("/")
+            try:
+                pairs = load_sts(task, folder(data, self.name), split or "test")
+            except MissingFile as reason:
+                if tasks is not None:
+                    raise
+                missing[name] = str(reason)
+            else:
+                found.append(self.task(pairs, name))
+        if not found:
+            raise MissingFile(next(iter(missing.values())))
+        return Collected(found, missing)

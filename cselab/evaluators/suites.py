@@ -1,115 +1,70 @@
-"""The registry of suites, and what a suite owes to `evaluate`.
-
-A suite is a module with two names:
-
-* `TASKS`: the names of its tasks;
-* `collect(data, tasks, options)`: load and check the data of the named tasks (all when None), and return the
-  `Task`s with a dict of what is missing. Loading comes before encoding, so that damaged data cost no time.
-
-Registering the module here is enough for `evaluate`, the command line and the tables to find it.
-"""
+"""The registry of suites."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
-from typing import Protocol
+from dataclasses import fields
+from typing import Any
 
-from cselab.data import Pairs
-from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.vectors import Encoded, Scorer
+from cselab.evaluators.clustering import Clustering
+from cselab.evaluators.geometry import Geometry
+from cselab.evaluators.sts import STS
+from cselab.evaluators.task import Suite
+from cselab.evaluators.transfer import Transfer
+from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 
-SUITES = {
-    "sts": "cselab.evaluators.sts",
-    "geometry": "cselab.evaluators.geometry_suite",
-    "transfer": "cselab.evaluators.transfer",
-    "clustering": "cselab.evaluators.clustering",
-    "world": "cselab.evaluators.world",
-    "world-transfer": "cselab.evaluators.world_transfer",
-    "world-clustering": "cselab.evaluators.world_clustering",
+SUITES: dict[str, type[Suite]] = {
+    suite.name: suite
+    for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
 }
-"""The suites by name. "world" is the world's STS: what else the world measures takes longer and is asked for."""
+"""The suites by name; registering a class here is enough for `evaluate`, the command line and the tables to find it.
 
-Source = str | Path | Pairs | list[str] | None
-"""Where a suite gets its data: a folder, a text file, pairs, sentences, or None for the default place."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How the tasks of a suite are measured; each suite reads what concerns it.
-
-    Attributes:
-        aggregation: of the subsets of an STS set ("all", "mean", "weighted_mean").
-        protocol: of the transfer tasks ("senteval", "senteval-fast", "lbfgs").
-        seed: of everything drawn at random.
-    """
-
-    aggregation: str = "all"
-    protocol: str = "senteval"
-    seed: int = 0
+"world" is the world's STS: what else the world measures takes longer and is asked for.
+"""
 
 
-class Task(Protocol):
-    """Something to measure on the vectors of its sentences."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def sentences(self) -> list[str]:
-        """All sentences whose vectors are needed."""
-
-    def outline(self) -> list[Record]:
-        """The headline records (those with a `key`) without a value; used when the vectors are bad."""
-
-    def measure(self, encoded: Encoded | Scorer) -> Measured:
-        """The records with their values, and the predictions.
-
-        Encoder, versions and seconds are filled in by `evaluate`.
-
-        Raises:
-            DegenerateEmbeddings: the vectors cannot be scored; the outline is then recorded as failed.
-            NeedsVectors: a function that scores pairs was given; the task is then missing.
-        """
-
-
-def suite_module(name: str) -> ModuleType:
-    """The module of a suite, imported when it is asked for.
+def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list[Suite]:
+    """Suites by name, each with those of the options that it owns; suites that are objects as they are.
 
     Raises:
-        ValueError: an unknown suite.
+        ValueError: an unknown name, or a value that a suite does not take.
+        TypeError: an option that none of the named suites has.
     """
-    if name not in SUITES:
-        raise ValueError(f"unknown suite {name!r}; the suites are: {', '.join(SUITES)}")
-    return import_module(SUITES[name])
+    found: list[Suite] = []
+    owned: set[str] = set()
+    for suite in suites:
+        if not isinstance(suite, str):
+            found.append(suite)
+            continue
+        if suite not in SUITES:
+            raise ValueError(f"unknown suite {suite!r}; the suites are: {', '.join(SUITES)}")
+        known = {field.name for field in fields(SUITES[suite])}
+        owned |= known
+        found.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
+    for name in options:
+        if name not in owned:
+            raise TypeError(
+                f"none of the suites named has an option {name!r}; "
+                + "; ".join(f"{name} has {', '.join(options_of(suite))}" for name, suite in SUITES.items())
+            )
+    return found
 
 
-def tasks_by_suite(suites: Sequence[str], tasks: Sequence[str] | None) -> dict[str, list[str] | None]:
-    """The tasks asked of each suite (None for all); a suite of which none is asked is left out.
+def options_of(suite: type[Suite]) -> list[str]:
+    """The names of a suite's options."""
+    return [field.name for field in fields(suite)]
+
+
+def tasks_by_suite(suites: Sequence[Suite], tasks: Sequence[str] | None) -> list[list[str] | None]:
+    """The tasks asked of each suite: None for all, an empty list for none.
 
     Raises:
-        ValueError: an unknown suite, or a task that none of the suites has.
+        ValueError: a task that none of the suites has.
     """
-    if tasks is not None and not tasks:
-        raise ValueError("tasks is empty: name at least one, or None for all")
-    known = {suite: suite_module(suite).TASKS for suite in suites}
     if tasks is None:
-        return dict.fromkeys(suites)
+        return [None] * len(suites)
+    if not tasks:
+        raise ValueError("tasks is empty: name at least one, or None for all")
     for task in tasks:
-        if not any(task in names for names in known.values()):
-            allowed = "; ".join(f"{suite}: {', '.join(names)}" for suite, names in known.items())
+        if not any(task in suite.tasks for suite in suites):
+            allowed = "; ".join(f"{suite.name}: {', '.join(suite.tasks)}" for suite in suites)
             raise ValueError(f"unknown task {task!r}; the tasks are: {allowed}")
-    asked = {suite: [task for task in tasks if task in names] for suite, names in known.items()}
-    return {suite: names for suite, names in asked.items() if names}
-
-
-def folder(data: Source, suite: str) -> str | Path | None:
-    """The data source of a suite that reads folders only.
-
-    Raises:
-        TypeError: pairs or sentences were given.
-    """
-    if data is None or isinstance(data, str | Path):
-        return data
-    raise TypeError(f"the {suite} suite reads a data folder, not {type(data).__name__}")
+    return [[task for task in tasks if task in suite.tasks] for suite in suites]

@@ -13,7 +13,7 @@ the minibatches are SentEval's too: what remains different is the rounding of fl
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -27,13 +27,11 @@ from cselab.data.classification import (
 )
 from cselab.data.published import PROVENANCES
 from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.suites import Options, Source, folder
+from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.measures.agreement import f1, share_interval
 from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 from cselab.progress import Progress
-
-TASKS = CLASSIFICATION_TASKS
 
 SEED = 1111
 
@@ -303,30 +301,49 @@ class TransferTask:
         )
 
 
-def collect(
-    data: Source, tasks: Sequence[str] | None, options: Options
-) -> tuple[list[TransferTask], dict[str, str]]:
-    """Load the named transfer sets, or all that are there.
+@dataclass(frozen=True)
+class Transfer:
+    """SentEval's seven transfer sets: accuracy of a linear classifier on frozen vectors.
+
+    Attributes:
+        protocol: "senteval", "senteval-fast" or "lbfgs"; see `PROTOCOLS`.
 
     Raises:
         ValueError: an unknown protocol.
-        MissingFile: a named set is not there.
-        DataError: a damaged file.
     """
-    protocol, root = protocol_named(options.protocol), folder(data, "transfer")
-    collected, missing = [], {}
-    for task in TASKS if tasks is None else tasks:
-        try:
-            splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
-        except MissingFile as reason:
-            if tasks is not None:
-                raise
-            missing[task] = str(reason)
-        else:
-            collected.append(TransferTask(task, splits, protocol))
-    if not collected:
-        raise MissingFile(next(iter(missing.values())))
-    return collected, missing
+
+    protocol: str = "senteval"
+
+    name: ClassVar[str] = "transfer"
+    tasks: ClassVar[tuple[str, ...]] = CLASSIFICATION_TASKS
+
+    def __post_init__(self) -> None:
+        protocol_named(self.protocol)
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """Load the named transfer sets, or all that are there.
+
+        Raises:
+            MissingFile: a named set is not there, or none at all.
+            DataError: a damaged file.
+        """
+        protocol, root = protocol_named(self.protocol), folder(data, self.name)
+        collected: list[TransferTask] = []
+        missing: dict[str, str] = {}
+        for task in self.tasks if tasks is None else tasks:
+            try:
+                splits = {
+                    split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]
+                }
+            except MissingFile as reason:
+                if tasks is not None:
+                    raise
+                missing[task] = str(reason)
+            else:
+                collected.append(TransferTask(task, splits, protocol))
+        if not collected:
+            raise MissingFile(next(iter(missing.values())))
+        return Collected(collected, missing)
 
 
 def _features(rows: Labelled, encoded: Encoded | Scorer) -> Float[np.ndarray, "_n _d"]:

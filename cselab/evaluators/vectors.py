@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -12,6 +12,23 @@ from jaxtyping import Float
 from cselab.measures.degenerate import DegenerateEmbeddings, require_sound
 
 CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template")
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Anything that turns sentences into vectors, one row a sentence: what `evaluate` asks of an encoder.
+
+    A `SentenceEncoder`, a `sentence_transformers.SentenceTransformer`, or ten lines of your own. What it has
+    besides goes into the records: `name`, `pooling`, `representation`, `max_length`, `last_truncation`;
+    `weights_hash()` lets its vectors be cached.
+    """
+
+    def encode(self, sentences: list[str], /) -> Any:
+        """An array or tensor [n, d] for n sentences, in their order."""
+
+
+PairScorer = Callable[[list[str], list[str]], Any]
+"""A function of two lists of sentences that gives the similarity of each pair, such as `word_overlap`."""
 
 
 class NeedsVectors(ValueError):
@@ -69,7 +86,7 @@ class Scorer:
 
     similarity, truncated = "scored without vectors", None
 
-    def __init__(self, score: Callable[[list[str], list[str]], Any]):
+    def __init__(self, score: PairScorer):
         self.similarities = score
 
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
@@ -79,7 +96,7 @@ class Scorer:
         return None
 
 
-def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | None = None) -> Encoded:
+def encode_distinct(encoder: Encoder, sentences: Iterable[str], cache: str | Path | None = None) -> Encoded:
     """Encode every distinct sentence once, or read the vectors back from the cache folder.
 
     A cache file is named by the hash of the weights, of what else makes a vector (`CACHED_BY`), and of the
@@ -107,7 +124,7 @@ def encode_distinct(encoder: Any, sentences: Iterable[str], cache: str | Path | 
     return encoded
 
 
-def encode(encoder: Any, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
+def encode(encoder: Encoder, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
     """`encoder.encode(sentences)` as an array [n, d], whatever kind of array or tensor it returns."""
     vectors = encoder.encode(sentences)
     if hasattr(vectors, "detach"):
@@ -123,12 +140,12 @@ def encode(encoder: Any, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
     return np.ascontiguousarray(vectors)
 
 
-def _truncated(encoder: Any) -> int | None:
+def _truncated(encoder: Encoder) -> int | None:
     """How many sentences the last `encode` cut, for encoders that say so."""
     return getattr(getattr(encoder, "last_truncation", None), "cut", None)
 
 
-def _cache_key(encoder: Any, sentences: list[str]) -> str:
+def _cache_key(encoder: Encoder, sentences: list[str]) -> str:
     if not hasattr(encoder, "weights_hash"):
         raise ValueError(f"vectors of {type(encoder).__name__} cannot be cached: it has no weights_hash()")
     digest = hashlib.sha256()

@@ -1,22 +1,28 @@
-"""STS that needs no data folder: the bundled world's graded pairs, and the classroom's, written by hand.
-
-See also: `world_transfer` and `world_clustering`, for what the world labels.
-"""
+"""Suites that need no data folder: what the bundled world labels, and the classroom's pairs, written by hand."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from cselab.data import Pairs
-from cselab.evaluators.sts import StsTask
-from cselab.evaluators.suites import Options, Source
+from cselab.data.classification import Labelled
+from cselab.evaluators.clustering import Clustering, ClusteringTask
+from cselab.evaluators.sts import STS, StsTask
+from cselab.evaluators.task import Collected, Source
+from cselab.evaluators.transfer import Transfer, TransferTask, protocol_named
 
 if TYPE_CHECKING:
     from cselab.world import World
 
-WORLD_PAIRS = 1200
+PAIRS = 1200
 """Pairs drawn from the world."""
+
+ROWS = {"train": 600, "dev": 300, "test": 600}
+"""Rows of each transfer task, as many of each class."""
+
+TOPICS = 1000
+"""Sentences drawn for clustering, as many of each topic."""
 
 
 @cache
@@ -29,7 +35,7 @@ def the_world() -> "World":
 
 @cache
 def world_sts(split: str) -> Pairs:
-    return the_world().sts(WORLD_PAIRS, split)
+    return the_world().sts(PAIRS, split)
 
 
 def classroom_sts(split: str) -> Pairs:
@@ -38,22 +44,77 @@ def classroom_sts(split: str) -> Pairs:
     return classroom_sts(split)
 
 
+@cache
+def world_labelled(task: str, split: str) -> Labelled:
+    rows = the_world().transfer(KINDS[task], ROWS[split], split)
+    return replace(rows, name=task, provenance="bundled")
+
+
+@cache
+def world_topics() -> Labelled:
+    rows = the_world().clustering(TOPICS, "test")
+    return replace(rows, name="World-Clustering", provenance="bundled")
+
+
 LOADERS: dict[str, Callable[[str], Pairs]] = {"World-STS": world_sts, "Classroom-STS": classroom_sts}
 
-TASKS = (*LOADERS, *(f"{task}/dev" for task in LOADERS))
+KINDS = {
+    f"World-{kind.capitalize()}": kind
+    for kind in ("topic", "sentiment", "question", "subjectivity", "paraphrase")
+}
 
 
-def collect(
-    data: Source, tasks: Sequence[str] | None, options: Options
-) -> tuple[list[StsTask], dict[str, str]]:
-    """The named tasks, or both test splits. `data` is not read: the pairs come with the package.
+@dataclass(frozen=True)
+class WorldSTS(STS):
+    """Graded pairs of the world, and the classroom's; test splits, "World-STS/dev" and its like by name.
 
     What the generator and the class call subsets are kinds of pairs, often of one single grade: there is no
-    correlation within them, so each set is scored as a whole.
+    correlation within them, so each set is scored as a whole, whatever the aggregation.
     """
-    collected = []
-    for name in tuple(LOADERS) if tasks is None else tasks:
+
+    name: ClassVar[str] = "world"
+    tasks: ClassVar[tuple[str, ...]] = (*LOADERS, *(f"{task}/dev" for task in LOADERS))
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """The named tasks, or both test splits. `data` is not read: the pairs come with the package."""
+        return Collected([self._task(name) for name in (LOADERS if tasks is None else tasks)], {})
+
+    def _task(self, name: str) -> StsTask:
         task, _, split = name.partition("/")
-        pairs = replace(LOADERS[task](split or "test"), name=task, subsets=[], provenance="bundled")
-        collected.append(StsTask(pairs, name, options.aggregation, seed=options.seed))
-    return collected, {}
+        pairs = LOADERS[task](split or "test")
+        return self.task(replace(pairs, name=task, subsets=[], provenance="bundled"), name)
+
+
+@dataclass(frozen=True)
+class WorldTransfer(Transfer):
+    """Five things a linear classifier may read off sentences of the world.
+
+    Rows to train on, to choose the penalty by and to test are of the world's own three splits, which share no
+    story, and are used as SST-2's are.
+    """
+
+    name: ClassVar[str] = "world-transfer"
+    tasks: ClassVar[tuple[str, ...]] = tuple(KINDS)
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """The named tasks, or all. `data` is not read: the world comes with the package."""
+        protocol = protocol_named(self.protocol)
+        return Collected(
+            [
+                TransferTask(task, {split: world_labelled(task, split) for split in ROWS}, protocol)
+                for task in (self.tasks if tasks is None else tasks)
+            ],
+            {},
+        )
+
+
+@dataclass(frozen=True)
+class WorldClustering(Clustering):
+    """Do sentences of the world fall into their topics?"""
+
+    name: ClassVar[str] = "world-clustering"
+    tasks: ClassVar[tuple[str, ...]] = ("World-Clustering",)
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """The one task. `data` is not read: the world comes with the package."""
+        return Collected([ClusteringTask(world_topics(), tuple(self.seeds), self.restarts)], {})

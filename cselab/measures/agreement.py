@@ -1,7 +1,29 @@
 """How well predicted classes, or clusters without names, agree with the true classes. All in per cent."""
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
+
+
+def matched(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Which rows are right when each cluster is named after a class of its own so that most are (Hungarian).
+
+    With more clusters than classes the rows of the clusters left over are wrong.
+
+    Raises:
+        ValueError: no rows, or not one cluster for each label.
+
+    >>> matched(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])).tolist()
+    [True, True, True, False]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    together = _contingency(clusters, labels)
+    pairs = zip(*linear_sum_assignment(together, maximize=True), strict=True)
+    names, kinds = np.unique(clusters), np.unique(labels)
+    right = np.zeros(len(labels), dtype=bool)
+    for cluster, kind in pairs:
+        right |= (clusters == names[cluster]) & (labels == kinds[kind])
+    return right
 
 
 def matched_accuracy(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
@@ -9,20 +31,15 @@ def matched_accuracy(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " 
 
         max over one-to-one maps m of   100/n sum_i [ m(clusters_i) = labels_i ]
 
-    With more clusters than classes the clusters left over are wrong.
-
     Raises:
         ValueError: no rows, or not one cluster for each label.
 
-    See also: `normalized_mutual_information`, which needs no names.
+    See also: `normalized_mutual_information`, which needs no names; `matched` for the rows.
 
     >>> matched_accuracy(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2]))
     75.0
     """
-    from scipy.optimize import linear_sum_assignment
-
-    together = _contingency(clusters, labels)
-    return 100 * float(together[linear_sum_assignment(together, maximize=True)].sum() / len(labels))
+    return 100 * float(matched(clusters, labels).mean())
 
 
 def normalized_mutual_information(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:

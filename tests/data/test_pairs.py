@@ -1,6 +1,7 @@
+import pandas
 import pytest
 
-from cselab.data import DataError, Pairs, read_pairs
+from cselab.data import DataError, Pairs, as_pairs, read_pairs
 
 PAIRS = Pairs(["a", "b", "c"], ["d", "e", "f"], [0.0, 2.5, 5.0], "toy", "dev", ["x", "x", "y"])
 
@@ -43,7 +44,7 @@ def test_pairs_are_read_from_tabs_whatever_their_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: 2 tab-separated fields, at least 3 expected"),
+        ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: 2 fields, at least 3 expected"),
         ("a\tb\tfive\n", r"own\.tsv, line 1: the score 'five' is not a number"),
         ("a\tb\tnan\n", "the score 'nan' is not finite"),
         ("a\t \t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
@@ -55,3 +56,45 @@ def test_a_bad_line_is_named(tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(DataError, match=message):
         read_pairs(path)
+
+
+def test_a_header_names_the_columns_in_their_order(tmp_path):
+    path = tmp_path / "own.tsv"
+    path.write_text("id\tScore\tsentence2\tsentence1\n7\t2.5\tsecond\tfirst\n")
+    pairs = read_pairs(path)
+    assert (pairs.sentences1, pairs.sentences2, pairs.scores) == (["first"], ["second"], [2.5])
+
+
+def test_a_csv_file_has_quotes_commas_and_line_ends_in_its_fields(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text('sentence1,sentence2,score\r\n"a, or ""b""",c,1\r\n"two\nlines",d,2\r\n')
+    pairs = read_pairs(path)
+    assert pairs.sentences1 == ['a, or "b"', "two\nlines"] and pairs.scores == [1.0, 2.0]
+    path.write_text('a,"b,1\n')
+    with pytest.raises(DataError, match=r"own\.csv, line 1: unexpected end of data"):
+        read_pairs(path)
+
+
+def test_pairs_come_from_tuples_and_tables_too():
+    rows = list(zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True))
+    table = pandas.DataFrame(rows, columns=["sentence1", "sentence2", "score"])
+    assert as_pairs(PAIRS) is PAIRS
+    assert as_pairs(rows).hash == as_pairs(table).hash == PAIRS.hash
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            [("a", "b", 1.0), ("a", "b")],
+            r"pairs, row 1: \('a', 'b'\) is not a sentence, another sentence and a",
+        ),
+        ([("a", "b", "high")], "pairs, row 0: the score 'high' is not a number"),
+        ([("a", None, 1.0)], "pairs, row 0: "),
+        ([], "no pair in it"),
+        (pandas.DataFrame({"text": ["a"], "score": [1.0]}), "lacks sentence1, sentence2 and has text, score"),
+    ],
+)
+def test_what_is_no_pair_is_named(source, message):
+    with pytest.raises(DataError, match=message):
+        as_pairs(source)

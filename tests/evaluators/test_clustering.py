@@ -1,5 +1,7 @@
 """The clustering suite on synthetic vectors and files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,9 @@ from cselab.data import MissingFile
 from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_SIZES, FILES
 from cselab.evaluators import evaluate
-from cselab.evaluators.clustering import ClusteringTask, collect, k_means
-from cselab.evaluators.suites import Options
+from cselab.evaluators.clustering import Clustering, ClusteringTask, k_means
 from cselab.evaluators.vectors import Encoded
+from cselab.measures.agreement import matched_accuracy
 from cselab.measures.degenerate import DegenerateEmbeddings
 
 
@@ -54,8 +56,31 @@ def test_the_record_says_what_was_measured_and_only_accuracy_is_a_score():
     assert [record.key for record in records] == ["Blobs", "", ""]
     for record in records:
         assert record.task == "Blobs" and record.rows == 30 and record.duplicates == 0
-        assert record.protocol == "k-means, 10 restarts" and record.seed == 0
+        assert record.protocol == "mean of 10 k-means, one start each" and record.seed == 0
         assert record.data_hash == task.rows.hash
+
+
+def test_a_score_is_the_mean_over_seeds_and_its_interval_holds_their_spread():
+    vectors, labels = blobs(40, 6, spread=9.0)
+    task = replace(task_of(labels), seeds=(3, 4, 5, 6))
+    accuracy, nmi, _ = task.measure(encoded(task, vectors)).records
+    runs = [replace(task, seeds=(seed,)).measure(encoded(task, vectors)).records for seed in task.seeds]
+    alone = [run[0].value for run in runs]
+    assert len(set(alone)) > 1
+    assert accuracy.value == pytest.approx(np.mean(alone))
+    assert accuracy.standard_error == pytest.approx(np.std(alone, ddof=1) / 2)
+    assert nmi.value == pytest.approx(np.mean([run[1].value for run in runs]))
+    assert accuracy.interval[0] < accuracy.value < accuracy.interval[1]
+    assert runs[0][0].standard_error is None
+
+
+def test_eases_one_run_of_ten_starts_can_be_asked_for():
+    vectors, labels = blobs(40, 6, spread=9.0)
+    task = replace(task_of(labels), seeds=(42,), restarts=10)
+    (record, *_) = task.measure(encoded(task, vectors)).records
+    assert record.protocol == "mean of 1 k-means, best of 10 starts" and record.seed == 42
+    clusters = k_means(vectors, 6, restarts=10, seed=42)
+    assert record.value == matched_accuracy(clusters, labels)
 
 
 def test_the_same_seed_gives_the_same_clusters():
@@ -98,9 +123,16 @@ def test_a_constant_encoder_has_no_score_and_absent_sets_are_named(tmp_path):
 
 def test_a_named_set_that_is_absent_is_an_error_and_so_is_none_at_all(tmp_path):
     with pytest.raises(MissingFile):
-        collect(tmp_path, None, Options())
+        Clustering().collect(tmp_path, None)
     write_tweet(tmp_path)
     with pytest.raises(MissingFile, match="AgNews"):
-        collect(tmp_path, ["Tweet", "AgNews"], Options())
-    tasks, missing = collect(tmp_path, ["Tweet"], Options(seed=7))
-    assert [task.name for task in tasks] == ["Tweet"] and missing == {} and tasks[0].seed == 7
+        Clustering().collect(tmp_path, ["Tweet", "AgNews"])
+    tasks, missing = Clustering(seeds=range(7, 9)).collect(tmp_path, ["Tweet"])
+    assert [task.name for task in tasks] == ["Tweet"] and missing == {} and tasks[0].seeds == (7, 8)
+
+
+def test_a_suite_without_seeds_or_starts_is_refused():
+    with pytest.raises(ValueError, match="seeds is empty"):
+        Clustering(seeds=[])
+    with pytest.raises(ValueError, match="restarts must be at least 1, got 0"):
+        Clustering(restarts=0)

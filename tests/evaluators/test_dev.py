@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from cselab.evaluators import (
     PairsEvaluator,
     RandomEncoder,
     UnlabelledEvaluator,
+    compare,
     evaluate,
 )
 from cselab.evaluators.dev import mean_reciprocal_rank
@@ -211,3 +214,18 @@ def test_a_run_that_is_never_scored_warns_once_and_keeps_its_last_weights(evalua
     assert run.encoder.weights_hash() == hashes[-1] != hashes[0]
     again = short_run(untrained, "simcse", evaluator, 1e-3, output=tmp_path / "run")
     assert again.history == run.history and again.best is None
+
+
+def test_two_encoders_are_compared_by_what_the_evaluator_of_pairs_returned(angles, pairs):
+    evaluator = PairsEvaluator(pairs)
+    first, second = evaluator(RandomEncoder()), evaluator(angles)
+    (comparison,) = compare(first, second)
+    assert comparison.name == pairs.name and comparison.samples == 20
+    assert comparison.difference == pytest.approx(second["score"] - first["score"])
+    assert comparison.interval[0] > 0
+    assert json.loads(json.dumps(first)) == dict(first)
+
+
+def test_the_pairs_may_be_tuples(angles, pairs):
+    rows = list(zip(pairs.sentences1, pairs.sentences2, pairs.scores, strict=True))
+    assert PairsEvaluator(rows)(angles) == PairsEvaluator(pairs)(angles)

@@ -3,10 +3,20 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas
 import pytest
 
 from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import RandomEncoder, Scores, evaluate, read_scores, word_overlap
+from cselab.evaluators import (
+    STS,
+    Encoder,
+    Geometry,
+    RandomEncoder,
+    Scores,
+    evaluate,
+    read_scores,
+    word_overlap,
+)
 from cselab.evaluators.records import Record
 
 
@@ -95,7 +105,11 @@ def test_the_average_is_that_of_the_seven_test_splits():
 )
 def test_embeddings_that_cannot_be_scored_give_a_reason_and_no_number(angles, sts_folder, spoil, reason):
     scores = evaluate(
-        Broken(angles, spoil), ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "uniformity"]
+        Broken(angles, spoil),
+        ["sts", "geometry"],
+        data=sts_folder,
+        tasks=["STS-B", "uniformity"],
+        split="test",
     )
     assert scores.scores == {}
     assert set(scores.failures) == {"STS-B", "uniformity"}
@@ -169,6 +183,48 @@ def test_the_same_seed_gives_the_same_records(angles, pairs):
     first, second = (evaluate(RandomEncoder(), pairs, seed=5).records for _ in range(2))
     assert [r.interval for r in first] == [r.interval for r in second]
     assert [r.value for r in first] == [r.value for r in second]
+
+
+# ------------------------------------------------------------------------------------- suites, pairs, options
+
+
+def test_a_suite_is_an_object_with_options_or_a_name_whose_options_are_passed_on(angles, sts_folder):
+    by_name = evaluate(angles, "sts", sts_folder, ["STS-B"], seed=3).records
+    by_object = evaluate(angles, STS(seed=3), sts_folder, ["STS-B"]).records
+    assert [r.interval for r in by_name] == [r.interval for r in by_object] and by_name[0].seed == 3
+    both = evaluate(angles, [STS(), "geometry"], sts_folder, ["STS-B", "alignment"], split="test")
+    assert [(record.key, record.split) for record in both.records if record.key] == [
+        ("STS-B", "test"),
+        ("alignment", "test"),
+    ]
+
+
+def test_an_option_that_no_suite_has_lists_whose_there_are(angles, sts_folder):
+    with pytest.raises(
+        TypeError, match=r"no.* option 'protocol'; sts has aggregation, seed; geometry has split"
+    ):
+        evaluate(angles, "sts", sts_folder, protocol="lbfgs")
+    with pytest.raises(TypeError, match="option 'aggregation'"):
+        evaluate(angles, STS(), sts_folder, aggregation="mean")
+    assert angles.calls == []
+
+
+def test_pairs_may_be_tuples_a_table_or_a_file(angles, tmp_path):
+    rows = [("0 a", "0 b", 5.0), ("10 c", "70 d", 3.0), ("20 e", "160 f", 0.5)]
+    table = pandas.DataFrame(rows, columns=["sentence1", "sentence2", "score"])
+    (tmp_path / "mine.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    expected = evaluate(angles, Pairs(*map(list, zip(*rows, strict=True)))).scores["pairs"]
+    for source in (rows, table, tmp_path / "mine.tsv", str(tmp_path / "mine.csv")):
+        (score,) = evaluate(angles, source).scores.values()
+        assert score == expected
+    with pytest.raises(MissingFile, match=r"none\.tsv: no such file"):
+        evaluate(angles, "none.tsv")
+
+
+def test_ten_lines_with_an_encode_are_an_encoder(angles):
+    assert isinstance(angles, Encoder) and isinstance(RandomEncoder(), Encoder)
+    assert not isinstance(word_overlap, Encoder)
 
 
 # ---------------------------------------------------------------------------------------------- the cache
@@ -255,6 +311,26 @@ def test_an_alignment_asked_for_by_name_needs_pairs(angles):
         evaluate(angles, "geometry", data=["0 a", "30 b"], tasks=["alignment"])
 
 
+def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(angles, sts_folder):
+    for options, split, rows in (({}, "dev", 3000), ({"split": "test"}, "test", 2758)):
+        scores = evaluate(angles, "geometry", sts_folder, ["uniformity"], **options)
+        (record,) = scores.records
+        assert (record.task, record.split, record.rows) == ("STS-B", split, rows)
+        assert str(scores).splitlines()[1].split()[:3] == ["uniformity", split, str(rows)]
+    with pytest.raises(ValueError, match="unknown split 'all'; the splits are: train, dev, test, full"):
+        evaluate(angles, "geometry", sts_folder, split="all")
+
+
+def test_the_threshold_of_the_alignment_can_be_lowered(angles):
+    pairs = Pairs(["0 a", "10 b"], ["60 d", "40 e"], [5.0, 3.0], "toy", "test")
+    alignment = {
+        threshold: evaluate(angles, Geometry(threshold=threshold), pairs).records[0]
+        for threshold in (4.0, 2.0)
+    }
+    assert (alignment[4.0].rows, alignment[2.0].rows) == (1, 2)
+    assert "gold > 2" in alignment[2.0].protocol
+
+
 def test_the_geometry_can_be_measured_on_the_world(monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
     scores = evaluate(RandomEncoder(), "geometry", data="world")
@@ -265,7 +341,7 @@ def test_the_geometry_can_be_measured_on_the_world(monkeypatch):
 
 
 def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
-    from cselab.evaluators import geometry_suite
+    from cselab.evaluators import geometry as geometry_suite
 
     sentences = [f"{row} degrees" for row in range(50)]
     exact = evaluate(angles, "geometry", data=sentences).scores["uniformity"]

@@ -189,20 +189,21 @@ def test_a_direction_without_variance_is_left_out_of_the_whitening(corpus, tmp_p
     np.testing.assert_allclose(np.cov(white, rowvar=False), np.eye(7), atol=1e-4)
 
 
-def test_only_the_first_sentences_of_a_long_text_are_fitted_on(corpus, monkeypatch):
-    from cselab.evaluators import references
-
-    monkeypatch.setattr(references, "FIT_ON", 50)
-    assert fitted(make_encoder(), "whitening", corpus).name == (
-        "tiny + whitening fitted on 50 sentences of corpus.txt"
+def test_as_many_sentences_are_fitted_on_as_asked_and_all_where_nothing_is_asked(tmp_path):
+    text = tmp_path / "long.txt"
+    text.write_text("".join(f"sentence {row}\n" for row in range(7001)))
+    encoder = RandomEncoder(4)
+    assert fitted(encoder, "whitening", text).name == (
+        "random + whitening fitted on 7001 sentences of long.txt"
     )
+    model = fitted(encoder, "whitening", text, limit=50)
+    assert model.name == "random + whitening fitted on 50 sentences of long.txt"
+    first = encoder.encode([f"sentence {row}" for row in range(50)])
+    np.testing.assert_allclose(model.transform.mean_, first.mean(axis=0), atol=1e-6)
 
 
-def test_the_world_is_there_to_be_fitted_on(monkeypatch):
-    from cselab.evaluators import references
-
-    monkeypatch.setattr(references, "FIT_ON", 40)
-    model = fitted(RandomEncoder(8), "whitening")
+def test_the_world_is_there_to_be_fitted_on():
+    model = fitted(RandomEncoder(8), "whitening", limit=40)
     assert model.name == "random + whitening fitted on 40 sentences of the world"
 
 

@@ -4,7 +4,7 @@ from scipy import stats
 
 from cselab.data import Pairs, load_sts
 from cselab.evaluators import DegenerateEmbeddings
-from cselab.evaluators.sts import AGGREGATIONS, TASKS, StsTask, strata
+from cselab.evaluators.sts import AGGREGATIONS, STS, StsTask, strata
 from cselab.evaluators.vectors import Encoded, Scorer
 
 
@@ -102,9 +102,9 @@ def test_unknown_aggregations_list_the_known():
 
 
 def test_the_other_splits_have_names_of_their_own():
-    assert TASKS[:7] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+    assert STS.tasks[:7] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
     assert {"STS-B/dev", "STS-B/train", "STS-B/full", "SICK-R/dev", "SICK-R/train", "SICK-R/full"} == set(
-        TASKS[7:]
+        STS.tasks[7:]
     )
 
 

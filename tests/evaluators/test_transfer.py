@@ -12,13 +12,12 @@ from torch import nn
 from cselab.data import DataError, MissingFile
 from cselab.data.classification import Labelled
 from cselab.evaluators import evaluate
-from cselab.evaluators.suites import Options
 from cselab.evaluators.transfer import (
     PROTOCOLS,
     Protocol,
+    Transfer,
     TransferTask,
     _choice,
-    collect,
     pair_features,
     stratified_folds,
     transfer,
@@ -335,16 +334,16 @@ def test_a_truncated_file_stops_the_evaluation_before_anything_is_encoded(tmp_pa
 
 def test_named_sets_must_be_there_and_the_protocol_must_be_known(tmp_path):
     write_cr(tmp_path)
-    tasks, missing = collect(tmp_path, ["CR"], Options(protocol="lbfgs"))
+    tasks, missing = Transfer("lbfgs").collect(tmp_path, ["CR"])
     assert [task.protocol.name for task in tasks] == ["lbfgs"] and missing == {}
     with pytest.raises(MissingFile, match="rt-polarity"):
-        collect(tmp_path, ["CR", "MR"], Options())
+        Transfer().collect(tmp_path, ["CR", "MR"])
     with pytest.raises(
         ValueError, match="unknown protocol 'adam'; the protocols are: senteval, senteval-fast"
     ):
-        collect(tmp_path, None, Options(protocol="adam"))
+        Transfer("adam")
     with pytest.raises(MissingFile):
-        collect(tmp_path / "CR", None, Options())
+        Transfer().collect(tmp_path / "CR", None)
 
 
 def test_the_lbfgs_protocol_is_a_nested_grid_search_of_logistic_regressions():

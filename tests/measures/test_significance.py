@@ -12,8 +12,8 @@ from cselab.measures.significance import (
     mcnemar,
     paired_bootstrap,
     paired_t_test,
+    runs_interval,
     score,
-    t_interval,
 )
 
 
@@ -228,9 +228,22 @@ def test_a_t_test_without_a_spread_is_refused():
         paired_t_test([1.0], [2.0])
 
 
-def test_the_interval_over_runs_is_scipys_confidence_interval_of_the_mean():
-    runs = [70.1, 71.3, 69.0, 70.6]
-    expected = stats.ttest_1samp(runs, 0).confidence_interval(0.95)
-    assert t_interval(runs) == pytest.approx((expected.low, expected.high))
-    with pytest.raises(ValueError, match="at least two of them, not 1"):
-        t_interval([1.0])
+def test_the_interval_of_runs_holds_the_chance_of_rows_and_of_seeds():
+    rows, runs = (
+        drawn(0.7, 1000),
+        np.stack([drawn(share, 1000, seed) for seed, share in enumerate((0.6, 0.8))]),
+    )
+    low, high = runs_interval(rows[None], resamples=4000)
+    half = 1.96 * rows.std() / math.sqrt(1000)
+    assert (low, high) == pytest.approx((rows.mean() - half, rows.mean() + half), abs=0.003)
+    low, high = runs_interval(runs)  # half of the draws are of one run alone
+    assert low < runs[0].mean() and runs[1].mean() < high
+
+
+def test_runs_that_agree_leave_the_chance_of_the_rows():
+    rows = drawn(0.7, 500)
+    once, ten = (
+        runs_interval(rows[None], resamples=4000),
+        runs_interval(np.tile(rows, (10, 1)), resamples=4000),
+    )
+    assert once == pytest.approx(ten, abs=0.005)

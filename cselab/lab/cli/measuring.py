@@ -16,15 +16,20 @@ def evaluate(
     data: DataFolder = None,
     pooling: Pooling = None,
     representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
-    aggregation: Annotated[str, typer.Option(help="all, mean or weighted_mean")] = "all",
-    protocol: Protocol = "senteval",
+    aggregation: Annotated[
+        str | None, typer.Option(help="of sts: all (the default), mean or weighted_mean")
+    ] = None,
+    protocol: Protocol = None,
+    split: Annotated[
+        str | None, typer.Option(help="of geometry: dev (the default), test, train, full")
+    ] = None,
     posthoc: Annotated[
         Literal["whitening", "flow"] | None,
         typer.Option(help="transform the vectors: BERT-whitening or BERT-flow"),
     ] = None,
     fit: Annotated[
         str | None,
-        typer.Option(help="text file whose first 5000 sentences --posthoc is fitted on; default: world"),
+        typer.Option(help="text file that --posthoc is fitted on; default: 5000 sentences of the world"),
     ] = None,
     cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
@@ -44,9 +49,9 @@ def evaluate(
     model: Any = named_encoder(encoder, pooling, representation)
     if posthoc is not None:
         model = fitted(model, posthoc, fit or "world")
-    scores = score(
-        model, suite if len(suite) > 1 else suite[0], data, task, aggregation, protocol=protocol, cache=cache
-    )
+    asked = {"aggregation": aggregation, "protocol": protocol, "split": split}
+    options = {name: value for name, value in asked.items() if value is not None}
+    scores = score(model, suite, data, task, cache=cache, **options)
     typer.echo(str(scores))
     if json_file is not None:
         scores.to_json(json_file)
@@ -60,10 +65,11 @@ def references(
     task: Tasks = None,
     data: DataFolder = None,
     pooling: Pooling = None,
-    protocol: Protocol = "senteval",
+    protocol: Protocol = None,
     glove: Annotated[Path | None, typer.Option(help="word vectors in a text file, to be averaged")] = None,
     fit: Annotated[
-        str, typer.Option(help="text file whose first 5000 sentences whitening and flow are fitted on")
+        str,
+        typer.Option(help="text file that whitening and flow are fitted on, or world: 5000 sentences of it"),
     ] = "world",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="write all scores and records here")
@@ -77,7 +83,8 @@ def references(
     if json_file is not None:
         writable(json_file)
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
-    found = evaluate_beside(model, suite, data, task, text=fit, word_vectors=glove, protocol=protocol)
+    options = {} if protocol is None else {"protocol": protocol}
+    found = evaluate_beside(model, suite, data, task, text=fit, word_vectors=glove, **options)
     typer.echo(table({name: scores.scores for name, scores in found.items()}))
     failures = [
         f"{name}: {failed} failed: {reason}"

@@ -19,7 +19,9 @@ Suites = Annotated[
     ),
 ]
 Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
-Protocol = Annotated[str, typer.Option(help="of transfer: senteval, senteval-fast or lbfgs")]
+Protocol = Annotated[
+    str | None, typer.Option(help="of transfer: senteval (the default), senteval-fast or lbfgs")
+]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
 
 

@@ -1,13 +1,14 @@
-"""The geometry of an encoder on a set of sentences: STS-B test as in the papers, or any corpus."""
+"""The geometry of an encoder on a set of sentences: STS-B dev as in the papers, or any corpus."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
-from cselab.data import Pairs, load_sts, read_sentences
+from cselab.data import Pairs, load_sts, read_sentences, sts_splits
 from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.suites import Options, Source
+from cselab.evaluators.task import Collected, Source
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.evaluators.world import world_sts
 from cselab.measures import geometry
@@ -17,7 +18,9 @@ ALIGNMENT_THRESHOLD = 4.0
 """Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""
 
 WORLD = "world"
-"""As the place of the data: the bundled world's test pairs, which need no folder."""
+"""As the place of the data: the bundled world's pairs, which need no folder."""
+
+SPLITS = sts_splits("STS-B")
 
 EXACT_UP_TO = 20_000
 """Sentences up to which the uniformity is summed over all pairs; above it is estimated from a sample."""
@@ -35,7 +38,6 @@ PROTOCOLS = {
     "feature_correlation": "vectors as they are",
     "effective_rank": "singular values of the centred vectors",
 }
-TASKS = tuple(PROTOCOLS)
 
 
 @dataclass(frozen=True)
@@ -92,41 +94,70 @@ def positives(pairs: Pairs, threshold: float | int = ALIGNMENT_THRESHOLD) -> Pai
     return pairs.rows([row for row, score in enumerate(pairs.scores) if score > threshold])
 
 
-def collect(
-    data: Source, tasks: Sequence[str] | None, options: Options
-) -> tuple[list[GeometryTask], dict[str, str]]:
-    """The geometry on STS-B test from a SentEval folder, on given pairs, on sentences or on a text file.
+@dataclass(frozen=True)
+class Geometry:
+    """Alignment, uniformity and what else says how vectors fill the space.
 
-    Where there are no positive pairs there is no alignment, which is then reported as missing.
+    Measured on STS-B dev, as WhitenedCSE and the survey print it. Uniformity depends on the sentences: compare
+    numbers of one split only; every record names its own. With `data` the sentences may also be pairs, a list, a
+    text file, or "world" for the bundled world's pairs.
+
+    Attributes:
+        split: of STS-B or the world's pairs: "train", "dev" or "test"; of STS-B also "full", all together. Pairs
+            given as data bring their own.
+        threshold: pairs with a gold score above it are the positive pairs of the alignment.
+        seed: of the pairs drawn where there are too many sentences for all.
 
     Raises:
-        ValueError: the alignment was asked for by name, and there are no positive pairs.
+        ValueError: an unknown split.
     """
-    pairs, sentences, origin = _origin(data)
-    origin = replace(origin, seed=options.seed)
-    measures, missing = TASKS if tasks is None else tuple(tasks), {}
-    positive = positives(pairs)
-    if not len(positive) and "alignment" in measures:
-        measures = tuple(measure for measure in measures if measure != "alignment")
-        missing["alignment"] = f"{origin.task} has no pairs with a score above {ALIGNMENT_THRESHOLD:g}"
-        if tasks is not None:
-            raise ValueError(f"no alignment: {missing['alignment']}")
-    return [GeometryTask(sentences, positive, measures, origin)], missing
 
+    split: str = "dev"
+    threshold: float = ALIGNMENT_THRESHOLD
+    seed: int = 0
 
-def _origin(data: Source) -> tuple[Pairs, list[str], Record]:
-    if isinstance(data, list) or (isinstance(data, str | Path) and Path(data).is_file()):
-        sentences = data if isinstance(data, list) else list(read_sentences(data))
-        name = "sentences" if isinstance(data, list) else Path(data).name
-        digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
-        return Pairs([], [], [], name), sentences, Record(task=name, metric="", data_hash=digest)
-    if isinstance(data, Pairs):
-        pairs = data
-    elif str(data) == WORLD:
-        pairs = world_sts("test")
-    else:
-        pairs = load_sts("STS-B", data, "test")
-    origin = Record(
-        task=pairs.name, metric="", split=pairs.split, data_hash=pairs.hash, provenance=pairs.provenance
-    )
-    return pairs, pairs.sentences, origin
+    name: ClassVar[str] = "geometry"
+    tasks: ClassVar[tuple[str, ...]] = tuple(PROTOCOLS)
+
+    def __post_init__(self) -> None:
+        if self.split not in SPLITS:
+            raise ValueError(f"unknown split {self.split!r}; the splits are: {', '.join(SPLITS)}")
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """One task with the named measures, or all. Without positive pairs there is no alignment: it is missing.
+
+        Raises:
+            ValueError: the alignment was asked for by name, and there are no positive pairs.
+        """
+        pairs, sentences, origin = self._origin(data)
+        measures, missing = self.tasks if tasks is None else tuple(tasks), {}
+        positive = positives(pairs, self.threshold)
+        if not len(positive) and "alignment" in measures:
+            measures = tuple(measure for measure in measures if measure != "alignment")
+            missing["alignment"] = f"{origin.task} has no pairs with a score above {self.threshold:g}"
+            if tasks is not None:
+                raise ValueError(f"no alignment: {missing['alignment']}")
+        return Collected([GeometryTask(sentences, positive, measures, origin, self.threshold)], missing)
+
+    def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
+        if isinstance(data, list) or (isinstance(data, str | Path) and Path(data).is_file()):
+            sentences = data if isinstance(data, list) else list(read_sentences(data))
+            name = "sentences" if isinstance(data, list) else Path(data).name
+            digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
+            origin = Record(task=name, metric="", data_hash=digest, seed=self.seed)
+            return Pairs([], [], [], name), sentences, origin
+        if isinstance(data, Pairs):
+            pairs = data
+        elif str(data) == WORLD:
+            pairs = world_sts(self.split)
+        else:
+            pairs = load_sts("STS-B", data, self.split)
+        origin = Record(
+            task=pairs.name,
+            metric="",
+            split=pairs.split,
+            data_hash=pairs.hash,
+            provenance=pairs.provenance,
+            seed=self.seed,
+        )
+        return pairs, pairs.sentences, origin

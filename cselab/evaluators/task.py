@@ -1,0 +1,76 @@
+"""What `evaluate` measures: a task, and a suite that loads tasks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from cselab.data import Pairs
+from cselab.evaluators.records import Measured, Record
+from cselab.evaluators.vectors import Encoded, Scorer
+
+Source = str | Path | Pairs | list[str] | None
+"""Where a suite gets its data: a folder, a text file, pairs, sentences, or None for the default place."""
+
+
+class Task(Protocol):
+    """Something to measure on the vectors of its sentences."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def sentences(self) -> list[str]:
+        """All sentences whose vectors are needed."""
+
+    def outline(self) -> list[Record]:
+        """The headline records (those with a `key`) without a value; used when the vectors are bad."""
+
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
+        """The records with their values, and the predictions.
+
+        Encoder, versions and seconds are filled in by `evaluate`.
+
+        Raises:
+            DegenerateEmbeddings: the vectors cannot be scored; the outline is then recorded as failed.
+            NeedsVectors: a function that scores pairs was given; the task is then missing.
+        """
+
+
+class Collected(NamedTuple):
+    """The tasks of a suite whose data are there, and why the others are missing."""
+
+    tasks: Sequence[Task]
+    missing: dict[str, str]
+
+
+@runtime_checkable
+class Suite(Protocol):
+    """A set of tasks and how they are measured: a dataclass whose fields are the suite's options.
+
+    Attributes:
+        name: of the suite, as on the command line.
+        tasks: the names of its tasks.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """Load and check the data of the named tasks, or of all that are there.
+
+        Loading comes before encoding, so that damaged data cost no time.
+
+        Raises:
+            DataError: a damaged file; a named task, or every task, has no data.
+        """
+
+
+def folder(data: Source, suite: str) -> str | Path | None:
+    """The data source of a suite that reads folders only.
+
+    Raises:
+        TypeError: pairs or sentences were given.
+    """
+    if data is None or isinstance(data, str | Path):
+        return data
+    raise TypeError(f"the {suite} suite reads a data folder, not {type(data).__name__}")
