@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 from browser import find_browser
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+from tiny import make_encoder, make_sentences
+
+from cselab.encoder import SentenceEncoder
 
 SECONDS = 80  # the longest wait for any one thing: patience with a busy machine, not a pace to keep
 
@@ -56,6 +59,12 @@ def sentences() -> list[str]:
 def embeddings() -> np.ndarray:
     """Five rows of width four, of different lengths."""
     return np.random.default_rng(0).normal(size=(5, 4)) * [[1.0], [2.0], [3.0], [4.0], [5.0]]
+
+
+@pytest.fixture
+def tiny_encoder() -> tuple[SentenceEncoder, list[str]]:
+    """An encoder of width 8 with dropout, and 14 sentences it knows the words of."""
+    return make_encoder(), make_sentences(14)
 
 
 @pytest.fixture(scope="session")

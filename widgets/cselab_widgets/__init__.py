@@ -2,6 +2,7 @@
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
+    WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
 `panel` says how a panel is built, `page` how its figures get into pages read without a kernel.
 """
@@ -9,5 +10,6 @@
 from .alignment_uniformity import AlignmentUniformity
 from .embedding_map import EmbeddingMap
 from .panel import Panel
+from .whitening_lab import WhiteningLab
 
-__all__ = ["AlignmentUniformity", "EmbeddingMap", "Panel"]
+__all__ = ["AlignmentUniformity", "EmbeddingMap", "Panel", "WhiteningLab"]

@@ -17,11 +17,11 @@ class Scrubber(ipywidgets.HBox):
 
     value = traitlets.Int()
 
-    def __init__(self, steps: Sequence[int], step: int):
+    def __init__(self, steps: Sequence[int], step: int, description: str = "step"):
         self.slider = ipywidgets.SelectionSlider(
             options=list(steps),
             value=step,
-            description="step",
+            description=description,
             continuous_update=False,
             style={"description_width": "auto"},
             layout={"flex": "1 1 auto", "margin": "2px 0 2px 12px"},
