@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+OWN_FIGURE = "data-cselab-figure"
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
 
 
@@ -106,6 +107,8 @@ def _printable(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
+            if OWN_FIGURE in data.get("text/html", ""):
+                continue  # a panel draws itself
             if PLOTLY_FIGURE in data:
                 figures += 1
                 data["text/html"] = _drawn(data[PLOTLY_FIGURE], f"figure-{figures}")

@@ -34,7 +34,7 @@ def test_it_records_scores_and_geometry_of_the_plain_encoder_and_both_methods(ru
 
 def test_the_page_holds_both_plots_and_loads_nothing(run):
     page = run.page.read_text(encoding="utf-8")
-    assert re.findall(r'class="plotly-graph-div" id="([\w-]+)"', page) == ["figure-1", "figure-2"]
+    assert len(re.findall(r'class="cselab-figure" data-cselab-figure="(\w+)"', page)) == 2
     assert page.count("plotly.js v") == 1
     assert loaded_from_outside(page) == []
 

@@ -103,7 +103,7 @@ def test_the_figure_is_pure(histories):
 
 def test_the_scrubber_moves_state_and_plot(histories):
     panel = AlignmentUniformity(histories)
-    row, plot = panel.widget.children
+    row, plot, *_ = panel.widget.children
     row.children[0].slider.value = 0
     assert panel.state.step == 0
     assert plot.figure["layout"]["title"]["text"] == "Step 0"

@@ -112,7 +112,7 @@ def test_the_scrubber_moves_only_the_encoder_with_snapshots(panel):
     early, late = traces(panel, step=0), traces(panel, step=50)
     assert early["plain: animal"].x == late["plain: animal"].x
     assert early["SimCSE: animal"].x != late["SimCSE: animal"].x
-    row, plot = panel.widget.children
+    row, plot, *_ = panel.widget.children
     row.children[0].slider.value = 0
     assert panel.state.step == 0
     index = [trace.uid for trace in panel.figure().data].index("SimCSE: animal")

@@ -95,3 +95,27 @@ def test_a_page_without_plotly_js_shows_the_summary(page, tmp_path, histories):
     file.write_text(f"<!DOCTYPE html><body>{panel._repr_mimebundle_()['text/html']}</body>")
     page.goto(file.as_uri())
     expect(page.locator(".cselab-figure")).to_have_text(panel.summary())
+
+
+@pytest.mark.parametrize(("width", "narrow"), [(1400, False), (900, False), (400, True)])
+def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(
+    page, tmp_path, sentences, embeddings, width, narrow
+):
+    panel = EmbeddingMap(sentences, {"one": embeddings, "other": -embeddings}, color=list("xxyyz"))
+    page.set_viewport_size({"width": width, "height": 900})
+    panel.save(tmp_path / "map.html")
+    page.goto((tmp_path / "map.html").as_uri())
+    page.wait_for_selector(".x2title")
+    first, second, legend = (
+        page.locator(f".{name}").bounding_box() for name in ("xtitle", "x2title", "legend")
+    )
+    if narrow:
+        assert legend["y"] + legend["height"] < page.locator(".xy .point").first.bounding_box()["y"]
+        assert first["y"] + first["height"] < page.locator(".x2y2 .point").first.bounding_box()["y"]
+        assert second["x"] == pytest.approx(first["x"], abs=40)
+    else:
+        assert second["y"] == pytest.approx(first["y"], abs=1)
+        assert first["x"] + first["width"] < second["x"] < second["x"] + second["width"] <= legend["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1800 - width, "height": 900})  # the figure follows
+    expect(page.locator(".main-svg").first).not_to_have_attribute("width", str(width))

@@ -8,7 +8,7 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from cselab_widgets import Panel, panel
+from cselab_widgets import Panel, places
 from cselab_widgets.panel import rounded
 from cselab_widgets.plot import plotly_js
 
@@ -48,9 +48,9 @@ def cell(monkeypatch):
 
     def run(cell_id: str, run: int) -> None:
         parent = {"metadata": {"cellId": cell_id}, "header": {"msg_id": f"run {run}"}}
-        monkeypatch.setattr(panel, "get_ipython", lambda: SimpleNamespace(get_parent=lambda: parent))
+        monkeypatch.setattr(places, "get_ipython", lambda: SimpleNamespace(get_parent=lambda: parent))
 
-    monkeypatch.setattr(panel, "_open", {})
+    monkeypatch.setattr(places, "_open", {})
     return run
 
 
@@ -187,3 +187,94 @@ def test_coordinates_are_rounded_to_plain_numbers():
     values = rounded(np.array([1 / 3, 2.0], dtype=np.float32))
     assert values == [0.3333, 2.0]
     assert all(type(value) is float for value in values)
+
+
+@dataclass(frozen=True, eq=False)
+class RowState:
+    selection: tuple[int, ...] = ()
+
+
+class Row(Panel):
+    """Three points, the selected of them black."""
+
+    draw = staticmethod(
+        lambda state: go.Figure(
+            go.Scatter(
+                x=[0, 1, 2],
+                y=[5, 6, 7],
+                uid="row",
+                customdata=[0, 1, 2],
+                marker={"color": ["black" if i in state.selection else "grey" for i in range(3)]},
+            ),
+            {"height": 200},
+        )
+    )
+    describe = staticmethod(lambda state: f"selected: {state.selection}")
+    explain = staticmethod(lambda state: "Black < grey.")
+    details = staticmethod(lambda state: "<table><tr><td>1</td></tr></table>" if state.selection else "")
+
+    def vectors(self):
+        return {"a/b": np.eye(3), "c": np.ones((3, 2))}
+
+
+def colors(shown: Panel) -> list:
+    return shown.widget.children[1].figure["data"][0]["marker"]["color"]
+
+
+def test_a_selection_made_in_the_plot_comes_back_to_python_and_into_the_plot():
+    shown, heard = Row(RowState()), []
+    shown.observe(lambda change: heard.append(change.new), "selection")
+    shown.widget.children[1]._handle_custom_msg({"event": "select", "rows": [2, 0]}, [])
+    assert shown.selection == shown.state.selection == (0, 2)
+    assert colors(shown) == ["black", "grey", "black"]
+    shown.widget.children[1]._handle_custom_msg({"event": "click", "rows": [1]}, [])
+    assert heard == [(0, 2), (1,)]
+
+
+def test_a_selection_made_in_python_is_shown():
+    shown = Row(RowState())
+    _ = shown.widget
+    shown.selection = [1]
+    assert shown.state.selection == (1,)
+    assert colors(shown) == ["grey", "black", "grey"]
+    shown.set(selection=(2,))
+    assert shown.selection == (2,)
+
+
+def test_a_row_that_is_not_there_cannot_be_selected():
+    shown = Row(RowState())
+    with pytest.raises(ValueError, match="selection holds 3; the rows are numbered 0 to 2"):
+        shown.selection = (3,)
+    assert shown.selection == shown.state.selection == ()
+
+
+def test_explanation_and_details_stand_below_the_plot_and_on_the_page():
+    shown = Row(RowState((1,)))
+    note, details = shown.widget.children[2:]
+    assert note.value == "Black &lt; grey."
+    assert details.value == shown.details(shown.state)
+    page = shown._repr_mimebundle_()["text/html"]
+    assert page.index("</pre>") < page.index("Black &lt; grey.") < page.index("<td>1</td>")
+    shown.selection = ()
+    assert details.value == "" and "cselab-empty" in details._dom_classes
+
+
+def test_what_is_shown_can_be_taken_away_as_table_picture_and_vectors(tmp_path):
+    shown = Row(RowState())
+    assert shown.to_frame().to_dict("list") == {"trace": ["row"] * 3, "x": [0, 1, 2], "y": [5, 6, 7]}
+    assert shown.save(tmp_path / "row.csv") == [tmp_path / "row.csv"]
+    assert (tmp_path / "row.csv").read_text().splitlines()[:2] == ["trace,x,y", "row,0,5"]
+    files = shown.save(tmp_path / "row.npy")
+    assert [file.name for file in files] == ["row.a-b.npy", "row.c.npy"]
+    np.testing.assert_array_equal(np.load(files[0]), np.eye(3))
+    shown.save(tmp_path / "row.html")
+    assert (tmp_path / "row.html").read_text().count("plotly.js v") == 1
+    shown.save(tmp_path / "row.json")
+    assert go.Figure(json.loads((tmp_path / "row.json").read_text())).data[0].y == (5, 6, 7)
+
+
+def test_what_cannot_be_saved_is_refused_with_what_can(tmp_path):
+    with pytest.raises(ValueError, match=r"path ends in '.svg'; it must end in .csv, .npy, .html or .json"):
+        Row(RowState()).save(tmp_path / "row.svg")
+    with pytest.raises(ValueError, match=r"Dot shows no vectors; save it as .csv"):
+        Dot(DotState()).save(tmp_path / "dot.npy")

@@ -4,12 +4,14 @@
     EmbeddingMap          sentences as points, encoders side by side, over training steps
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
-`panel` says how a panel is built, `page` how its figures get into pages read without a kernel.
+`link` makes panels move together. `panel` says how a panel is built, `page` how its figures get into pages read
+without a kernel.
 """
 
 from .alignment_uniformity import AlignmentUniformity
 from .embedding_map import EmbeddingMap
+from .linking import Link, link
 from .panel import Panel
 from .whitening_lab import WhiteningLab
 
-__all__ = ["AlignmentUniformity", "EmbeddingMap", "Panel", "WhiteningLab"]
+__all__ = ["AlignmentUniformity", "EmbeddingMap", "Link", "Panel", "WhiteningLab", "link"]

@@ -11,50 +11,101 @@ A panel is written in four pieces, each testable without a browser:
     class Noise(Panel):                            # the shell: takes what users have, names the controls
         draw = staticmethod(figure)
         describe = staticmethod(summary)
+        explain = staticmethod(lambda state: "What the axes are, and which way is better.")
 
         def controls(self):
             return {"step": Scrubber(self.state.steps, self.state.step)}
 
-Three rules for the figure: each trace has a fixed `uid`, by which Plotly knows it again from one state to the
-next; coordinates are `rounded`, so that pages are small and runs comparable; and up to `SVG_POINTS` points are
-drawn as SVG, because a page holds only a handful of WebGL plots.
+Rules for the figure:
+* each trace has a fixed `uid`, by which it is known again from one state to the next;
+* what is costly and does not change (hover texts, projections) is made once, in the state, not in the figure;
+* coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
+  which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
+* points that can be picked carry their row number of `to_frame()` as `customdata`;
+* it is laid out for 700 pixels and more. Narrower, figure.js puts the legend on top and planes under each other.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
+import numpy as np
 import plotly.graph_objects as go
-from IPython import get_ipython
+import traitlets
 
-from .page import figure_to_html
-from .plot import Plot, as_json
+from .page import figure_to_html, whole_page
+from .places import take_place
+from .plot import as_json
+from .shell import Shell
+
+if TYPE_CHECKING:
+    import pandas
 
 SVG_POINTS = 2000
 
 
-class Panel:
+class Panel(traitlets.HasTraits):
     """A state and the widget, the HTML and the text that show it.
 
     Leave a panel as the last line of a cell (or `display` it) to see it. Running the cell again closes
     the panel the cell showed before; `key` names the place instead where a cell is not known.
 
     Attributes:
-        state: what is shown now; a frozen dataclass. Change it by `set`.
+        state: what is shown now; a frozen dataclass. Change it by `set`; `observe(f, "state")` to hear of changes.
+        selection: the rows of `to_frame()` that are picked out, by lasso or click, or by setting it from Python.
+
+    See also: `link`, which makes panels move together.
     """
 
     draw: Callable[[Any], go.Figure]
     describe: Callable[[Any], str]
 
+    state = traitlets.Any()
+    selection = traitlets.Tuple()
+
     def __init__(self, state: Any, key: str | None = None):
+        super().__init__()
         self.state = state
         self._key = key
-        self._shell: _Shell | None = None
+        self._shell: Shell | None = None
+        if hasattr(state, "selection"):
+            self.selection = state.selection
+
+    # ---- what a panel may say of itself --------------------------------------------------------------------
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]:
         """Widgets by the field of the state that their `value` sets. None by default."""
         return {}
+
+    @staticmethod
+    def explain(state: Any) -> str:
+        """The line under the plot: what is seen, and which way is better."""
+        return ""
+
+    @staticmethod
+    def details(state: Any) -> str:
+        """HTML under that line, such as a table of what was clicked."""
+        return ""
+
+    def items(self) -> Sequence[Hashable]:
+        """What each row of `to_frame()` is, such as its sentence: by these, linked panels share a selection."""
+        return range(len(self.to_frame()))
+
+    def selected(self, rows: tuple[int, ...]) -> None:
+        """Rows were lassoed in the plot; none: the lasso was removed."""
+        self.selection = tuple(sorted(set(rows)))
+
+    def clicked(self, row: int) -> None:
+        """A point was clicked in the plot."""
+        self.selection = (row,)
+
+    def page_figure(self) -> go.Figure:
+        """The figure for a page without a kernel; a panel with steps gives a `film`."""
+        return self.figure()
+
+    # ---- looking and changing ------------------------------------------------------------------------------
 
     def figure(self, **changes: Any) -> go.Figure:
         """The figure as it is now or would be after `changes`; a Plotly figure of its own, to keep or save."""
@@ -63,10 +114,6 @@ class Panel:
     def summary(self) -> str:
         """What the figure shows now, in words."""
         return self.describe(self.state)
-
-    def page_figure(self) -> go.Figure:
-        """The figure for a page without a kernel; a panel with steps gives a `film`."""
-        return self.figure()
 
     def set(self, **changes: Any) -> None:
         """Change fields of the state; what is on the screen follows. The controls call nothing else.
@@ -80,6 +127,8 @@ class Panel:
         self.state = state
         if self._shell is not None:
             self._shell.show(state, figure)
+        if hasattr(state, "selection"):
+            self.selection = state.selection
 
     def _changed(self, changes: Mapping[str, Any]) -> Any:
         allowed = [field.name for field in fields(self.state)]
@@ -88,12 +137,88 @@ class Panel:
                 raise TypeError(f"{type(self).__name__} has no {name!r} to set; it has {', '.join(allowed)}.")
         return replace(self.state, **changes)
 
+    @traitlets.validate("selection")
+    def _check_selection(self, proposal: Any) -> tuple[int, ...]:
+        rows = tuple(map(int, proposal["value"]))
+        count = len(self.items()) if rows else 0
+        for row in rows:
+            if not 0 <= row < count:
+                raise ValueError(f"selection holds {row}; the rows are numbered 0 to {count - 1}.")
+        return rows
+
+    @traitlets.observe("selection")
+    def _selection_changed(self, change: Any) -> None:
+        if getattr(self.state, "selection", change["new"]) != change["new"]:
+            self.set(selection=change["new"])
+
+    # ---- taking it away ------------------------------------------------------------------------------------
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """What is shown, as a table: here a row for each point drawn, with the trace it belongs to."""
+        import pandas as pd
+
+        parts = []
+        for number, trace in enumerate(self.figure().data):
+            columns = {axis: trace[axis] for axis in "xy" if axis in trace and trace[axis] is not None}
+            if columns and np.ndim(next(iter(columns.values()))) == 1:
+                name = trace.name or trace.uid or str(number)
+                parts.append(pd.DataFrame({"trace": name, **{axis: list(v) for axis, v in columns.items()}}))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["trace", "x", "y"])
+
+    def vectors(self) -> Mapping[str, np.ndarray]:
+        """The vectors behind what is shown, by name. None by default."""
+        return {}
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write what is shown; the ending says as what, and the files written are returned.
+
+        .csv    the table of `to_frame()`
+        .npy    the vectors, as `numpy.load` reads them; of several encoders each in a file of its own
+        .html   the picture as a page to read offline
+        .json   the picture as Plotly reads it
+
+        An SVG is made by the browser: the camera above the plot.
+
+        Raises:
+            ValueError: another ending; .npy of a panel that shows no vectors.
+        """
+        path = Path(path)
+        match path.suffix:
+            case ".csv":
+                self.to_frame().to_csv(path, index=False)
+            case ".npy":
+                return self._save_vectors(path)
+            case ".html":
+                path.write_text(whole_page(self._html(), type(self).__name__), encoding="utf-8")
+            case ".json":
+                path.write_text(self.page_figure().to_json(), encoding="utf-8")
+            case other:
+                raise ValueError(
+                    f"path ends in {other!r}; it must end in .csv, .npy, .html or .json. "
+                    "For an SVG press the camera above the plot."
+                )
+        return [path]
+
+    def _save_vectors(self, path: Path) -> list[Path]:
+        vectors = self.vectors()
+        if not vectors:
+            raise ValueError(f"{type(self).__name__} shows no vectors; save it as .csv, .html or .json.")
+        several = len(vectors) > 1
+        written = []
+        for name, rows in vectors.items():
+            safe = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
+            written.append(path.with_name(f"{path.stem}.{safe}.npy") if several else path)
+            np.save(written[-1], rows, allow_pickle=False)
+        return written
+
+    # ---- being shown ---------------------------------------------------------------------------------------
+
     @property
     def widget(self) -> ipywidgets.VBox:
-        """The controls above the figure; made when first asked for."""
+        """The controls, the figure and the words below it; made when first asked for."""
         if self._shell is None:
-            self._shell = _Shell(self)
-            _take_place(self, self._key)
+            self._shell = Shell(self)
+            take_place(self, self._key)
         return self._shell.box
 
     def close(self) -> None:
@@ -105,6 +230,11 @@ class Panel:
     def __repr__(self) -> str:
         return self.summary()
 
+    def _html(self) -> str:
+        return figure_to_html(
+            as_json(self.page_figure()), self.summary(), self.explain(self.state), self.details(self.state)
+        )
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.
 
@@ -115,81 +245,11 @@ class Panel:
         return {
             **self.widget._repr_mimebundle_(),
             "application/vnd.plotly.v1+json": still,
-            "text/html": figure_to_html(still, summary),
+            "text/html": figure_to_html(still, summary, self.explain(self.state), self.details(self.state)),
             "text/plain": summary,
         }
-
-
-class _Shell:
-    """A panel's widgets: the controls bound to `panel.set`, a line for errors, the plot."""
-
-    def __init__(self, panel: Panel):
-        self.controls = dict(panel.controls())
-        for name, control in self.controls.items():
-            control.observe(self._setter(panel, name), names="value")
-        # JupyterLab shows an exception of a callback nowhere near the cell.
-        self.error = ipywidgets.Label()
-        self.plot = Plot(panel.figure())
-        row = ipywidgets.HBox([*self.controls.values(), self.error], layout={"flex_flow": "row wrap"})
-        self.box = ipywidgets.VBox([row, self.plot])
-
-    def _setter(self, panel: Panel, name: str) -> Callable[[Any], None]:
-        def on_change(change: Any) -> None:
-            if change.new == getattr(panel.state, name):
-                return
-            try:
-                panel.set(**{name: change.new})
-            except Exception as error:
-                self.error.value = str(error)
-                raise
-
-        return on_change
-
-    def show(self, state: Any, figure: go.Figure) -> None:
-        """Bring plot and controls to `state`."""
-        self.error.value = ""
-        self.plot.show(figure)
-        for name, control in self.controls.items():
-            control.value = getattr(state, name)
-
-    def close(self) -> None:
-        for widget in _family(self.box):
-            widget.close()
-
-
-def _family(widget: ipywidgets.Widget) -> Iterable[ipywidgets.Widget]:
-    """A widget and all inside it: closing a box leaves its children open."""
-    for child in getattr(widget, "children", ()):
-        yield from _family(child)
-    yield widget
 
 
 def rounded(values: Iterable[float]) -> list[float]:
     """Coordinates to four decimals, finer than a screen: small pages, the same on every machine."""
     return [round(float(value), 4) for value in values]
-
-
-# Which panels are open where: place -> (the run of the cell that showed them, the panels).
-_open: dict[str, tuple[str | None, list[Panel]]] = {}
-
-
-def _take_place(panel: Panel, key: str | None) -> None:
-    """Close the panels that an earlier run left at this panel's place, and put it there."""
-    place, run = (f"key {key}", None) if key is not None else _running_cell()
-    if place is None:
-        return
-    earlier_run, panels = _open.get(place, (None, []))
-    if key is not None or run != earlier_run:
-        for earlier in panels:
-            if earlier is not panel:
-                earlier.close()
-        panels = []
-    _open[place] = (run, [*panels, panel])
-
-
-def _running_cell() -> tuple[str | None, str | None]:
-    """The id of the cell being run and of this run of it, as a notebook tells them; else None."""
-    shell = get_ipython()
-    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    cell = parent.get("metadata", {}).get("cellId")
-    return (f"cell {cell}", parent["header"]["msg_id"]) if cell else (None, None)

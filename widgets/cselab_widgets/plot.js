@@ -1,4 +1,4 @@
-// A Plotly figure that fits its cell. plotly.js itself is sent once for all plots; see plot.py.
+// A panel's figure in a notebook. plotly.js itself is sent once for all plots; see plot.py. figure.js stands above.
 
 const plotly = () =>
   new Promise((found) => {
@@ -8,26 +8,49 @@ const plotly = () =>
     })();
   });
 
+const ARRAYS = { float32: Float32Array, int32: Int32Array };
+
+// An array of numbers comes as bytes: { dtype, shape, bytes }. A table becomes one array a row.
+function unpacked(value) {
+  if (Array.isArray(value)) return value.map(unpacked);
+  if (value === null || typeof value !== "object") return value;
+  if (!value.bytes) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unpacked(part)]));
+  const { buffer, byteOffset, byteLength } = value.bytes;
+  const numbers = new ARRAYS[value.dtype](buffer.slice(byteOffset, byteOffset + byteLength));
+  const [rows, columns] = value.shape;
+  if (columns === undefined) return numbers;
+  return Array.from({ length: rows }, (_, row) => numbers.subarray(row * columns, (row + 1) * columns));
+}
+
+// What the panel shows now: the figure it opened with, and what has changed since.
+function current(opening, change) {
+  const { data = {}, layout = opening.layout } = change;
+  return { ...opening, layout, data: opening.data.map((trace, i) => ({ ...trace, ...data[i] })) };
+}
+
 async function render({ model, el }) {
   const Plotly = await plotly();
-  const draw = () => {
-    // Plotly writes into what it is given. A constant uirevision keeps the reader's zoom and hidden traces.
-    const { data, layout, config } = structuredClone(model.get("figure"));
-    Plotly.react(el, data, { ...layout, uirevision: "reader" }, config);
+  let opening = unpacked(model.get("opening"));
+  const figure = () => current(opening, unpacked(model.get("change")));
+  const place = el.appendChild(document.createElement("div"));
+  const name = () => place.setAttribute("aria-label", model.get("words"));
+  place.setAttribute("role", "img");
+  name();
+  const told = (event, rows) => model.send({ event, rows: Array.from(rows, Number) });
+  const shown = cselabFigure(Plotly, place, figure(), told);
+  const changed = () => shown.update(figure());
+  const reopened = () => {
+    opening = unpacked(model.get("opening"));
+    changed();
   };
-  // Nothing is drawn before the cell has a width, nor while it is hidden.
-  const redraw = () => el.data && draw();
-  const fit = new ResizeObserver(() => {
-    if (!el.offsetWidth) return;
-    if (el.data) Plotly.Plots.resize(el);
-    else draw();
-  });
-  fit.observe(el);
-  model.on("change:figure", redraw);
+  model.on("change:change", changed);
+  model.on("change:opening", reopened);
+  model.on("change:words", name);
   return () => {
-    model.off("change:figure", redraw);
-    fit.disconnect();
-    Plotly.purge(el);
+    model.off("change:change", changed);
+    model.off("change:opening", reopened);
+    model.off("change:words", name);
+    shown.stop();
   };
 }
 

@@ -1,8 +1,8 @@
 """Colours and a Plotly template that read on the light and on the dark JupyterLab theme.
 
 The paper is transparent, and text and axes are a mid grey of equal contrast (4.3 : 1) to white and to
-JupyterLab's dark background, so that one picture serves both. Where there is a style sheet, `CSS` gives
-the text the page's own colour instead; a picture saved to a file keeps the grey.
+JupyterLab's dark background, so that one picture serves both. On top of that `CSS`, and nothing else, gives
+all text of a panel the colour of the text around it; a picture saved to a file keeps the grey.
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,26 @@ import plotly.graph_objects as go
 INK = "#797979"
 FAINT = "rgba(128, 128, 128, 0.22)"
 
-# Hover labels are left alone: they bring their own background.
+# Hover labels are left alone: they bring their own background. Below 700 pixels (NARROW of figure.js) each
+# control has a row of its own.
 CSS = """\
-.cselab-figure svg text:not(.hovertext text) { fill: var(--jp-content-font-color1, currentColor) !important; }
+.cselab-panel { container-type: inline-size; --cselab-ink: var(--jp-content-font-color1, currentColor); }
+.cselab-panel, .cselab-panel .jupyter-widgets { max-width: 100%; }
+.cselab-figure svg text:not(.hovertext text) { fill: var(--cselab-ink) !important; }
+.cselab-controls { flex-flow: row wrap; gap: 2px 14px; }
+.cselab-controls > * { max-width: 100%; }
+.cselab-note, .cselab-details { color: var(--cselab-ink); font: 14px/1.45 system-ui, sans-serif; max-width: 100%; }
+.cselab-note { opacity: 0.85; margin: 0 4px 6px; }
+.cselab-note .widget-html-content, .cselab-details .widget-html-content { line-height: inherit; font-size: inherit; }
+.cselab-details { overflow-x: auto; }
+.cselab-details table { border-collapse: collapse; margin: 4px 0 10px; font-variant-numeric: tabular-nums; }
+.cselab-details :is(th, td) { padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3); text-align: left; }
+.cselab-details .number { text-align: right; }
+.cselab-error { color: #d33f2f; }
+.cselab-error:empty, .cselab-empty { display: none; }
+@container (max-width: 699px) {
+  .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
+}
 """
 
 # Okabe & Ito's palette for colour-blind readers; its black, which a dark page swallows, is a grey here.

@@ -1,0 +1,97 @@
+"""Panels that move together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from .panel import Panel
+
+SHARED = ("step", "selection", "encoder")
+
+
+class Link:
+    """Keeps `share` of some panels equal until `unlink`."""
+
+    def __init__(self, panels: Sequence[Panel], share: Sequence[str]):
+        self.panels, self.share = tuple(panels), tuple(share)
+        self._passing = False
+        first = self.panels[0]
+        self._pass_fields(first, None, first.state)
+        for panel in self.panels:
+            panel.observe(self._moved, names=["state", "selection"])
+
+    def unlink(self) -> None:
+        """Let the panels go; each stays where it is."""
+        for panel in self.panels:
+            panel.unobserve(self._moved, names=["state", "selection"])
+
+    def _moved(self, change: Any) -> None:
+        if self._passing:
+            return
+        self._passing = True
+        try:
+            if change.name == "selection":
+                if "selection" in self.share:
+                    self._pass_selection(change.owner)
+            else:
+                self._pass_fields(change.owner, change.old, change.new)
+        finally:
+            self._passing = False
+
+    def _pass_fields(self, source: Panel, before: Any, now: Any) -> None:
+        for name in self.share:
+            value = getattr(now, name, None)
+            if name == "selection" or value is None or value == getattr(before, name, None):
+                continue
+            for panel in self.panels:
+                if panel is not source and name in _fields(panel):
+                    there = _nearest(panel, name, value)
+                    if there is not None and there != getattr(panel.state, name):
+                        panel.set(**{name: there})
+
+    def _pass_selection(self, source: Panel) -> None:
+        items = source.items()
+        picked = {items[row] for row in source.selection}
+        for panel in self.panels:
+            if panel is not source and not set(panel.items()).isdisjoint(items):
+                panel.selection = tuple(row for row, item in enumerate(panel.items()) if item in picked)
+
+
+def link(*panels: Panel, share: Sequence[str] = SHARED) -> Link:
+    """Make panels share a step, a selection, an encoder: moving one moves the others.
+
+    A panel takes part in what it has. One that was not looked at at some step goes to the latest before it; one
+    that does not know an encoder stays. Rows are selected where they are the same thing: the same sentence, the
+    same pair (see `Panel.items`). The panels take the first one's step and encoder at once.
+
+    Args:
+        share: what to share, of "step", "selection" and "encoder".
+
+    Returns:
+        The link; `link(...).unlink()` ends it.
+
+    Raises:
+        ValueError: fewer than two panels, or an unknown name in `share`.
+    """
+    if len(panels) < 2:
+        raise ValueError(f"link takes two panels or more, got {len(panels)}.")
+    unknown = [name for name in share if name not in SHARED]
+    if unknown:
+        raise ValueError(f"share holds {unknown[0]!r}; it may hold {', '.join(map(repr, SHARED))}.")
+    return Link(panels, share)
+
+
+def _fields(panel: Panel) -> set[str]:
+    return {field.name for field in fields(panel.state)}
+
+
+def _nearest(panel: Panel, name: str, value: Any) -> Any:
+    """The value that a panel can take for one of another: None if there is none."""
+    allowed = getattr(panel.state, f"{name}s", None)
+    if allowed is None or value in allowed:
+        return value
+    if name != "step" or not len(allowed):
+        return None
+    return max((step for step in allowed if step <= value), default=min(allowed))

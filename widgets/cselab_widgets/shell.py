@@ -1,0 +1,80 @@
+"""The widgets of one panel: its controls, a line for errors, the plot, a line of explanation, details."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import plotly.graph_objects as go
+
+from .plot import Plot
+
+if TYPE_CHECKING:
+    from .panel import Panel
+
+
+class Shell:
+    """Binds a panel's controls to `panel.set` and its plot to `panel.clicked` and `panel.selected`."""
+
+    def __init__(self, panel: Panel):
+        self.panel = panel
+        self.controls = dict(panel.controls())
+        for name, control in self.controls.items():
+            control.observe(self._setter(name), names="value")
+        # JupyterLab shows an exception of a callback nowhere near the cell.
+        self.error = ipywidgets.Label().add_class("cselab-error")
+        self.plot = Plot(panel.figure(), panel.summary(), self._heard)
+        self.note = ipywidgets.HTML().add_class("cselab-note")
+        self.details = ipywidgets.HTML().add_class("cselab-details")
+        self.row = ipywidgets.HBox([*self.controls.values(), self.error]).add_class("cselab-controls")
+        self.box = ipywidgets.VBox([self.row, self.plot, self.note, self.details]).add_class("cselab-panel")
+        self._tell(panel.state)
+
+    def show(self, state: Any, figure: go.Figure) -> None:
+        """Bring plot, words and controls to `state`."""
+        self.error.value = ""
+        self.plot.show(figure, self.panel.describe(state))
+        self._tell(state)
+        for name, control in self.controls.items():
+            control.value = getattr(state, name)
+
+    def _tell(self, state: Any) -> None:
+        for widget, text in (
+            (self.note, escape(self.panel.explain(state))),
+            (self.details, self.panel.details(state)),
+        ):
+            widget.value = text
+            (widget.remove_class if text else widget.add_class)("cselab-empty")
+
+    def close(self) -> None:
+        for widget in _family(self.box):
+            widget.close()
+
+    def _setter(self, name: str) -> Callable[[Any], None]:
+        def on_change(change: Any) -> None:
+            if change.new != getattr(self.panel.state, name):
+                self._try(lambda: self.panel.set(**{name: change.new}))
+
+        return on_change
+
+    def _heard(self, event: str, rows: list[int]) -> None:
+        if event == "select":
+            self._try(lambda: self.panel.selected(tuple(rows)))
+        elif rows:
+            self._try(lambda: self.panel.clicked(rows[0]))
+
+    def _try(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Exception as error:
+            self.error.value = str(error)
+            raise
+
+
+def _family(widget: ipywidgets.Widget) -> Iterable[ipywidgets.Widget]:
+    """A widget and all inside it: closing a box leaves its children open."""
+    for child in getattr(widget, "children", ()):
+        yield from _family(child)
+    yield widget
