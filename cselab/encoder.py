@@ -3,7 +3,7 @@
 import copy
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.bundled import BUNDLED, bundled_folder
+from cselab.heads import check_head
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
 from cselab.storage.checkpoint import CheckpointError, tensors_hash
@@ -211,7 +212,13 @@ class SentenceEncoder(nn.Module):
         return self.embedding_dimension
 
     def attach_head(self, head: nn.Module | None) -> None:
-        """Put a fresh head on the encoder, or none; until it is trained its vectors may not be evaluated."""
+        """Put a fresh head on the encoder, or none; until it is trained its vectors may not be evaluated.
+
+        Raises:
+            TypeError: a head that could not be saved; says what is missing.
+        """
+        if head is not None:
+            check_head(head)
         self.head = head
         self.untrained.discard("head")
         if head is not None:
@@ -231,15 +238,22 @@ class SentenceEncoder(nn.Module):
             tensors |= {f"head.{name}": value for name, value in self.head.state_dict().items()}
         return tensors_hash(tensors)
 
-    def tokenize(self, sentences: Sequence[str], max_length: int | None = None) -> Features:
-        """Token ids and masks of a batch, padded to its longest row, on the encoder's device."""
-        features = self.tokenizer(
-            list(sentences),
-            padding=True,
-            truncation=True,
-            max_length=max_length or self.max_length,
-            return_tensors="pt",
-        )
+    def tokenize(
+        self, sentences: Sequence[str], max_length: int | None = None, template: str | None = None
+    ) -> Features:
+        """Token ids and masks of a batch, padded to its longest row, on the encoder's device.
+
+        A `template` of this call takes the place of the encoder's own: a prompt with {sentence} where the sentence
+        goes. A long sentence is cut, the prompt never.
+        """
+        with nullcontext() if template is None else _prompted(self.tokenizer, template):
+            features = self.tokenizer(
+                list(sentences),
+                padding=True,
+                truncation=True,
+                max_length=max_length or self.max_length,
+                return_tensors="pt",
+            )
         return {name: tensor.to(self.device) for name, tensor in features.items()}
 
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
@@ -406,15 +420,37 @@ def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
 
 def _add_prompt(tokenizer: Any, template: str) -> None:
     """Let the tokenizer itself wrap each sentence in the prompt: truncation then never cuts the prompt."""
-    if template.count("{sentence}") != 1 or template.count(tokenizer.mask_token) != 1:
-        raise ValueError(
-            f"a template has {{sentence}} and {tokenizer.mask_token} once each, for instance "
-            f"'This sentence : \"{{sentence}}\" means {tokenizer.mask_token}.'; got {template!r}"
-        )
+    if template.count(tokenizer.mask_token) != 1:
+        raise ValueError(_template_wanted(tokenizer, template))
+    _wrap(tokenizer, *_around(tokenizer, template))
+
+
+@contextmanager
+def _prompted(tokenizer: Any, template: str) -> Iterator[None]:
+    """The prompt inside, what was there before afterwards."""
+    before = tokenizer.backend_tokenizer.post_processor
+    _wrap(tokenizer, *_around(tokenizer, template))
+    try:
+        yield
+    finally:
+        tokenizer.backend_tokenizer.post_processor = before
+
+
+def _around(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
+    """The tokens before and after the sentence, [CLS] and [SEP] among them."""
+    if template.count("{sentence}") != 1:
+        raise ValueError(_template_wanted(tokenizer, template))
     before, after = (
         tokenizer(part, add_special_tokens=False)["input_ids"] for part in template.split("{sentence}")
     )
-    _wrap(tokenizer, [tokenizer.cls_token_id, *before], [*after, tokenizer.sep_token_id])
+    return [tokenizer.cls_token_id, *before], [*after, tokenizer.sep_token_id]
+
+
+def _template_wanted(tokenizer: Any, template: str) -> str:
+    return (
+        f"a template has {{sentence}} and {tokenizer.mask_token} once each, for instance "
+        f"'This sentence : \"{{sentence}}\" means {tokenizer.mask_token}.'; got {template!r}"
+    )
 
 
 def _wrap(tokenizer: Any, before: list[int], after: list[int]) -> None:

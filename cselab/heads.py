@@ -24,6 +24,22 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
 }
 
 
+def check_head(head: nn.Module) -> None:
+    """Raise TypeError unless the head can be saved: asked when it is put on, not after the last step."""
+    if not isinstance(head, nn.Module) or not callable(getattr(head, "dense_layers", None)):
+        raise TypeError(
+            f"the head {type(head).__name__} cannot be saved: a head is an nn.Module with `dense_layers()`, which "
+            "yields its linear layers and activations (cselab.heads.DenseLayers has it)"
+        )
+    if isinstance(head, DenseLayers):
+        for _, activation in head.dense_layers():
+            if type(activation) not in ACTIVATIONS.values():
+                names = ", ".join(kind.__name__ for kind in ACTIVATIONS.values())
+                raise TypeError(
+                    f"the head's activation {type(activation).__name__} cannot be saved; known are {names}"
+                )
+
+
 class DenseLayers(nn.Module):
     """A chain of linear layers, each with its activation: a head that was saved and loaded again."""
 

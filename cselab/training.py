@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from cselab.encoder import Representation, SentenceEncoder, check_sentences, eval_mode
+from cselab.encoding import Encode
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import Method, create_method
 from cselab.progress import Progress
@@ -28,6 +29,10 @@ from cselab.storage.run_folder import RunFolder
 from cselab.versions import versions
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
+
+
+class StopTraining(Exception):
+    """Raised by a callback to end training after this step: the run is returned with its best weights."""
 
 
 class TrainingDiverged(ArithmeticError):
@@ -49,7 +54,8 @@ class TrainConfig:
         eval_every: steps between evaluations; the last step is always evaluated.
         checkpoint_every: steps between checkpoints of a run with an output folder; None: as `eval_every`.
         precision: "fp32", "bf16" (autocast), or "auto": bf16 where this machine is faster with it.
-        representation: the vector that is evaluated, selected and saved: "backbone" or "head".
+        representation: the vector that is evaluated, selected and saved: "backbone" or "head"; None: the method's.
+        patience: stop after so many evaluations without a better score; None never stops early.
 
     Raises:
         ValueError: a value out of its range; names it.
@@ -67,7 +73,8 @@ class TrainConfig:
     eval_every: int = 125
     checkpoint_every: int | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    representation: Representation = "backbone"
+    representation: Representation | None = None
+    patience: int | None = None
 
     def __post_init__(self) -> None:
         if self.batch_size < 2:
@@ -81,6 +88,7 @@ class TrainConfig:
             "max_length": 3,
             "eval_every": 1,
             "checkpoint_every": 1,
+            "patience": 1,
         }
         for name, bound in least.items():
             value = getattr(self, name)
@@ -93,11 +101,11 @@ class TrainConfig:
             raise ValueError(f"warmup is a share of the steps in [0, 1), got {self.warmup}")
         for name, allowed in {
             "precision": ("auto", "fp32", "bf16"),
-            "representation": ("backbone", "head"),
+            "representation": (None, "backbone", "head"),
         }.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(
-                    f"unknown {name} {getattr(self, name)!r}; choose one of {', '.join(allowed)}"
+                    f"unknown {name} {getattr(self, name)!r}; choose one of {', '.join(map(str, allowed))}"
                 )
 
 
@@ -107,9 +115,11 @@ class Run:
 
     `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps what
     the evaluator returned ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
-    training. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and no
-    score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
-    after step 0; the finished run's encoder has its weights. `method` is a copy of the one that was given, with
+    training. Where a loss has several terms, evaluated steps have the gradient norm of each ("gradient_norm/..."),
+    before clipping. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and
+    no score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
+    after step 0; the finished run's encoder has its weights. `stopped` says why the run ended before its last step,
+    if it did. `method` is a copy of the one that was given, with
     what depends on the encoder filled in.
     """
 
@@ -121,6 +131,26 @@ class Run:
     output: Path | None = None
     seconds: float = 0.0
     resumed_from: int | None = None
+    stopped: str | None = None
+
+    def to_frame(self) -> Any:
+        """The history as a pandas DataFrame, a row a step, indexed by "step"."""
+        import pandas
+
+        return pandas.DataFrame(self.history).set_index("step")
+
+    def plot(self, *columns: str) -> Any:
+        """The columns over the steps as a plotly figure; without names the loss, and the dev score if there is one.
+
+        Raises:
+            ValueError: the history has no such column.
+        """
+        shown = columns or tuple(
+            name for name in ("loss", "score") if any(name in row for row in self.history)
+        )
+        for name in shown:
+            self.curve(name)
+        return self.to_frame()[list(shown)].dropna(how="all").plot(backend="plotly")
 
     def curve(self, name: str) -> tuple[list[int], list[float]]:
         """Steps and values of one column of the history, where it has a value.
@@ -141,14 +171,14 @@ Callback = Callable[[Run, dict[str, Any]], None]
 def train(
     encoder: SentenceEncoder,
     method: Method | str,
-    sentences: Sequence[str],
+    corpus: Sequence[Any],
     config: TrainConfig | None = None,
     evaluator: Evaluator | None = None,
     callbacks: Sequence[Callback] = (),
     output: str | Path | None = None,
     show_progress_bar: bool = True,
 ) -> Run:
-    """Train `encoder` (in place; `encoder.copy()` keeps the old one) on unlabelled sentences.
+    """Train `encoder` (in place; `encoder.copy()` keeps the old one) with a method on a corpus.
 
     AdamW, linear decay, gradient clipping, a fresh training head; every `eval_every` steps the evaluator sees
     the encoder, and the weights with the highest "score" are kept. With an `output` folder the run is
@@ -158,16 +188,17 @@ def train(
     Args:
         encoder: what to train.
         method: a method or its name ("simcse", "whitenedcse", ...).
-        sentences: the corpus, one sentence an entry.
+        corpus: sentences; for a method with several `columns`, tuples of texts.
         config: lengths and rates; default `TrainConfig()`.
         evaluator: `evaluator(encoder)` -> numbers with a "score", higher is better; None keeps the last weights.
-        callbacks: `callback(run, row)` after each row of the history; `run.encoder` is the current encoder.
+        callbacks: `callback(run, row)` after each row of the history; `run.encoder` is the current encoder. One
+            that raises `StopTraining` ends the run after this step.
         output: folder of the run.
         show_progress_bar: whether progress is shown.
 
     Raises:
-        TypeError, ValueError: sentences that are empty or no strings, fewer than a batch or all the same; an
-            unknown method; an output folder that cannot be used.
+        TypeError, ValueError: texts that are empty or no strings, rows without the method's columns, fewer rows
+            than a batch or all the same; an unknown method; an output folder that cannot be used.
         TrainingDiverged: NaN or infinity; the last good checkpoint stays.
     """
     from accelerate import PartialState
@@ -175,8 +206,7 @@ def train(
 
     method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
-    sentences = check_sentences(sentences)
-    _check_corpus(sentences, config)
+    corpus = _check_corpus(corpus, method, config)
     encoder.check_max_length(config.max_length)
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
     on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
@@ -191,7 +221,7 @@ def train(
         torch.random.fork_rng(devices),  # the caller's random numbers are not disturbed
         folder.locked() if folder is not None and processes.is_main_process else nullcontext(),
     ):
-        return _Training(run, sentences, evaluator, callbacks, processes, folder, show_progress_bar).finish()
+        return _Training(run, corpus, evaluator, callbacks, processes, folder, show_progress_bar).finish()
 
 
 class _Training:
@@ -200,38 +230,48 @@ class _Training:
     Of several processes the main one evaluates, calls back and writes the folder, which all can read.
     """
 
-    def __init__(self, run: Run, sentences, evaluator, callbacks, processes, folder, show):
-        self.run, self.sentences, self.evaluator, self.callbacks = run, sentences, evaluator, callbacks
+    def __init__(self, run: Run, corpus, evaluator, callbacks, processes, folder, show):
+        self.run, self.corpus, self.evaluator, self.callbacks = run, corpus, evaluator, callbacks
         self.processes, self.folder, self.show = processes, folder, show and processes.is_main_process
         config, encoder, method = run.config, run.encoder, run.method
-        self.per_epoch = len(sentences) // config.batch_size
+        self.per_epoch = len(corpus) // config.batch_size
         self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
         self.step, self.began, self.seconds_before = 0, time.monotonic(), 0.0
         self.best_state: dict[str, Tensor] = {}
+        self.last_score: float | None = None
         self.precision = _precision(config.precision)
         method.prepare(encoder)
         method.seed(config.seed)
         self.identity = {
             "method": {"name": method.name, **method.settings()},
             "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()},
-            "corpus": {"sentences": len(sentences), "sha256": _corpus_hash(sentences)},
+            "corpus": {"sentences": len(corpus), "sha256": _corpus_hash(corpus)},
             "config": asdict(config),
         }
         encoder.to(processes.device)
-        width = encoder.backbone.config.hidden_size
-        encoder.attach_head(method.build_head(width, torch.Generator().manual_seed(config.seed)))
-        encoder.representation = config.representation
+        self.thawed = [weight for weight in encoder.parameters() if weight.requires_grad]
+        encoder.attach_head(method.build(encoder, corpus, torch.Generator().manual_seed(config.seed)))
+        method.to(processes.device)
+        encoder.representation = config.representation or method.representation
         self.optimizer = torch.optim.AdamW(
-            encoder.parameters(), lr=config.lr, weight_decay=config.weight_decay
+            method.groups(encoder), lr=config.lr, weight_decay=config.weight_decay, fused=True
         )
+        self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
-        self.encode = _Encode(encoder, config.max_length, processes)
+        self.encode = Encode(encoder, config.max_length, processes)
 
     @property
     def writes(self) -> bool:
         return self.folder is not None and self.processes.is_main_process
 
     def finish(self) -> Run:
+        try:
+            return self._finish()
+        finally:
+            for weight in self.thawed:  # a method may have frozen some
+                weight.requires_grad_(True)
+
+    def _finish(self) -> Run:
         run = self.run
         if self.folder is not None:
             found = self._from_main(lambda: self.folder.claim(self.identity))
@@ -243,12 +283,13 @@ class _Training:
                 self.folder.rewrite_history(run.history)
         with Progress(self.steps, run.method.name, show=self.show) as progress:
             progress.done = self.step
-            if self.step == 0 and run.config.representation == "backbone":
+            if self.step == 0 and run.encoder.representation == "backbone":
                 self._note({"step": 0}, evaluate=True)
-            while self.step < self.steps:
-                row = self._take_step()
-                evaluate = self.step % run.config.eval_every == 0 or self.step == self.steps
+            while self.step < self.steps and run.stopped is None:
+                evaluate = (self.step + 1) % run.config.eval_every == 0 or self.step + 1 == self.steps
+                row = self._take_step(evaluate)
                 self._note(row, evaluate)
+                self._agree_to_stop()
                 progress.update(note=self._summary(row))
                 every = run.config.checkpoint_every or run.config.eval_every
                 if self.writes and self.step % every == 0 and self.step < self.steps:
@@ -268,35 +309,50 @@ class _Training:
             (step + 1) / (warmup + 1) if step < warmup else (self.steps - step) / max(1, self.steps - warmup)
         )
 
-    def _batch(self) -> list[str]:
+    def _batch(self) -> list[Any]:
         epoch, place = divmod(self.step, self.per_epoch)
-        order = _epoch_order(len(self.sentences), self.run.config.seed, epoch)
+        order = _epoch_order(len(self.corpus), self.run.config.seed, epoch)
         size = self.run.config.batch_size
-        return [self.sentences[index] for index in order[place * size : (place + 1) * size].tolist()]
+        return [self.corpus[index] for index in order[place * size : (place + 1) * size].tolist()]
 
-    def _take_step(self) -> dict[str, Any]:
+    def _take_step(self, evaluate: bool) -> dict[str, Any]:
         encoder, method, processes = self.run.encoder, self.run.method, self.processes
         torch.manual_seed(_mix(self.run.config.seed, self.step, processes.process_index))
         encoder.train()
+        method.train()
         with torch.autocast(processes.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             loss = method.loss(method.views(self.encode, self._batch()))
         terms = loss.floats()
         for name, value in terms.items():
             if not math.isfinite(value):
                 self._diverged(f"the term {name!r} of the loss is {value}")
+        row = {"step": self.step + 1, "loss": sum(terms.values()), **terms}
+        if evaluate and len(terms) > 1:
+            row |= self._gradient_norms(loss.terms)
         loss.total.backward()
-        parameters = [p for p in encoder.parameters() if p.grad is not None]
+        learning = [weight for weight in self.weights if weight.grad is not None]
         if processes.num_processes > 1:
-            _average_gradients(parameters)
-        norm = float(nn.utils.clip_grad_norm_(parameters, self.run.config.clip))
+            _average_gradients(learning)
+        norm = float(nn.utils.clip_grad_norm_(learning, self.run.config.clip))
         if not math.isfinite(norm):
-            self._diverged(f"the gradient is {norm} (the loss is {sum(terms.values()):.4g})")
+            self._diverged(f"the gradient is {norm} (the loss is {row['loss']:.4g})")
         self.optimizer.step()
         self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)
         encoder.untrained.discard("head")
         self.step += 1
-        return {"step": self.step, "loss": sum(terms.values()), **terms, "gradient_norm": norm}
+        return row | {"gradient_norm": norm}
+
+    def _gradient_norms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:
+        """How hard each term of the loss, its weight included, pulls at the weights."""
+        norms = {}
+        for name, term in terms.items():
+            found = torch.autograd.grad(term, self.weights, retain_graph=True, allow_unused=True)
+            gradient = torch.cat([part.reshape(-1) for part in found if part is not None])
+            if self.processes.num_processes > 1:
+                gradient = _mean_over_processes(gradient)
+            norms[f"gradient_norm/{name}"] = float(gradient.norm())
+        return norms
 
     def _note(self, row: dict[str, Any], evaluate: bool) -> None:
         """Complete a row of the history, keep the weights if they are the best, tell the callbacks."""
@@ -310,10 +366,26 @@ class _Training:
             if scored and (run.best is None or row["score"] > run.best["score"]):
                 run.best = row
                 self._keep_best()
+            self._lose_patience(row["step"])
         if self.writes:
             self.folder.append(row)
         for callback in self.callbacks:
-            callback(run, row)
+            try:
+                callback(run, row)
+            except StopTraining as reason:
+                run.stopped = str(reason) or f"a callback asked for it at step {row['step']}"
+
+    def _lose_patience(self, step: int) -> None:
+        run = self.run
+        best = 0 if run.best is None else run.best["step"]
+        waited = sum(best < row["step"] and bool({"score", "degenerate"} & row.keys()) for row in run.history)
+        if run.config.patience is not None and waited >= run.config.patience:
+            run.stopped = f"no better dev score in {waited} evaluations, step {step}"
+
+    def _agree_to_stop(self) -> None:
+        """Callbacks and evaluations happen on the main process only; all stop together."""
+        if self.processes.num_processes > 1 and (self.callbacks or self.run.config.patience is not None):
+            self.run.stopped = self._from_main(lambda: self.run.stopped)
 
     def _scores(self, step: int) -> dict[str, Any]:
         """What the evaluator found; of a collapsed encoder, which may recover, the reason for no score."""
@@ -338,8 +410,8 @@ class _Training:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
     def _summary(self, row: Mapping[str, Any]) -> str:
-        scores = [earlier["score"] for earlier in self.run.history if "score" in earlier]
-        dev = f", dev {scores[-1]:.2f}" if scores else ""
+        self.last_score = row.get("score", self.last_score)
+        dev = f", dev {self.last_score:.2f}" if self.last_score is not None else ""
         return f"loss {row['loss']:.4f}{dev}"
 
     def _diverged(self, what: str) -> None:
@@ -394,13 +466,18 @@ class _Training:
         if best_state:
             run.encoder.load_state_dict(best_state)
         run.encoder.eval()
+        run.method.eval()
         run.seconds = self._seconds()
         if self.writes:
             run.encoder.save_pretrained(self.folder.path)
+            if len(run.method.state_dict()) > 1:  # more than its generator
+                tensors, tree = pack("method", run.method.state_dict())
+                self.folder.save(self.folder.method, tensors, {"method": tree})
             content = {
                 "identity": self.identity,
                 "finished": True,
-                "steps": self.steps,
+                "steps": self.step,
+                "stopped": run.stopped,
                 "best": run.best,
                 "seconds": run.seconds,
                 "versions": versions(),
@@ -417,64 +494,25 @@ class _Training:
         run.encoder.untrained.discard("head")
         run.encoder.load_state_dict(trained.state_dict())
         run.encoder.eval()
+        if self.folder.method.exists():
+            tensors, info = self.folder.load(self.folder.method)
+            run.method.load_state_dict(unpack(tensors, info["method"]))
+        run.method.eval()
         run.history, run.best, run.seconds = self.folder.history(), found["best"], found["seconds"]
-        run.resumed_from = found["steps"]
+        run.resumed_from, run.stopped = found["steps"], found.get("stopped")
         return run
 
 
-class _Encode:
-    """What a method calls: see `cselab.methods.base.Encode`."""
-
-    def __init__(self, encoder: SentenceEncoder, max_length: int, processes: Any):
-        self.encoder, self.max_length, self.processes = encoder, max_length, processes
-
-    @property
-    def head(self) -> nn.Module | None:
-        return self.encoder.head
-
-    def __call__(
-        self, batch: Sequence[str], *, times: int | None = None, dropout: bool = True, head: bool = True
-    ) -> Tensor | list[Tensor]:
-        processes, rank = self.processes.num_processes, self.processes.process_index
-        share = len(batch) // processes
-        features = self.encoder.tokenize(batch[rank * share : (rank + 1) * share], self.max_length)
-        copies = times or 1
-        stacked = {name: tensor.repeat(copies, 1) for name, tensor in features.items()}
-        with nullcontext() if dropout else eval_mode(self.encoder.backbone):
-            vectors = self.encoder.pooled(stacked).unflatten(0, (copies, share))
-        if processes > 1:
-            vectors = _Gather.apply(vectors, processes, rank)
-        views = [self.head(view) for view in vectors] if head and self.head is not None else list(vectors)
-        return views if times is not None else views[0]
-
-
-class _Gather(torch.autograd.Function):
-    """The vectors [k, n, d] of all processes side by side [k, N, d].
-
-    Every process then computes the same loss on the union. Backward hands each its own rows times the number of
-    processes, so that the mean of the gradients over processes is the gradient of the single-process batch:
-    for the backbone (each sees a share) as for the head (each sees everything).
-    """
-
-    @staticmethod
-    def forward(ctx, vectors: Tensor, processes: int, rank: int) -> Tensor:
-        ctx.processes, ctx.rank, ctx.share = processes, rank, vectors.shape[1]
-        parts = [torch.empty_like(vectors) for _ in range(processes)]
-        torch.distributed.all_gather(parts, vectors.contiguous())
-        return torch.cat(parts, dim=1)
-
-    @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None, None]:
-        own = gradient[:, ctx.rank * ctx.share : (ctx.rank + 1) * ctx.share]
-        return own * ctx.processes, None, None
-
-
 def _average_gradients(parameters: Sequence[nn.Parameter]) -> None:
-    from accelerate.utils import reduce
-
-    flat = reduce(torch.cat([p.grad.reshape(-1) for p in parameters]), reduction="mean")
+    flat = _mean_over_processes(torch.cat([p.grad.reshape(-1) for p in parameters]))
     for parameter, part in zip(parameters, flat.split([p.numel() for p in parameters]), strict=True):
         parameter.grad.copy_(part.view_as(parameter))
+
+
+def _mean_over_processes(tensor: Tensor) -> Tensor:
+    from accelerate.utils import reduce
+
+    return reduce(tensor, reduction="mean")
 
 
 def _mix(*numbers: int) -> int:
@@ -487,25 +525,43 @@ def _epoch_order(size: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(size, generator=torch.Generator().manual_seed(_mix(seed, epoch)))
 
 
-def _corpus_hash(sentences: Sequence[str]) -> str:
+def _corpus_hash(corpus: Sequence[Any]) -> str:
     digest = hashlib.sha256()
-    for sentence in sentences:
-        digest.update(sentence.encode() + b"\n")
+    for row in corpus:
+        digest.update((row if isinstance(row, str) else "\t".join(row)).encode() + b"\n")
     return digest.hexdigest()
 
 
-def _check_corpus(sentences: Sequence[str], config: TrainConfig) -> None:
-    if len(sentences) < config.batch_size:
+def _check_corpus(corpus: Sequence[Any], method: Method, config: TrainConfig) -> list[Any]:
+    corpus = check_sentences(corpus) if len(method.columns) == 1 else _check_rows(corpus, method)
+    if len(corpus) < config.batch_size:
         raise ValueError(
-            f"the corpus has {len(sentences)} sentences, fewer than one batch of {config.batch_size}: "
+            f"the corpus has {len(corpus)} sentences, fewer than one batch of {config.batch_size}: "
             "give more sentences or a smaller batch_size"
         )
-    distinct = len(set(sentences))
+    distinct = len(set(corpus))
     if distinct < config.batch_size:
         raise ValueError(
-            f"the corpus has only {distinct} different sentences (of {len(sentences)}), fewer than one batch of "
+            f"the corpus has only {distinct} different sentences (of {len(corpus)}), fewer than one batch of "
             f"{config.batch_size}: a sentence cannot be contrasted with itself"
         )
+    return corpus
+
+
+def _check_rows(corpus: Sequence[Any], method: Method) -> list[tuple[str, ...]]:
+    """The rows as tuples of the method's columns, each text a string that is not empty."""
+    wanted = f"{method.name} takes rows of {len(method.columns)} texts ({', '.join(method.columns)})"
+    help_ = "cselab.data.read_rows reads them from a tab-separated file, World().rows makes some"
+    rows = []
+    for index, row in enumerate(corpus):
+        if isinstance(row, str) or len(row) != len(method.columns):
+            given = "one text" if isinstance(row, str) else f"{len(row)} texts"
+            raise ValueError(f"corpus[{index}] is {given}, but {wanted}: {help_}")
+        for column, text in zip(method.columns, row, strict=True):
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(f"{column} of corpus[{index}] is {text!r}, not a text: leave the row out")
+        rows.append(tuple(row))
+    return rows
 
 
 def _precision(wanted: str) -> str:

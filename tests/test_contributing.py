@@ -4,11 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
+from tiny import make_encoder, make_rows
 
-from cselab.methods import METHODS
+from cselab.methods import METHODS, create_method
+from cselab.training import TrainConfig, train
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-EXAMPLES = dict(re.findall(r"^## (A new \w+)\n.*?```python\n(.*?)```", TEXT, flags=re.MULTILINE | re.DOTALL))
+SECTIONS = dict(re.findall(r"^## (A new \w+)\n(.*?)(?=^## |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
+EXAMPLES = {
+    title: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for title, text in SECTIONS.items()
+}
 
 
 @pytest.fixture
@@ -20,17 +25,38 @@ def registry_as_before():
 
 
 def test_there_is_an_example_for_each_touch_list():
-    assert list(EXAMPLES) == ["A new loss", "A new method", "A new panel", "A new notebook"]
+    assert list(EXAMPLES)[:4] == ["A new loss", "A new method", "A new panel", "A new notebook"]
+    assert all(EXAMPLES.values())
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_the_example_runs(title, registry_as_before):
-    exec(compile(EXAMPLES[title], f"CONTRIBUTING.md, {title}", "exec"), {"__name__": "example"})
+    for example in EXAMPLES[title]:
+        exec(compile(example, f"CONTRIBUTING.md, {title}", "exec"), {"__name__": "example"})
 
 
-def test_the_methods_example_is_found_by_name_once_registered(registry_as_before):
-    exec(EXAMPLES["A new method"], {"__name__": "example"})
-    assert METHODS["symmetric"].parameters() == {"temperature": 0.05, "head": "mlp"}
+def test_a_methods_example_is_found_by_name_once_registered(registry_as_before):
+    exec(EXAMPLES["A new method"][0], {"__name__": "example"})
+    assert METHODS["both_ways"].hyperparameters() == {
+        "temperature": 0.05,
+        "head": "mlp",
+        "representation": "backbone",
+    }
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES["A new method"])))
+def test_each_methods_example_is_short_and_trains(number, registry_as_before):
+    example = EXAMPLES["A new method"][number]
+    assert sum(bool(line.strip()) for line in example.split("@register")[1].splitlines()) < 30
+    before = set(METHODS)
+    exec(example, {"__name__": "example"})
+    (name,) = set(METHODS) - before
+    method = create_method(name)
+    config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
+    run = train(
+        make_encoder(layers=1), method, make_rows(method.columns, 24), config, show_progress_bar=False
+    )
+    assert len(run.history) == 4 and all(row["loss"] > 0 for row in run.history[1:])
 
 
 def test_the_files_that_the_touch_lists_name_are_there():

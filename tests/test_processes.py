@@ -9,9 +9,11 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from families import FAMILIES
+from tiny import make_encoder, make_rows, make_sentences
 
 from cselab.encoder import SentenceEncoder
+from cselab.methods import create_method
 from cselab.storage.checkpoint import load_checkpoint, save_checkpoint
 from cselab.training import TrainConfig, train
 
@@ -27,6 +29,12 @@ CONFIG = TrainConfig(
     precision="fp32",
 )
 RUNS = {"simcse": "simcse", "whitenedcse": "whitenedcse", "resumed": "imsimcse", "finished": "whitenedcse"}
+RUNS |= {
+    name: FAMILIES[name]
+    for name in ("momentum_queue", "templates", "discriminator", "entities", "two_encoders")
+}
+RUNS |= {name: FAMILIES[name] for name in ("hard_negatives", "adversarial")}
+ALONE = [name for name in RUNS if name != "finished"]
 
 
 class Watched:
@@ -44,7 +52,7 @@ class Watched:
         self.callbacks += 1
 
 
-def plain_descent(parameters, lr, weight_decay):
+def plain_descent(parameters, lr, weight_decay, fused):
     """In AdamW's place, which makes a whole step of the rounding error of a gradient that is 0."""
     return torch.optim.SGD(parameters, lr=lr, momentum=0.9, weight_decay=weight_decay)
 
@@ -52,11 +60,12 @@ def plain_descent(parameters, lr, weight_decay):
 def run_training(method, output=None, watched=None, callbacks=()):
     """Without dropout, so that there is nothing to draw in which processes could differ."""
     watched = watched or Watched()
+    method = create_method(method) if isinstance(method, str) else method()
     with patch("torch.optim.AdamW", plain_descent):
         return train(
             make_encoder(layers=1, dropout=0),
             method,
-            CORPUS,
+            CORPUS if method.columns == ("sentence",) else make_rows(method.columns, 40),
             CONFIG,
             watched,
             [watched.callback, *callbacks],
@@ -116,7 +125,7 @@ def seen(folder, name):
     return [load_checkpoint(folder / f"{name}-{rank}.safetensors") for rank in (0, 1)]
 
 
-@pytest.mark.parametrize("name", ["simcse", "whitenedcse", "resumed"])
+@pytest.mark.parametrize("name", ALONE)
 def test_two_processes_give_the_losses_and_weights_of_one(name, together):
     alone = run_training(RUNS[name])
     for weights, info in seen(together, name):

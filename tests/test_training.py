@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from tiny import LONGEST, make_encoder, make_sentences
-from torch import nn
 
 from cselab.encoder import SentenceEncoder
 from cselab.heads import MLPHead
@@ -17,7 +16,7 @@ from cselab.losses import Loss, info_nce
 from cselab.methods import METHODS, Method, SimCSE, Views, WhitenedCSE, create_method, register
 from cselab.storage.checkpoint import CheckpointError
 from cselab.storage.run_folder import RunFolder, RunFolderError
-from cselab.training import Run, TrainConfig, TrainingDiverged, train
+from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
 
 CORPUS = make_sentences(60)
 CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
@@ -231,7 +230,7 @@ def test_a_step_is_adamw_on_the_clipped_gradient_of_the_loss():
     by_hand = make_encoder(layers=1, dropout=0)
     log = []
     run = run_training(Seen(log), make_encoder(layers=1, dropout=0), steps=1, clip=0.5, weight_decay=0.1)
-    by_hand.attach_head(SimCSE().build_head(8, torch.Generator().manual_seed(CONFIG["seed"])))
+    by_hand.attach_head(SimCSE().build(by_hand, log[0], torch.Generator().manual_seed(CONFIG["seed"])))
     optimizer = torch.optim.AdamW(by_hand.parameters(), lr=CONFIG["lr"], weight_decay=0.1)
     view = by_hand.head(by_hand.pooled(by_hand.tokenize(log[0])))
     loss = info_nce(view, view, 0.05).total
@@ -252,8 +251,8 @@ def test_training_sentences_are_cut_at_the_training_length():
     encoder = make_encoder(layers=1)
     tokenize = encoder.tokenize
 
-    def spy(sentences, max_length=None):
-        features = tokenize(sentences, max_length)
+    def spy(sentences, max_length=None, template=None):
+        features = tokenize(sentences, max_length, template)
         lengths.append(features["input_ids"].shape[1])
         return features
 
@@ -426,7 +425,7 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
         ({"max_length": 2}, "max_length must be at least 3"),
         ({"warmup": 1.0}, r"warmup is a share of the steps in \[0, 1\), got 1.0"),
         ({"precision": "fp8"}, "unknown precision 'fp8'; choose one of auto, fp32, bf16"),
-        ({"representation": "haed"}, "unknown representation 'haed'; choose one of backbone, head"),
+        ({"representation": "haed"}, "unknown representation 'haed'; choose one of None, backbone, head"),
     ],
 )
 def test_a_setting_out_of_range_is_named(options, message):
@@ -690,15 +689,65 @@ def test_a_user_s_own_method_needs_only_views_and_loss(registered):
         temperature: float = 0.2
 
         def views(self, encode, batch):
-            return Views(*encode(batch, times=2, head=False))
+            return Views(*encode(batch, batch, head=False))
 
         def loss(self, v):
             return info_nce(v.anchor, v.positive, self.temperature)
 
-        def build_head(self, width, generator):
-            return nn.utils.skip_init(nn.Linear, width, width)
+        def build(self, encoder, rows, generator):
+            return MLPHead(encoder.embedding_dimension, generator)
 
     assert len(run_training(create_method("mine", temperature=0.1)).history) == 7
+
+
+def test_patience_ends_a_run_that_gets_no_better(tmp_path):
+    """Scores 1, 3, 2, 2, 2 at steps 0, 1, 2, 3, 4: after two evaluations without a better one it is over."""
+    scores = (1.0, 3.0, 2.0, 2.0, 2.0, 2.0, 2.0)
+    run = run_training(evaluator=Scripted(*scores), output=tmp_path, eval_every=1, patience=2)
+    assert run.history[-1]["step"] == 3 and run.best["step"] == 1
+    assert run.stopped == "no better dev score in 2 evaluations, step 3"
+    again = run_training(evaluator=Scripted(*scores), output=tmp_path, eval_every=1, patience=2)
+    assert again.stopped == run.stopped and again.resumed_from == 3 and again.history == run.history
+    assert_equal_weights(weights(again), weights(run))
+    whole = run_training(evaluator=Scripted(*scores), eval_every=1)
+    assert whole.stopped is None and whole.history[-1]["step"] == 6
+    assert_equal_weights(weights(whole), weights(run))  # both kept step 1
+
+
+def test_a_callback_may_stop_the_run_which_is_returned_with_its_best_weights(tmp_path):
+    def enough(run, row):
+        if row["step"] == 3:
+            raise StopTraining("seen enough")
+
+    run = run_training(
+        evaluator=Scripted(1.0, 2.0, 5.0, 4.0), callbacks=[enough], output=tmp_path, eval_every=1
+    )
+    assert (run.stopped, run.history[-1]["step"], run.best["step"]) == ("seen enough", 3, 2)
+    assert (
+        SentenceEncoder.from_pretrained(tmp_path).encode(CORPUS[:3]) == run.encoder.encode(CORPUS[:3])
+    ).all()
+
+
+def test_each_terms_pull_is_measured_at_evaluated_steps():
+    run = run_training("imsimcse", make_encoder(layers=1), steps=4, eval_every=2, clip=1e9)
+    rows = [row for row in run.history if "gradient_norm/dimension_contrastive" in row]
+    assert [row["step"] for row in rows] == [2, 4]
+    for row in rows:
+        parts = [row[f"gradient_norm/{name}"] for name in ("off_dropout_info_nce", "dimension_contrastive")]
+        assert min(parts) > 0 and abs(parts[0] - parts[1]) <= row["gradient_norm"] <= sum(parts) * 1.0001
+    alone = run_training("simcse", make_encoder(layers=1), steps=4, eval_every=2)
+    assert not any(key.startswith("gradient_norm/") for row in alone.history for key in row)
+
+
+def test_a_history_becomes_a_frame_and_a_figure():
+    run = run_training(evaluator=Scripted(1.0, 2.0, 3.0, 4.0))
+    frame = run.to_frame()
+    assert list(frame.index) == [row["step"] for row in run.history]
+    assert frame.loss.dropna().tolist() == run.curve("loss")[1]
+    figure = run.plot()
+    assert [trace.name for trace in figure.data] == ["loss", "score"]
+    with pytest.raises(ValueError, match="the history has no column 'lose'"):
+        run.plot("lose")
 
 
 @pytest.mark.gpu

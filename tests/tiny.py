@@ -39,6 +39,18 @@ def make_sentences(count: int, seed: int = 0) -> list[str]:
 
 
 @cache
+def _world_rows(columns: tuple[str, ...], count: int) -> list:
+    from cselab.world import World
+
+    return World(seed=0).rows(columns, count)
+
+
+def make_rows(columns: tuple[str, ...], count: int) -> list:
+    """Rows for a method: its batch is made of sentences, or of the world's rows with its columns."""
+    return make_sentences(count) if columns == ("sentence",) else list(_world_rows(columns, count))
+
+
+@cache
 def _byte_pairs() -> tuple[dict[str, int], list[tuple[str, str]]]:
     """Vocabulary and merges of a byte-level BPE, learnt from the words."""
     import json

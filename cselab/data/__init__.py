@@ -3,7 +3,7 @@
 from cselab.data.checking import Checked, check
 from cselab.data.classification import Labelled, load_classification
 from cselab.data.clustering import load_clustering
-from cselab.data.files import DataError, MissingFile, read_lines, read_sentences
+from cselab.data.files import DataError, MissingFile, read_lines, read_rows, read_sentences
 from cselab.data.pairs import Pairs, as_pairs, read_pairs
 from cselab.data.root import data_root, senteval_folder
 from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
@@ -24,6 +24,7 @@ __all__ = [
     "load_sts",
     "read_lines",
     "read_pairs",
+    "read_rows",
     "read_sentences",
     "senteval_folder",
     "sts_splits",

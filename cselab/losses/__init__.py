@@ -6,9 +6,9 @@ Nothing here is random.
 
 Example:
     >>> import torch
-    >>> view1, view2, clean = torch.eye(4), torch.eye(4), torch.eye(4)
-    >>> loss = off_dropout_info_nce(view1, view2, clean, temperature=0.5, m=1.0)    # ImSimCSE Eq. 6
-    >>> loss = loss + 0.1 * dimension_contrastive(view1, view2, temperature=5.0)
+    >>> anchor, positive, clean = torch.eye(4), torch.eye(4), torch.eye(4)
+    >>> loss = off_dropout_info_nce(anchor, positive, clean, temperature=0.5, m=1.0)    # ImSimCSE Eq. 6
+    >>> loss = loss + 0.1 * dimension_contrastive(anchor, positive, temperature=5.0)
     >>> loss.terms
     {'off_dropout_info_nce': tensor(0.3408), 'dimension_contrastive': tensor(0.1193)}
 """
@@ -16,7 +16,7 @@ Example:
 from cselab.losses.angular import arc_con
 from cselab.losses.dimension_wise import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.losses.focal import focal_info_nce
-from cselab.losses.info_nce import decoupled_info_nce, info_nce, off_dropout_info_nce
+from cselab.losses.info_nce import decoupled_info_nce, info_nce, nt_xent, off_dropout_info_nce
 from cselab.losses.multi_positive import multi_positive_info_nce
 from cselab.losses.result import Loss
 
@@ -30,5 +30,6 @@ __all__ = [
     "focal_info_nce",
     "info_nce",
     "multi_positive_info_nce",
+    "nt_xent",
     "off_dropout_info_nce",
 ]

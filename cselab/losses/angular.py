@@ -12,7 +12,7 @@ from cselab.losses.result import Loss
 
 
 def arc_con(
-    view1: Float[Tensor, "n d"], view2: Float[Tensor, "n d"], temperature: float, margin: float
+    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float, margin: float
 ) -> Loss:
     """InfoNCE in which a positive pair counts as if its angle were larger by a margin.
 
@@ -30,8 +30,8 @@ def arc_con(
     nearly opposite is pushed further apart. The formula is kept as it stands.
 
     Args:
-        view1: `[N, d]`, N >= 2.
-        view2: `[N, d]`, another view of the same sentences.
+        anchor: `[N, d]`, N >= 2.
+        positive: `[N, d]`, another view of the same sentences.
         temperature: divides the cosines.
         margin: an angle in radians, 0 <= margin < pi; 0 gives InfoNCE.
 
@@ -53,15 +53,15 @@ def arc_con(
         >>> arc_con(views, views, temperature=1.0, margin=math.pi / 3).total    # log(1 + 3 / exp(1 / 2))
         tensor(1.0366)
     """
-    view1, view2 = as_views({"view1": view1, "view2": view2})
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
     if not 0 <= margin < pi:
         raise ValueError(
             f"margin is {margin!r}; it is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)"
         )
 
-    cosines = cosine_matrix(view1, view2)
-    unit1, unit2 = F.normalize(view1, dim=1), F.normalize(view2, dim=1)
+    cosines = cosine_matrix(anchor, positive)
+    unit1, unit2 = F.normalize(anchor, dim=1), F.normalize(positive, dim=1)
     sines = (unit1 - unit2).norm(dim=1) * (unit1 + unit2).norm(dim=1) / 2
     widened = cosines.diagonal() * cos(margin) - sines * sin(margin)
     return Loss({"arc_con": contrast(cosines.diagonal_scatter(widened) / temperature).mean()})

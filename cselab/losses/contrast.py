@@ -14,6 +14,9 @@ def cosine_matrix(rows: Float[Tensor, "n d"], columns: Float[Tensor, "k d"]) -> 
         return F.normalize(rows, dim=1) @ F.normalize(columns, dim=1).T
 
 
-def contrast(logits: Float[Tensor, "n n"]) -> Float[Tensor, " n"]:
-    """How badly each row tells its own pair, on the diagonal, from the others: -log softmax(logits_i)_i."""
+def contrast(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:
+    """How badly each row tells its own pair, on the diagonal, from the others: -log softmax(logits_i)_i.
+
+    Columns after the first n have no pair: they are negatives of every row.
+    """
     return F.cross_entropy(logits, torch.arange(len(logits), device=logits.device), reduction="none")

@@ -15,24 +15,24 @@ EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
 
 
 def dimension_contrastive(
-    view1: Float[Tensor, "n d"],
-    view2: Float[Tensor, "n d"],
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
     temperature: float,
-    scale: Literal["released", "paper"] = "released",
+    reduction: Literal["mean", "sum"] = "mean",
 ) -> Loss:
     """Each dimension should be more similar to itself in the other view than to the other dimensions.
 
         l_c = -log( exp(s_cc) / sum_d exp(s_cd) )
 
-    with s_cd the dot product over the batch of dimension c of view1 and dimension d of view2, each
+    with s_cd the dot product over the batch of dimension c of anchor and dimension d of positive, each
     standardised over the batch (batch normalisation without affine parameters). ImSimCSE Eq. 5. Columns stand
     where InfoNCE has rows; there is one direction only.
 
-    Paper and released code differ in scale:
+    Paper and released code differ in scale, which follows the reduction:
 
-    * `"released"`: biased variance (divisor N), s_cd = dot / (N temperature), the mean over dimensions. With
+    * `"mean"`, the code: biased variance (divisor N), s_cd = dot / (N temperature), the mean over dimensions. With
       temperature 5 the logits lie within +-0.2 and the loss stays near log d.
-    * `"paper"`: variance with divisor N - 1, s_cd = dot / temperature, the sum over dimensions. With
+    * `"sum"`, the paper: variance with divisor N - 1, s_cd = dot / temperature, the sum over dimensions. With
       temperature 5 and N = 64 the logits reach 12.6, and at the paper's weight 0.1 the sum over 768
       dimensions swamps the InfoNCE beside it.
 
@@ -40,10 +40,10 @@ def dimension_contrastive(
     as BatchNorm1d does, so that a dead dimension gives no NaN; the paper prints none.
 
     Args:
-        view1: `[N, d]`, N >= 2; in ImSimCSE the outputs of the training head.
-        view2: `[N, d]`, another view of the same sentences.
+        anchor: `[N, d]`, N >= 2; in ImSimCSE the outputs of the training head.
+        positive: `[N, d]`, another view of the same sentences.
         temperature: divides the similarities; 5 in ImSimCSE.
-        scale: whose variance, divisor and reduction.
+        reduction: over the dimensions, and with it the variance and the divisor.
 
     Returns:
         The term `dimension_contrastive`, above 0.
@@ -51,7 +51,7 @@ def dimension_contrastive(
     Raises:
         TypeError: a view is not a floating-point tensor.
         ValueError: the shapes differ, fewer than two rows or two dimensions, the temperature is not positive,
-            unknown scale.
+            unknown reduction.
 
     See also:
         barlow_twins: decorrelates dimensions by regression to the identity.
@@ -63,17 +63,17 @@ def dimension_contrastive(
         >>> dimension_contrastive(view, view, temperature=1.0).total    # log(1 + 1 / e)
         tensor(0.3133)
     """
-    view1, view2 = as_views({"view1": view1, "view2": view2})
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
-    require_one_of("scale", scale, ("released", "paper"))
-    rows, dimensions = view1.shape
+    require_one_of("reduction", reduction, ("mean", "sum"))
+    rows, dimensions = anchor.shape
     if dimensions < 2:
-        raise ValueError("view1 and view2 have a single dimension: there is no other to contrast it with")
+        raise ValueError("anchor and positive have a single dimension: there is no other to contrast it with")
 
-    correction = 0 if scale == "released" else 1
-    with full_precision(view1):
-        dots = standardised(view1, correction).T @ standardised(view2, correction)
-    if scale == "released":
+    correction = 0 if reduction == "mean" else 1
+    with full_precision(anchor):
+        dots = standardised(anchor, correction).T @ standardised(positive, correction)
+    if reduction == "mean":
         loss = contrast(dots / rows / temperature).mean()
     else:
         loss = contrast(dots / temperature).sum()
@@ -81,8 +81,8 @@ def dimension_contrastive(
 
 
 def barlow_twins(
-    view1: Float[Tensor, "n d"],
-    view2: Float[Tensor, "n d"],
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
     weight: float,
     extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]] | None = None,
 ) -> Loss:
@@ -101,8 +101,8 @@ def barlow_twins(
     generator of your own.
 
     Args:
-        view1: `[N, d]`, N >= 2.
-        view2: `[N, d]`, another view of the same sentences.
+        anchor: `[N, d]`, N >= 2.
+        positive: `[N, d]`, another view of the same sentences.
         weight: lambda_BT, of the off-diagonal entries; 0 or more. 0.012 in the released code.
         extra_rows: one tensor `[M, d]` appended to both views, as in the released code (the rows agree, so
             they also reward the diagonal), or a pair of tensors `[M, d]`, one for each view.
@@ -126,13 +126,13 @@ def barlow_twins(
         >>> barlow_twins(view, view, weight=0.01, extra_rows=others).floats()
         {'invariance': 1.0, 'redundancy': 0.0}
     """
-    view1, view2 = as_views({"view1": view1, "view2": view2})
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
     if not weight >= 0:
         raise ValueError(f"weight is {weight!r}; it must be 0 or more")
     if extra_rows is not None:
-        view1, view2 = with_rows(view1, view2, extra_rows)
+        anchor, positive = with_rows(anchor, positive, extra_rows)
 
-    correlation = cross_correlation(view1, view2)
+    correlation = cross_correlation(anchor, positive)
     diagonal = correlation.diagonal()
     off_diagonal = correlation.diagonal_scatter(torch.zeros_like(diagonal))
     return Loss(
@@ -143,7 +143,7 @@ def barlow_twins(
     )
 
 
-def cross_correlation(view1: Float[Tensor, "n d"], view2: Float[Tensor, "n d"]) -> Float[Tensor, "d d"]:
+def cross_correlation(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"]) -> Float[Tensor, "d d"]:
     """The uncentred cross-correlation of dimensions, over the rows of two views.
 
         C_cd = sum_i view1_ic view2_id / (|view1_.c| |view2_.d|)
@@ -164,9 +164,9 @@ def cross_correlation(view1: Float[Tensor, "n d"], view2: Float[Tensor, "n d"]) 
         >>> cross_correlation(view, view).diagonal()
         tensor([1.0000, 1.0000, 0.0000])
     """
-    view1, view2 = as_views({"view1": view1, "view2": view2})
-    with full_precision(view1):
-        return F.normalize(view1, dim=0).T @ F.normalize(view2, dim=0)
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    with full_precision(anchor):
+        return F.normalize(anchor, dim=0).T @ F.normalize(positive, dim=0)
 
 
 def standardised(view: Float[Tensor, "n d"], correction: int) -> Float[Tensor, "n d"]:
@@ -175,17 +175,17 @@ def standardised(view: Float[Tensor, "n d"], correction: int) -> Float[Tensor, "
 
 
 def with_rows(
-    view1: Float[Tensor, "n d"],
-    view2: Float[Tensor, "n d"],
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
     extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]],
 ) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
     """Both views with artificial rows beneath: the same rows, or a pair's first and second."""
     extra1, extra2 = (extra_rows, extra_rows) if isinstance(extra_rows, Tensor) else extra_rows
     for extra in (extra1, extra2):
-        if extra.ndim != 2 or extra.shape != extra1.shape or extra.shape[1] != view1.shape[1]:
+        if extra.ndim != 2 or extra.shape != extra1.shape or extra.shape[1] != anchor.shape[1]:
             raise ValueError(
                 f"extra_rows has shapes {list(extra1.shape)} and {list(extra2.shape)}; "
-                f"both must be [M, {view1.shape[1]}], with the same M"
+                f"both must be [M, {anchor.shape[1]}], with the same M"
             )
-    view1, view2, extra1, extra2 = widen(view1, view2, extra1, extra2)
-    return torch.cat([view1, extra1]), torch.cat([view2, extra2])
+    anchor, positive, extra1, extra2 = widen(anchor, positive, extra1, extra2)
+    return torch.cat([anchor, extra1]), torch.cat([positive, extra2])

@@ -9,8 +9,8 @@ from cselab.losses.result import Loss
 
 
 def focal_info_nce(
-    view1: Float[Tensor, "n d"],
-    view2: Float[Tensor, "n d"],
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
     temperature: float,
     m: float,
     detach: bool = False,
@@ -29,8 +29,8 @@ def focal_info_nce(
     and the value is the same.
 
     Args:
-        view1: `[N, d]`, N >= 2.
-        view2: `[N, d]`, another view of the same sentences.
+        anchor: `[N, d]`, N >= 2.
+        positive: `[N, d]`, another view of the same sentences.
         temperature: 0.07 for BERT and 0.05 for RoBERTa (the 0.7 and 0.5 in the paper's text contradict its
             tables).
         m: hardness: a negative above a cosine of 1 - m weighs more than in InfoNCE, below it less; 0.3 in the
@@ -53,10 +53,10 @@ def focal_info_nce(
         >>> focal_info_nce(views, views, temperature=1.0, m=0.3).total    # log(1 + 3 / e)
         tensor(0.7437)
     """
-    view1, view2 = as_views({"view1": view1, "view2": view2})
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
 
-    cosines = cosine_matrix(view1, view2)
+    cosines = cosine_matrix(anchor, positive)
     factors = (cosines + m).diagonal_scatter(cosines.diagonal())
     if detach:
         factors = factors.detach()

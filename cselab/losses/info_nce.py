@@ -1,17 +1,24 @@
 """InfoNCE, and its variants in which positives and negatives are measured on different views."""
 
-from math import log
+from math import inf, log
 from typing import Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import as_views, require_one_of, require_positive
+from cselab.losses.inputs import as_cells, as_columns, as_views, require_one_of, require_positive, widen
 from cselab.losses.result import Loss
 
 
-def info_nce(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float) -> Loss:
+def info_nce(
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
+    temperature: float,
+    negatives: Float[Tensor, "k d"] | None = None,
+    log_weights: Float[Tensor, "n columns"] | None = None,
+) -> Loss:
     """Each anchor should be more similar to its own positive than to the positives of the other sentences.
 
         l_i = -log( exp(s_ii) / sum_j exp(s_ij) ),   s_ij = cos(anchor_i, positive_j) / temperature
@@ -21,20 +28,27 @@ def info_nce(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], tempe
     prints all of this; the survey's Eq. 1 and Focal-InfoNCE's Eq. 1 leave open which view of the negatives is
     meant.
 
+    `negatives` adds K columns to the sum, the same for every anchor (a queue, mined or made-up negatives);
+    `log_weights` is added to s, [N, N + K]: log w gives a cell of the sum the weight w, a large negative number
+    takes it out. Supervised SimCSE's hard negatives, DCLR's masks and MoCo's queue are such columns and weights.
+
     Args:
         anchor: `[N, d]`, N >= 2.
         positive: `[N, d]`, another view of the same sentences.
         temperature: divides the cosines; 0.05 in SimCSE.
+        negatives: `[K, d]`, further negatives of all anchors.
+        log_weights: `[N, N + K]`, `[N, N]` without further negatives.
 
     Returns:
-        The term `info_nce`, between 0 and log(1 + (N - 1) exp(2 / temperature)); log N where all rows are
-        the same.
+        The term `info_nce`. Without weights it lies between 0 and log(1 + (N + K - 1) exp(2 / temperature)), and
+        is log (N + K) where all rows are the same.
 
     Raises:
         TypeError: a view is not a floating-point tensor.
         ValueError: the shapes differ, there are fewer than two rows, or the temperature is not positive.
 
     See also:
+        nt_xent: both directions, and the anchors among the negatives.
         decoupled_info_nce: positives and negatives from different views.
         multi_positive_info_nce: several positives for an anchor.
 
@@ -43,10 +57,53 @@ def info_nce(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], tempe
         >>> views = torch.eye(4)    # four orthogonal sentences, both views the same
         >>> info_nce(views, views, temperature=1.0).total    # log(1 + 3 / e)
         tensor(0.7437)
+        >>> info_nce(views, views, 1.0, negatives=torch.ones(2, 4)).total    # log(1 + 3 / e + 2 exp(-1/2))
+        tensor(1.1990)
     """
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
-    return Loss({"info_nce": contrast(cosine_matrix(anchor, positive) / temperature).mean()})
+    columns = positive if negatives is None else torch.cat(widen(positive, as_columns(negatives, positive)))
+    logits = cosine_matrix(anchor, columns) / temperature
+    if log_weights is not None:
+        logits = logits + as_cells("log_weights", log_weights, logits)
+    return Loss({"info_nce": contrast(logits).mean()})
+
+
+def nt_xent(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float) -> Loss:
+    """InfoNCE over all 2N views of the batch: every view is an anchor once, and has 2N - 2 negatives.
+
+        l_i = -log( exp(s_ij) / sum_{k != i} exp(s_ik) ),   i = 1 ... 2N, j the other view of i's sentence
+
+    with s_ik = cos(z_i, z_k) / temperature, z the anchors and positives together; the mean over the 2N views.
+    SimCLR's loss, used by ConSERT and CLEAR; the survey's Eq. 1 with both views among the negatives.
+
+    Args:
+        anchor: `[N, d]`, N >= 2.
+        positive: `[N, d]`, another view of the same sentences; the two may change places.
+        temperature: divides the cosines; 0.1 in ConSERT.
+
+    Returns:
+        The term `nt_xent`, between 0 and log(1 + (2N - 2) exp(2 / temperature)).
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, there are fewer than two rows, or the temperature is not positive.
+
+    See also:
+        info_nce: one direction, N - 1 negatives.
+
+    Example:
+        >>> import torch
+        >>> views = torch.eye(4)
+        >>> nt_xent(views, views, temperature=1.0).total    # log(1 + 6 / e)
+        tensor(1.1654)
+    """
+    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    require_positive("temperature", temperature)
+    views, others = torch.cat([anchor, positive]), torch.cat([positive, anchor])
+    logits = cosine_matrix(views, others) / temperature  # the other view on the diagonal, oneself N further
+    own = torch.eye(len(views), dtype=torch.bool, device=views.device).roll(len(anchor), 1)
+    return Loss({"nt_xent": contrast(logits.masked_fill(own, -inf)).mean()})
 
 
 def decoupled_info_nce(
@@ -111,8 +168,8 @@ def decoupled_info_nce(
 
 
 def off_dropout_info_nce(
-    view1: Float[Tensor, "n d"],
-    view2: Float[Tensor, "n d"],
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
     clean: Float[Tensor, "n d"],
     temperature: float,
     m: float,
@@ -128,8 +185,8 @@ def off_dropout_info_nce(
     code the positive logit (`m_on="positive"`): see `decoupled_info_nce`, of which this is a call.
 
     Args:
-        view1: `[N, d]`, encoded with dropout.
-        view2: `[N, d]`, encoded with another dropout mask.
+        anchor: `[N, d]`, encoded with dropout.
+        positive: `[N, d]`, encoded with another dropout mask.
         clean: `[N, d]`, encoded with dropout switched off.
         temperature: divides the cosines; 0.05 in ImSimCSE.
         m: weight of the negatives (or of the positive logit); 0.9 in ImSimCSE.
@@ -153,6 +210,6 @@ def off_dropout_info_nce(
         >>> off_dropout_info_nce(views, views, clean=views, temperature=1.0, m=1.0).total    # log(1 + 1 / e)
         tensor(0.3133)
     """
-    view1, view2, clean = as_views({"view1": view1, "view2": view2, "clean": clean})
-    loss = decoupled_info_nce((view1, view2), (clean, clean), temperature, m, m_on)
+    anchor, positive, clean = as_views({"anchor": anchor, "positive": positive, "clean": clean})
+    loss = decoupled_info_nce((anchor, positive), (clean, clean), temperature, m, m_on)
     return Loss({"off_dropout_info_nce": loss.total})

@@ -41,6 +41,35 @@ def as_views(views: Mapping[str, Tensor]) -> list[Tensor]:
     return widen(*views.values())
 
 
+def as_columns(negatives: Tensor, positive: Tensor) -> Tensor:
+    """Further negatives `[K, d]`, as wide as the views.
+
+    Raises:
+        TypeError, ValueError: something else; says what it was.
+    """
+    if not isinstance(negatives, Tensor) or not negatives.is_floating_point():
+        raise TypeError(f"negatives is {type(negatives).__name__}; give a floating-point torch tensor [K, d]")
+    if negatives.ndim != 2 or negatives.shape[1] != positive.shape[1]:
+        raise ValueError(
+            f"negatives has shape {list(negatives.shape)}; it must be [K, {positive.shape[1]}], as wide as the views"
+        )
+    return negatives
+
+
+def as_cells(name: str, weights: Tensor, logits: Tensor) -> Tensor:
+    """One number for each cell of the logits, in their dtype.
+
+    Raises:
+        ValueError: another shape.
+    """
+    if weights.shape != logits.shape:
+        raise ValueError(
+            f"{name} has shape {list(weights.shape)}; it must be {list(logits.shape)}: a row for each anchor, a "
+            "column for each positive and each further negative"
+        )
+    return weights.to(logits.dtype)
+
+
 def widen(*tensors: Tensor) -> list[Tensor]:
     """The tensors in their common dtype, float32 at least (half precision cannot carry cosines over 0.05)."""
     dtype = reduce(torch.promote_types, (tensor.dtype for tensor in tensors), torch.float32)

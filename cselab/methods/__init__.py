@@ -1,10 +1,12 @@
 """One file a method: how its views are made, how they are contrasted. `METHODS` knows them by name."""
 
+from cselab.encoding import Encode
 from cselab.methods.barlow_twins import BarlowTwins
-from cselab.methods.base import METHODS, Encode, Method, Views, create_method, get_method, register
+from cselab.methods.base import METHODS, Method, Views, create_method, get_method, register
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
 from cselab.methods.noise import Noise
+from cselab.methods.recipe import Recipe
 from cselab.methods.simcse import SimCSE
 from cselab.methods.whitenedcse import WhitenedCSE
 
@@ -16,6 +18,7 @@ __all__ = [
     "ImSimCSE",
     "Method",
     "Noise",
+    "Recipe",
     "SimCSE",
     "Views",
     "WhitenedCSE",

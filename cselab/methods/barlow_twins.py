@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 import torch
 
+from cselab.encoding import Encode
 from cselab.losses import Loss, barlow_twins, info_nce
-from cselab.methods.base import Encode, Method, Views, register
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import NonNegative, Positive, Whole
+from cselab.methods.imsimcse import RECIPES
 
 
 @register("barlow_twins", "SimCSE + Barlow Twins")
@@ -16,19 +19,22 @@ class BarlowTwins(Method):
 
     `artificial_rows` (the paper's M; 0, 100, 300, 704 at N = 64, d = 768) standard normal rows, drawn anew each
     step, raise that bound to N + M. `shared_rows` appends the same rows to both views, as the code left in a
-    comment does; the paper does not say. 0.1 and 0.012 are that comment's weights.
+    comment does; the paper does not say. 0.1 and 0.012 are that comment's weights. No released code runs this
+    experiment, so there is no such variant. The paper prints the diagonal term with the wrong sign.
 
     See also: `ImSimCSE`, whose dimension-wise contrast has no such bottleneck.
     """
 
-    temperature: float = 0.05
-    weight: float = 0.1
-    redundancy: float = 0.012
-    artificial_rows: int = 0
+    temperature: Positive = 0.05
+    weight: NonNegative = 0.1
+    redundancy: NonNegative = 0.012
+    artificial_rows: Whole = 0
     shared_rows: bool = True
 
+    recipes = RECIPES
+
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        return Views(*encode(batch, times=2))
+        return Views(*encode(batch, batch))
 
     def loss(self, v: Views) -> Loss:
         extra = None

@@ -5,31 +5,18 @@ gradients. A method only says what its paper adds to SimCSE.
 """
 
 import inspect
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin, overload
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.encoding import Encode
 from cselab.heads import MLPHead
 from cselab.losses import Loss
-
-
-class Encode(Protocol):
-    """What the trainer gives a method to turn a batch into vectors [N, d], N over all processes.
-
-    `times=k` gives k vectors of each sentence with a dropout mask each, from one stacked forward pass;
-    `dropout=False` is a pass of its own without dropout, with gradients. The training head is applied to each
-    view apart (`head=False` leaves it out, and `encode.head` is the head itself).
-    """
-
-    head: nn.Module | None
-
-    @overload
-    def __call__(self, batch: Sequence[str], *, dropout: bool = True, head: bool = True) -> Tensor: ...
-    @overload
-    def __call__(self, batch: Sequence[str], *, times: int, head: bool = True) -> list[Tensor]: ...
+from cselab.methods.hyperparameters import accepts, allowed, plain
+from cselab.methods.recipe import Recipe, family
 
 
 class Views:
@@ -50,58 +37,71 @@ class Views:
         return self.positives[0]
 
 
-class Method:
-    """Base of all methods. A subclass is its parameters, `views` and `loss`; it may have a head of its own.
+class Method(nn.Module):
+    """Base of all methods. A subclass is its hyper-parameters, `views` and `loss`; what else it has is optional.
 
-    Parameters are annotated class attributes with their defaults. `variants` names sets of other values:
-    "default" is what the paper means, or what its authors ran where the text does not train; "paper" follows
-    the text, "released" the authors' code.
+    Hyper-parameters are annotated class attributes with their defaults; the annotation says what is allowed
+    (`cselab.methods.hyperparameters`). `variants` names sets of other values: "default" is what the paper means, or
+    what its authors ran where the text does not train; "paper" follows the text, "released" the authors' code,
+    where that runs and differs.
+
+    A method is an `nn.Module`. Whatever it assigns to itself in `build` (a queue as a buffer, a momentum encoder, a
+    discriminator, a table of entities) is trained where it requires gradients, moved to the device, saved and
+    resumed with the run. Random numbers come from `self.generator`, which is saved, too.
 
     Every method has `head`: "mlp", Linear + tanh between the sentence vector and the loss, as the papers have it on
     [CLS], or "none". Released SimCSE has no head when it pools by a mean. A fresh head can learn to repair the
-    cone itself, and then the vector before it stays as it was.
+    cone itself, and then the vector before it stays as it was. `representation` is the vector that is evaluated:
+    before the head ("backbone"), as SimCSE and most followers do, or after it ("head").
+
+    Attributes:
+        columns: what a row of the corpus holds. One column: rows are texts. Several: rows are tuples of texts.
+        recipes: the settings that the paper prints, by family of encoder; see `cselab.methods.recipe`.
 
     Raises:
-        ValueError: a parameter, variant or choice that the method does not have; lists those it has.
+        ValueError: a hyper-parameter, variant or choice that the method does not have; lists those it has.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    variants: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}, "released": {}}
+    columns: ClassVar[tuple[str, ...]] = ("sentence",)
+    variants: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    recipes: ClassVar[dict[str, Recipe]] = {}
     head: Literal["mlp", "none"] = "mlp"
+    representation: Literal["backbone", "head"] = "backbone"
 
     def __init_subclass__(cls) -> None:
         keyword = inspect.Parameter.KEYWORD_ONLY
         shown = [inspect.Parameter("variant", keyword, default="default", annotation=str)]
-        for name, default in cls.parameters().items():
-            shown.append(inspect.Parameter(name, keyword, default=default, annotation=cls._annotation(name)))
+        for name, default in cls.hyperparameters().items():
+            note = plain(cls._annotation(name))
+            shown.append(inspect.Parameter(name, keyword, default=default, annotation=note))
         cls.__signature__ = inspect.Signature(shown)
 
-    def __init__(self, *, variant: str = "default", **parameters: Any):
-        known = self.parameters()
+    def __init__(self, *, variant: str = "default", **hyperparameters: Any):
+        super().__init__()
+        known = self.hyperparameters()
         if variant not in {"default", *self.variants}:
             raise ValueError(
                 f"unknown variant {variant!r} of {self.name}; choose one of default, {', '.join(self.variants)}"
             )
-        unknown = sorted(set(parameters) - set(known))
+        unknown = sorted(set(hyperparameters) - set(known))
         if unknown:
             raise ValueError(
-                f"unknown parameter {unknown[0]!r} of {self.name}; it has variant, {', '.join(known)}"
+                f"unknown hyper-parameter {unknown[0]!r} of {self.name}; it has variant, {', '.join(known)}"
             )
         self.variant = variant
-        for name, value in {**known, **self.variants.get(variant, {}), **parameters}.items():
+        for name, value in {**known, **self.variants.get(variant, {}), **hyperparameters}.items():
             note = self._annotation(name)
-            if get_origin(note) is Literal and value not in get_args(note):
-                raise ValueError(
-                    f"{name} of {self.name} is {value!r}; choose one of {', '.join(map(repr, get_args(note)))}"
-                )
+            if not accepts(note, value):
+                raise ValueError(f"{name} of {self.name} is {value!r}; it must be {allowed(note)}")
             setattr(self, name, value)
         self.generator = torch.Generator().manual_seed(0)
 
     @classmethod
-    def parameters(cls) -> dict[str, Any]:
+    def hyperparameters(cls) -> dict[str, Any]:
         """Names and default values of what can be set."""
-        own = [part for part in reversed(cls.__mro__) if part is not Method]
+        own = [part for part in reversed(cls.__mro__) if issubclass(part, Method) and part is not Method]
         names = [name for part in [*own, Method] for name in _annotated(part)]
         return {name: getattr(cls, name) for name in dict.fromkeys(names)}
 
@@ -110,61 +110,106 @@ class Method:
         return next(_annotated(part)[name] for part in cls.__mro__ if name in _annotated(part))
 
     def settings(self) -> dict[str, Any]:
-        """The parameters of this instance, JSON-able, as a run records them."""
-        return {"variant": self.variant} | {name: getattr(self, name) for name in self.parameters()}
+        """The hyper-parameters of this instance, JSON-able, as a run records them."""
+        return {"variant": self.variant} | {name: getattr(self, name) for name in self.hyperparameters()}
+
+    @classmethod
+    def recipe(cls, encoder: nn.Module) -> Recipe:
+        """What the paper prints for encoders of this family: BERT or RoBERTa, base or large.
+
+        Raises:
+            ValueError: the paper prints none.
+        """
+        if not cls.recipes:
+            raise ValueError(f"{cls.name} has no recipe of its own: its paper prints no settings")
+        return cls.recipes.get(family(encoder), next(iter(cls.recipes.values())))
 
     def seed(self, seed: int) -> None:
         """Seed what the method itself draws (noise, artificial rows)."""
         self.generator.manual_seed(seed)
 
     def prepare(self, encoder: nn.Module) -> None:
-        """Called once before training: resolve what depends on the encoder."""
+        """Called once before training: settle the hyper-parameters that depend on the encoder.
 
-    def build_head(self, width: int, generator: torch.Generator) -> nn.Module | None:
-        """The training head; SimCSE's Linear + tanh, or none, unless a method has its own."""
-        return MLPHead(width, generator) if self.head == "mlp" else None
+        Raises:
+            ValueError: hyper-parameters that do not go together, or with this encoder.
+        """
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        """The vectors that the loss contrasts."""
+    def build(self, encoder: nn.Module, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+        """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
+
+        Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
+        method here. `rows` is the whole corpus, `generator` what fresh weights are drawn from.
+        """
+        return MLPHead(encoder.backbone.config.hidden_size, generator) if self.head == "mlp" else None
+
+    def groups(self, encoder: nn.Module) -> list[dict[str, Any]]:
+        """The optimiser's parameter groups; a group may have an "lr" or "weight_decay" of its own.
+
+        Here: all weights of encoder and method that require gradients, in one. A method that freezes weights of the
+        encoder in `build` finds them thawed again after the run.
+        """
+        weights = (*encoder.parameters(), *self.parameters())
+        return [{"params": [weight for weight in weights if weight.requires_grad]}]
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        """The vectors that the loss contrasts. The rows of `batch` are texts, or tuples of the `columns`."""
         raise NotImplementedError
 
     def loss(self, v: Views) -> Loss:
         """How they are contrasted."""
         raise NotImplementedError
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs to go on as if it had never stopped."""
-        return {"generator": self.generator.get_state()}
+    def get_extra_state(self) -> Tensor:
+        return self.generator.get_state()
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.generator.set_state(state["generator"])
+    def set_extra_state(self, state: Tensor) -> None:
+        self.generator.set_state(state.cpu())
 
     def __repr__(self) -> str:
         changed = {"variant": self.variant} if self.variant != "default" else {}
-        changed |= {
-            n: getattr(self, n) for n, value in self.parameters().items() if getattr(self, n) != value
-        }
+        for name, value in self.hyperparameters().items():
+            if getattr(self, name) != value:
+                changed[name] = getattr(self, name)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
 def _annotated(part: type) -> dict[str, Any]:
     notes = inspect.get_annotations(part)
-    return {name: note for name, note in notes.items() if not str(note).startswith("typing.ClassVar")}
+    return {
+        name: note
+        for name, note in notes.items()
+        if issubclass(part, Method) and not str(note).startswith("typing.ClassVar") and name in vars(part)
+    }
 
 
 METHODS: dict[str, type[Method]] = {}
 
 
-def register(name: str, title: str):
-    """Class decorator: make a method known by `name` to the command line, the notebooks and the tests."""
+def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:
+    """Class decorator: make a method known by `name` to the command line, the notebooks and the tests.
+
+    Defining the class again, as running a notebook's cell twice does, replaces it.
+
+    Raises:
+        ValueError: another method has that name.
+    """
 
     def enter(method: type[Method]) -> type[Method]:
-        assert name not in METHODS, f"two methods are called {name}"
+        other = METHODS.get(name)
+        if other is not None and _origin(other) != _origin(method):
+            raise ValueError(
+                f"two methods are called {name!r}: {'.'.join(_origin(other))} is registered already"
+            )
         method.name, method.title = name, title
         METHODS[name] = method
         return method
 
     return enter
+
+
+def _origin(method: type) -> tuple[str, str]:
+    return method.__module__, method.__qualname__
 
 
 def get_method(name: str) -> type[Method]:
@@ -178,10 +223,10 @@ def get_method(name: str) -> type[Method]:
     return METHODS[name]
 
 
-def create_method(name: str, **parameters: Any) -> Method:
-    """A method by name, with parameters and `variant`.
+def create_method(name: str, **hyperparameters: Any) -> Method:
+    """A method by name, with hyper-parameters and `variant`.
 
     >>> create_method("simcse", temperature=0.1)
     SimCSE(temperature=0.1)
     """
-    return get_method(name)(**parameters)
+    return get_method(name)(**hyperparameters)

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from cselab.encoding import Encode
 from cselab.losses import Loss, focal_info_nce
-from cselab.methods.base import Encode, Method, Views, register
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("focal", "Focal-InfoNCE")
@@ -20,11 +23,12 @@ class Focal(Method):
     See also: `SimCSE`; `cselab.losses.focal_info_nce` on what `detach` does to the gradient.
     """
 
-    temperature: float | None = None
-    m: float = 0.3
+    temperature: Positive | None = None
+    m: NonNegative = 0.3
     detach: bool = False
 
     variants = {"paper": {}, "released": {}, "printed": {}}
+    recipes = SIMCSE_RECIPES
 
     def prepare(self, encoder: nn.Module) -> None:
         if self.temperature is None:
@@ -32,7 +36,7 @@ class Focal(Method):
             self.temperature = (0.05 if roberta else 0.07) * (10 if self.variant == "printed" else 1)
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        return Views(*encode(batch, times=2))
+        return Views(*encode(batch, batch))
 
     def loss(self, v: Views) -> Loss:
         return focal_info_nce(v.anchor, v.positive, self.temperature, self.m, self.detach)

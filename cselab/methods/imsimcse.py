@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
-from cselab.methods.base import Encode, Method, Views, register
+from cselab.encoding import Encode
+from cselab.losses import Loss, dimension_contrastive, info_nce, off_dropout_info_nce
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.recipe import SIMCSE_RECIPES, Recipe
+
+RECIPES = SIMCSE_RECIPES | {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
 
 
 @register("imsimcse", "ImSimCSE")
@@ -13,37 +18,51 @@ class ImSimCSE(Method):
 
         l = l_off-info + weight * l_DCL                                        Eq. 6, from Eq. 3 and Eq. 5
 
-    Negatives are measured between vectors encoded with dropout off, positives between two dropout views.
+    Negatives are measured between vectors encoded with dropout off, positives between two dropout views. Each part
+    can be had alone: `weight=0` leaves out the dimensions, `off_dropout=False` takes SimCSE's InfoNCE.
 
     What differs between the text and the code of the authors:
 
     * `m`: the text multiplies the sum of the negatives (Eq. 3, `m_on="negatives"`), the code the positive's
-      logit (`m_on="positive"`).
-    * `scale` of the dimension-wise term: as printed it is a sum over the dimensions without division by N, two
+      logit (`m_on="positive"`), by 0.9 in the script for off-dropout alone and by 1 in the one for both parts,
+      which is `variant="released"`.
+    * `reduction` of the dimension-wise term: as printed it is a sum over the dimensions without division by N, two
       orders above the InfoNCE term; the code divides by N and takes the mean. The default takes the text's m and
-      the code's scale; "paper" and "released" take both from one side.
+      the code's mean; `variant="paper"` has the printed sum.
 
     See also: `SimCSE`; `Noise`, the experiment that led to off-dropout; `BarlowTwins`, the one that led to the
     dimension-wise term.
     """
 
-    temperature: float = 0.05
-    m: float = 0.9
+    temperature: Positive = 0.05
+    off_dropout: bool = True
+    m: Positive = 0.9
     m_on: Literal["negatives", "positive"] = "negatives"
-    weight: float = 0.1
-    dimension_temperature: float = 5.0
-    scale: Literal["released", "paper"] = "released"
+    weight: NonNegative = 0.1
+    dimension_temperature: Positive = 5.0
+    reduction: Literal["mean", "sum"] = "mean"
 
-    variants = {"paper": {"scale": "paper"}, "released": {"m_on": "positive"}}
+    variants = {"paper": {"reduction": "sum"}, "released": {"m": 1.0, "m_on": "positive"}}
+    recipes = RECIPES
+
+    def prepare(self, encoder) -> None:
+        if not self.off_dropout and self.weight == 0:
+            raise ValueError("imsimcse with off_dropout=False and weight=0 is plain SimCSE: train simcse")
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        return Views(*encode(batch, times=2), clean=encode(batch, dropout=False))
+        pair = encode(batch, batch)
+        return Views(*pair, clean=encode(batch, dropout=False) if self.off_dropout else None)
 
     def loss(self, v: Views) -> Loss:
-        off_dropout = off_dropout_info_nce(
-            v.anchor, v.positive, v.clean, self.temperature, self.m, self.m_on
-        )  # Eq. 3
+        if self.off_dropout:
+            loss = off_dropout_info_nce(
+                v.anchor, v.positive, v.clean, self.temperature, self.m, self.m_on
+            )  # Eq. 3
+        else:
+            loss = info_nce(v.anchor, v.positive, self.temperature)  # Eq. 2
+        if self.weight == 0:
+            return loss
         dimensions = dimension_contrastive(
-            v.anchor, v.positive, self.dimension_temperature, self.scale
+            v.anchor, v.positive, self.dimension_temperature, self.reduction
         )  # Eq. 5
-        return off_dropout + self.weight * dimensions  # Eq. 6
+        return loss + self.weight * dimensions  # Eq. 6

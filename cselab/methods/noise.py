@@ -6,8 +6,11 @@ from typing import Literal
 import torch
 from torch import nn
 
+from cselab.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
-from cselab.methods.base import Encode, Method, Views, register
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.imsimcse import RECIPES
 
 
 @register("noise", "SimCSE, noise experiment")
@@ -17,27 +20,29 @@ class Noise(Method):
         +noise   z + g,  g ~ N(0, variance)              `variance` > 0
         -noise   mean of `mean_of` dropout views         `mean_of` > 1, the paper's K = 10; two disjoint sets
 
-    The text says "variance 0.1", the comment left in the released code "standard deviation 0.1", which is
-    `variance=0.01`. The noise is added after the head.
+    One of the two must be set. The text says "variance 0.1", a comment left in the released code "standard deviation
+    0.1", which is `variance=0.01`. The noise is added after the head. There is no released variant: its +noise stands
+    in that comment alone, on one of the views, and its -noise takes one mean for both sides.
 
     See also: `ImSimCSE`, whose off-dropout negatives are the limit of `mean_of` without its cost.
     """
 
-    temperature: float = 0.05
+    temperature: Positive = 0.05
     on: Literal["positives", "negatives"] = "negatives"
-    variance: float = 0.0
-    mean_of: int = 1
+    variance: NonNegative = 0.0
+    mean_of: Count = 1
 
-    variants = {"paper": {"variance": 0.1}, "released": {"variance": 0.01}}
+    recipes = RECIPES
 
     def prepare(self, encoder: nn.Module) -> None:
-        if self.mean_of < 1 or self.variance < 0:
+        if self.mean_of == 1 and self.variance == 0:
             raise ValueError(
-                f"mean_of must be at least 1 and variance at least 0, got {self.mean_of} and {self.variance}"
+                "noise with variance=0 and mean_of=1 changes nothing and would train plain SimCSE: give variance "
+                "(+noise; the paper's is 0.1) or mean_of (-noise; the paper's K is 10)"
             )
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        passes = encode(batch, times=2 * self.mean_of)
+        passes = encode(*[batch] * (2 * self.mean_of))
         changed = [torch.stack(passes[half::2]).mean(0) for half in (0, 1)]
         if self.variance:
             changed = [z + self.variance**0.5 * self._gaussian_like(z) for z in changed]

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
-from cselab.losses import Loss, info_nce
-from cselab.methods.base import Encode, Method, Views, register
+from cselab.encoding import Encode
+from cselab.losses import Loss, info_nce, multi_positive_info_nce
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import Count, Positive
+from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("simcse", "SimCSE")
@@ -12,16 +15,34 @@ class SimCSE(Method):
 
         l_i = -log( exp(cos(z1_i, z2_i) / t) / sum_j exp(cos(z1_i, z2_j) / t) )        ImSimCSE Eq. 1, 2
 
+    `num_views` above 2 contrasts the anchor with each of the other dropout views and adds up (WhitenedCSE Eq. 7,
+    without the whitening). `symmetric` takes the mean of both directions, as NT-Xent does; SimCSE's authors saw no
+    difference.
+
     `head`: Linear + tanh in training, evaluated without it. Paper and released code agree where the vector is
     [CLS]; with a mean of tokens the released code has none.
 
     See also: every other method adds something to this one.
     """
 
-    temperature: float = 0.05
+    temperature: Positive = 0.05
+    num_views: Count = 2
+    symmetric: bool = False
+
+    variants = {"paper": {}, "released": {}}
+    recipes = SIMCSE_RECIPES
+
+    def prepare(self, encoder) -> None:
+        if self.num_views < 2 or (self.symmetric and self.num_views > 2):
+            raise ValueError(
+                f"num_views counts the anchor: at least 2, and 2 where symmetric is set; got {self.num_views}"
+            )
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        return Views(*encode(batch, times=2))
+        return Views(*encode(*[batch] * self.num_views))
 
     def loss(self, v: Views) -> Loss:
-        return info_nce(v.anchor, v.positive, self.temperature)
+        if len(v.positives) > 1:
+            return multi_positive_info_nce(v.anchor, list(v.positives), self.temperature)
+        there = info_nce(v.anchor, v.positive, self.temperature)
+        return 0.5 * (there + info_nce(v.positive, v.anchor, self.temperature)) if self.symmetric else there

@@ -4,6 +4,7 @@ run.json                  what runs: settings, versions, and at the end the best
 history.jsonl             one line a step
 checkpoint.safetensors    where to go on from (gone when the run is finished)
 best.safetensors          the best weights so far (gone when the run is finished)
+method.safetensors        when finished: what the method itself owns (a queue, a second network), if anything
 config.json, ...          when finished: the encoder itself, so that the folder is an encoder
 """
 
@@ -30,6 +31,7 @@ class RunFolder:
         self.path = Path(path)
         self.checkpoint = self.path / "checkpoint.safetensors"
         self.best = self.path / "best.safetensors"
+        self.method = self.path / "method.safetensors"
 
     @contextmanager
     def locked(self) -> Iterator["RunFolder"]:

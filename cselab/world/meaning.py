@@ -63,3 +63,9 @@ class Sentence:
 
     def __str__(self) -> str:
         return self.text
+
+
+def overlap(pair: tuple[Sentence, Sentence]) -> float:
+    """Jaccard similarity of the two sets of words."""
+    one, two = (set(sentence.text.lower().strip(".?").split()) for sentence in pair)
+    return len(one & two) / len(one | two)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from cselab.world.composer import Composer
 from cselab.world.frames import Frame, read_frames
 from cselab.world.grammar import QUESTIONS, Grammar
 from cselab.world.lexicon import Lexicon
-from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
+from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing, overlap
+from cselab.world.rows import rows
 from cselab.world.rubric import Rubric
 
 # Kinds of STS pairs by grade: name, what is changed, and whether the two are worded as "alike" as can be, "free"
@@ -189,14 +190,14 @@ class World:
         """A meaning and its change, of a grade if asked, in different texts."""
         while True:
             first = self.meaning(rng, split, changes.NEEDS.get(change))
-            for second in (self._changed(first, change, rng) for _ in range(8)):
+            for second in (self.changed(first, change, rng) for _ in range(8)):
                 if second and grade in (None, self.rubric.grade(first, second)):
                     pair = self._worded(first, second, wording, rng)
                     if pair[0].text != pair[1].text:
                         return pair
 
-    def _changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
-        """The meaning changed, if it can be and stays in its split."""
+    def changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
+        """The meaning after a change of `cselab.world.changes`, if it can be made and stays in its split."""
         changed = getattr(changes, change)(self.composer, meaning, rng)
         return changed if changed and changed.split == meaning.split else None
 
@@ -211,6 +212,24 @@ class World:
         twos = [self.say(second, random.Random(seed)) for seed in seeds]
         different = [(one, two) for one in ones for two in twos if one.text != two.text]
         return (max if wording == "alike" else min)(different or [(ones[0], twos[0])], key=overlap)
+
+    def rows(self, columns: Sequence[str], n: int, split: str = "train") -> list[str] | list[tuple[str, ...]]:
+        """`n` rows for a method with these `columns`: texts for one column, tuples of texts for several.
+
+        * "sentence"; "paraphrase", the same meaning in other words; "negation", its denial in the same words;
+          "entailment", what follows from it; "contradiction", what cannot be true beside it;
+        * "entity", somebody or something with a name that it speaks of;
+        * "scene", 64 numbers with blanks between: what a picture of it would show (see `scene_vector`);
+        * "document", alone: five sentences that follow one another.
+
+        Raises:
+            ValueError: an unknown column, one given twice, a document beside others, an unknown split.
+
+        >>> World(seed=0).rows(("sentence", "entity"), 1)
+        [('A week ago, Nora Byrne bought the fresco from the gallery.', 'Nora Byrne')]
+        """
+        rng = self._random(f"rows/{'/'.join(columns)}", n, split)
+        return rows(self, columns, n, rng, split)
 
     # ---- labels ------------------------------------------------------------------------------------------
 
@@ -276,13 +295,13 @@ class World:
             case "paraphrase":  # another meaning in words as near as can be
                 first, same = self.meaning(rng, split), label == "paraphrase"
                 change = "same" if same else rng.choice(("negation", "roles", "opposite", "other", "number"))
-                second = self._changed(first, change, rng)
+                second = self.changed(first, change, rng)
                 if not second or (self.rubric.grade(first, second) == 5) != same:
                     return None
                 return self._worded(first, second, "free" if same else "alike", rng)
             case "entailment":  # not from a denial, which turns entailment round
                 premise, change = self.meaning(rng, split), rng.choice(ENTAILMENT[label])
-                hypothesis = self._changed(premise, change, rng)
+                hypothesis = self.changed(premise, change, rng)
                 passing = (
                     change == "opposite" and not self.frames[premise.frame].lasting
                 )  # may both come true
@@ -341,12 +360,6 @@ class World:
         if n < 1:
             raise ValueError(f"n is {n}; ask for at least 1")
         return random.Random(f"{self.seed}/{purpose}/{split}")
-
-
-def overlap(pair: tuple[Sentence, Sentence]) -> float:
-    """Jaccard similarity of the two sets of words."""
-    one, two = (set(sentence.text.lower().strip(".?").split()) for sentence in pair)
-    return len(one & two) / len(one | two)
 
 
 def direction(name: str, width: int) -> np.ndarray:

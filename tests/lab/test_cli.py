@@ -189,7 +189,7 @@ def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus
         ),
         ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
         ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
-        ("whitenedcse", "shuffle=perhaps", "'shuffle' takes true or false"),
+        ("whitenedcse", "running=perhaps", "'running' takes true or false"),
         ("whitenedcse", "layout=thirds", "layout of whitenedcse is 'thirds'; choose one of 'per_view'"),
         ("focal", "temperature=hot", "'temperature' takes float | None; got 'hot'"),
     ],
@@ -513,7 +513,7 @@ def test_methods_lists_all_and_shows_one_with_its_parameters():
     assert all(re.search(rf"^{name} +\S", said, re.MULTILINE) for name in METHODS)
     for name, method in METHODS.items():
         said = run("methods", name)
-        for parameter, default in method.parameters().items():
+        for parameter, default in method.hyperparameters().items():
             assert f"  {parameter} = {default!r}" in said
         assert all(f"variant={variant}" in said for variant in method.variants)
 

@@ -6,8 +6,8 @@ import torch
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 
 
-@pytest.mark.parametrize("scale", ["released", "paper"])
-def test_dimension_contrastive_agrees_with_loops(make_views, scale):
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_dimension_contrastive_agrees_with_loops(make_views, reduction):
     views, rows, width, temperature = make_views(), 6, 5, 2.0
     columns = []
     for view in views:
@@ -15,7 +15,7 @@ def test_dimension_contrastive_agrees_with_loops(make_views, scale):
         for c in range(width):
             values = view[:, c].tolist()
             mean = sum(values) / rows
-            divisor = rows if scale == "released" else rows - 1
+            divisor = rows if reduction == "mean" else rows - 1
             variance = sum((value - mean) ** 2 for value in values) / divisor
             standardised.append([(value - mean) / sqrt(variance + 1e-5) for value in values])
         columns.append(standardised)
@@ -24,10 +24,10 @@ def test_dimension_contrastive_agrees_with_loops(make_views, scale):
         similarities = []
         for d in range(width):
             dot = sum(a * b for a, b in zip(columns[0][c], columns[1][d], strict=True))
-            similarities.append(dot / (rows * temperature if scale == "released" else temperature))
+            similarities.append(dot / (rows * temperature if reduction == "mean" else temperature))
         losses.append(-log(exp(similarities[c]) / sum(exp(s) for s in similarities)))
-    expected = sum(losses) / width if scale == "released" else sum(losses)
-    loss = dimension_contrastive(*views, temperature, scale)
+    expected = sum(losses) / width if reduction == "mean" else sum(losses)
+    loss = dimension_contrastive(*views, temperature, reduction)
     assert loss.floats() == {"dimension_contrastive": pytest.approx(expected, abs=1e-10)}
 
 
@@ -43,16 +43,16 @@ def test_the_scales_convert_into_each_other(make_views):
     rows, width = 40, 5
     view1, view2 = make_views(rows=rows, width=width)
     released = dimension_contrastive(view1, view2, 5.0).total
-    paper = dimension_contrastive(view1, view2, (rows - 1) * 5.0, "paper").total / width
+    paper = dimension_contrastive(view1, view2, (rows - 1) * 5.0, "sum").total / width
     torch.testing.assert_close(paper, released, rtol=1e-7, atol=0)
-    nearly = dimension_contrastive(view1, view2, rows * 5.0, "paper").total / width
+    nearly = dimension_contrastive(view1, view2, rows * 5.0, "sum").total / width
     torch.testing.assert_close(nearly, released, rtol=1 / rows, atol=0)  # but for the variance's divisor
 
 
 def test_uncorrelated_dimensions_have_a_closed_form():
     view = torch.tensor([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=torch.float64)
     released, paper = (
-        dimension_contrastive(view, view, 2.0, scale).total.item() for scale in ("released", "paper")
+        dimension_contrastive(view, view, 2.0, reduction).total.item() for reduction in ("mean", "sum")
     )
     assert released == pytest.approx(log(1 + 2 * exp(-1 / 2)), rel=1e-5)
     assert paper == pytest.approx(3 * log(1 + 2 * exp(-3 / 2)), rel=1e-5)
@@ -66,17 +66,17 @@ def test_dimensions_that_are_all_the_same_cost_log_d():
 def test_location_and_scale_of_a_dimension_do_not_matter_to_the_contrast(make_views):
     view1, view2 = make_views()
     moved = view2 * torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]) + torch.arange(5)
-    for scale in ("released", "paper"):
-        before, after = (dimension_contrastive(view1, view, 5.0, scale).total for view in (view2, moved))
+    for reduction in ("mean", "sum"):
+        before, after = (dimension_contrastive(view1, view, 5.0, reduction).total for view in (view2, moved))
         torch.testing.assert_close(after, before, rtol=1e-4, atol=0)
 
 
 def test_a_dead_dimension_gives_no_nan(make_views):
-    for scale in ("released", "paper"):
+    for reduction in ("mean", "sum"):
         view1, view2 = make_views()
         view1[:, 2] = 0.0
         view1.requires_grad_()
-        loss = dimension_contrastive(view1, view2, 5.0, scale).total
+        loss = dimension_contrastive(view1, view2, 5.0, reduction).total
         assert loss.isfinite()
         assert torch.autograd.grad(loss, view1)[0].isfinite().all()
 

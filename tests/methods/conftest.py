@@ -1,13 +1,11 @@
 """Two encoders for methods: a table whose vectors are known, and the trainer's own on a tiny BERT."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_rows, make_sentences
 from torch import nn
 
-from cselab.training import _Encode
+from cselab.encoding import Encode
 
 BATCH = make_sentences(12)
 
@@ -30,14 +28,14 @@ class Table(nn.Module):
         """Give the same noise again."""
         self.generator.manual_seed(1)
 
-    def forward(self, batch, *, times=None, dropout=True, head=True):
-        rows = self.vectors[[BATCH.index(sentence) for sentence in batch]]
+    def forward(self, *batches, dropout=True, head=True):
         views = []
-        for _ in range(times or 1):
+        for batch in batches:
+            rows = self.vectors[[BATCH.index(sentence) for sentence in batch]]
             noise = torch.randn(rows.shape, generator=self.generator) if dropout else 0
             view = rows + self.noise * noise
             views.append(self.head(view) if head and self.head is not None else view)
-        return views if times is not None else views[0]
+        return views if len(batches) > 1 else views[0]
 
 
 @pytest.fixture
@@ -50,9 +48,10 @@ def table():
     """`table(method)`: the known encoder with the method's own head, the method prepared and seeded."""
 
     def make(method, **options):
-        method.prepare(make_encoder(layers=1))
+        tiny = make_encoder(layers=1)
+        method.prepare(tiny)
         method.seed(0)
-        return Table(method.build_head(8, torch.Generator().manual_seed(0)), **options)
+        return Table(method.build(tiny, BATCH, torch.Generator().manual_seed(0)), **options)
 
     return make
 
@@ -65,10 +64,12 @@ def trainer():
         encoder = make_encoder(family, layers=1, dropout=dropout)
         method.prepare(encoder)
         method.seed(0)
-        encoder.attach_head(method.build_head(8, torch.Generator().manual_seed(0)))
+        rows = make_rows(method.columns, 12)
+        encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
         encoder.train()
+        method.train()
         torch.manual_seed(0)
-        return _Encode(encoder, 32, SimpleNamespace(num_processes=1, process_index=0)), encoder
+        return Encode(encoder, 32), encoder
 
     return make
 

@@ -2,9 +2,10 @@ import pytest
 import torch
 from tiny import make_encoder
 
+from cselab.heads import MLPHead
 from cselab.losses import multi_positive_info_nce
-from cselab.methods import WhitenedCSE
-from cselab.sgw import ShuffledGroupWhitening, covariance
+from cselab.methods import SimCSE, WhitenedCSE
+from cselab.sgw import ShuffledGroupWhitening, covariance, whitening_matrix
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_the_released_layout_keeps_each_view_with_its_sentence(table, batch, whi
 
 @pytest.mark.parametrize(("options", "width"), [({}, 2), ({"num_groups": 2}, 4), ({"num_groups": 8}, 1)])
 def test_num_groups_counts_groups_and_is_half_the_width_by_default(options, width, trainer, batch):
-    method = WhitenedCSE(shuffle=False, **options)
+    method = WhitenedCSE(kind="group", **options)
     encode, encoder = trainer(method)
     whitening = encoder.head.whitening
     assert whitening.num_groups == 8 // width
@@ -105,7 +106,13 @@ def test_num_groups_counts_groups_and_is_half_the_width_by_default(options, widt
 
 def test_every_option_of_the_whitening_reaches_it(trainer):
     method = WhitenedCSE(
-        num_groups=2, shuffle=False, eps=1e-3, divisor="n-1", gradient_through_matrix=True, momentum=0.5
+        num_groups=2,
+        kind="group",
+        eps=1e-3,
+        shrinkage=0.1,
+        divisor="n-1",
+        gradient_through_matrix=True,
+        momentum=0.5,
     )
     _, encoder = trainer(method)
     layer = encoder.head.whitening
@@ -113,11 +120,12 @@ def test_every_option_of_the_whitening_reaches_it(trainer):
         layer.num_groups,
         layer.shuffle,
         layer.eps,
+        layer.shrinkage,
         layer.divisor,
         layer.gradient_through_matrix,
         layer.momentum,
     )
-    assert found == (2, False, 1e-3, "n-1", True, 0.5)
+    assert found == (2, False, 1e-3, 0.1, "n-1", True, 0.5)
 
 
 @pytest.mark.parametrize("reduction", ["outside", "inside", "inside_printed"])
@@ -146,12 +154,54 @@ def test_the_running_estimates_follow_the_batches(variant, trainer, batch):
     [
         ({"num_views": 1}, "num_views counts the anchor and must be at least 2, got 1"),
         (
-            {"momentum": None},
-            "momentum must be a number: without running estimates the head has no inference",
+            {"backbone_passes": 1, "kind": "group"},
+            "one backbone pass and kind='group' make 3 identical views",
         ),
+        ({"backbone_passes": 1, "kind": "none"}, "one backbone pass and kind='none' make 3 identical views"),
         ({"backbone_passes": 2}, r"backbone_passes must be 1 or num_views \(3\), got 2"),
     ],
 )
 def test_values_without_meaning_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         WhitenedCSE(**options).prepare(make_encoder(layers=1))
+
+
+@pytest.mark.parametrize("kind", ["zca", "pca"])
+def test_all_channels_at_once_are_whitened_by_the_running_estimates(kind, trainer, batch):
+    """Eq. 13: after two batches the weights are 1 - 0.5 and 0.5 of their sum; 12 rows would not do alone."""
+    method = WhitenedCSE(kind=kind, running=True, momentum=0.5)
+    encode, encoder = trainer(method)
+    layer = encoder.head.whitening
+    assert (layer.num_groups, layer.kind, layer.shuffle, layer.estimate) == (1, kind, False, "running")
+    method.views(encode, batch)
+    x = encode(batch, head=False).detach()
+    white = layer(x)
+    mapped = layer.eval()(x)
+    torch.testing.assert_close(white, mapped)
+    by_hand = whitening_matrix(layer.running_covariance, kind, layer.eps)
+    torch.testing.assert_close(white, (x - layer.running_mean) @ by_hand, atol=1e-4, rtol=1e-4)
+
+
+def test_without_whitening_it_is_simcse_with_more_views(trainer, batch):
+    method = WhitenedCSE(kind="none")
+    encode, encoder = trainer(method)
+    assert isinstance(encoder.head, MLPHead)
+    ours = method.loss(method.views(encode, batch)).total
+    other = SimCSE(num_views=3)
+    encode, _ = trainer(other)
+    torch.testing.assert_close(ours, other.loss(other.views(encode, batch)).total)
+
+
+def test_the_number_of_groups_follows_the_family_of_the_encoder():
+    for family, width, groups in [("bert", 256, 128), ("roberta", 256, 256), ("roberta", 8, 4)]:
+        method = WhitenedCSE()
+        method.prepare(make_encoder(family, layers=1, width=width))
+        assert method.num_groups == groups
+    released = WhitenedCSE(variant="released")
+    released.prepare(make_encoder(layers=1, width=256))
+    assert released.num_groups == 128
+
+
+def test_the_paper_evaluates_the_vector_after_the_head():
+    assert WhitenedCSE(variant="paper").representation == "head"
+    assert WhitenedCSE().representation == WhitenedCSE(variant="released").representation == "backbone"

@@ -20,7 +20,7 @@ def methods(
         return
     method = get_method(name)
     typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nParameters (--set NAME=VALUE):")
-    for parameter, default in {"variant": "default", **method.parameters()}.items():
+    for parameter, default in {"variant": "default", **method.hyperparameters()}.items():
         typer.echo(f"  {parameter} = {default!r}")
     for variant, changes in method.variants.items():
         typer.echo(

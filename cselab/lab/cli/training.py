@@ -16,7 +16,7 @@ def _method(name: str, settings: dict[str, str]) -> Any:
     from cselab.methods import get_method
 
     method = get_method(name)
-    values = typed_parameters(name, {"variant": "default", **method.parameters()}, settings)
+    values = typed_parameters(name, {"variant": "default", **method.hyperparameters()}, settings)
     for parameter, value in values.items():
         wanted = method.__signature__.parameters[parameter].annotation
         kinds = get_args(wanted)

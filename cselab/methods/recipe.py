@@ -1,0 +1,44 @@
+"""The settings that a method's paper prints, by family of encoder."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a paper trained: what `cselab train --recipe paper` takes, for what is not given otherwise.
+
+    Attributes:
+        lr, batch_size, epochs, max_length, eval_every: as in `TrainConfig`.
+        pooling: of the encoder.
+        hyperparameters: of the method, where they depend on the family.
+    """
+
+    lr: float
+    batch_size: int = 64
+    epochs: float = 1.0
+    max_length: int = 32
+    eval_every: int = 125
+    pooling: str = "cls"
+    hyperparameters: dict[str, Any] = field(default_factory=dict)
+
+
+def family(encoder: nn.Module) -> str:
+    """ "bert-base", "bert-large", "roberta-base" or "roberta-large": large is 1,024 wide or more.
+
+    Anything that is not a RoBERTa counts as BERT, as in the papers' scripts.
+    """
+    config = encoder.backbone.config
+    kind = "roberta" if "roberta" in config.model_type else "bert"
+    return f"{kind}-{'large' if config.hidden_size >= 1024 else 'base'}"
+
+
+SIMCSE_RECIPES = {
+    "bert-base": Recipe(lr=3e-5),
+    "bert-large": Recipe(lr=1e-5),
+    "roberta-base": Recipe(lr=1e-5, batch_size=512),
+    "roberta-large": Recipe(lr=3e-5, batch_size=512),
+}
+"""Unsupervised SimCSE's; Focal-InfoNCE prints the same (its Table 1)."""

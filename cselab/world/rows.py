@@ -1,0 +1,62 @@
+"""Rows of a corpus with several columns: a sentence, and what a method wants beside it, from one meaning."""
+
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cselab.world.changes import NEEDS
+from cselab.world.meaning import Sentence, overlap
+
+if TYPE_CHECKING:
+    from cselab.world.world import World
+
+CHANGES = {
+    "paraphrase": ("same",),
+    "negation": ("negation",),
+    "entailment": ("less", "hypernym"),
+    "contradiction": ("negation", "opposite"),
+}
+"""Columns that are sentences of a changed meaning, and by which changes. A negation keeps the words as far as it can,
+the others take other words."""
+
+COLUMNS = ("sentence", *CHANGES, "entity", "scene", "document")
+
+
+def rows(world: "World", columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
+    """`n` rows with these columns, their first texts all different: see `World.rows`."""
+    for column in columns:
+        if column not in COLUMNS:
+            raise ValueError(f"unknown column {column!r}; the world's columns are: {', '.join(COLUMNS)}")
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"columns is {tuple(columns)!r}: name each column once, at least one")
+    if "document" in columns:
+        if len(columns) > 1:
+            raise ValueError("a document stands alone: columns=('document',)")
+        return [" ".join(sentence.text for sentence in told) for told in world.documents(n, split)]
+    found: dict[str, tuple[str, ...]] = {}
+    while len(found) < n:
+        sentence = world.say(world.meaning(rng, split), rng)
+        row = tuple(_text(world, column, sentence, rng) for column in columns)
+        if all(row):
+            found.setdefault(sentence.text, row)
+    return [row if len(columns) > 1 else row[0] for row in found.values()]
+
+
+def _text(world: "World", column: str, sentence: Sentence, rng: random.Random) -> str:
+    """What stands in a column beside the sentence; nothing where its meaning has no such thing."""
+    meaning = sentence.meaning
+    if column == "sentence":
+        return sentence.text
+    if column == "entity":
+        nouns = [world.lexicon.nouns[thing.noun] for _, thing in meaning.roles if thing.noun]
+        names = [noun.name for noun in nouns if noun.kind == "name"]
+        return rng.choice(names) if names else ""
+    if column == "scene":
+        return " ".join(f"{value:.4f}" for value in world.scene_vector(meaning))
+    change = rng.choice(CHANGES[column])
+    possible = NEEDS.get(change, lambda frame: True)(world.frames[meaning.frame])
+    changed = world.changed(meaning, change, rng) if possible else None
+    worded = [world.say(changed, rng) for _ in range(6)] if changed else []
+    different = [one for one in worded if one.text != sentence.text]
+    nearest = max if column == "negation" else min
+    return nearest(different, key=lambda one: overlap((sentence, one))).text if different else ""
