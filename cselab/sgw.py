@@ -282,15 +282,15 @@ class ShuffledGroupWhitening(nn.Module):
         """Whiten `x`. In training, `permutation` takes the place of the one the layer would draw."""
         if x.shape[1] != self.width:
             raise ValueError(f"this layer whitens {self.width} channels, x has {x.shape[1]}")
-        if self.training and self.momentum is not None:
-            self._follow(x.detach(), self.momentum)
+        if self.training and self.estimate == "running":
+            self._follow(x.detach())
         if not self.training or self.estimate == "running":
             with torch.autocast(x.device.type, enabled=False):
                 weight, bias = self._inference_map()
                 return F.linear(x.to(weight.dtype), weight, bias)
         if permutation is None:
             permutation = self.draw_permutation() if self.shuffle else torch.arange(self.width)
-        return shuffled_group_whiten(
+        whitened = shuffled_group_whiten(
             x,
             self.num_groups,
             permutation,
@@ -300,6 +300,8 @@ class ShuffledGroupWhitening(nn.Module):
             divisor=self.divisor,
             gradient_through_matrix=self.gradient_through_matrix,
         )
+        self._follow(x.detach())
+        return whitened
 
     def draw_permutation(self) -> Int[Tensor, " d"]:
         """The next permutation of the layer's own generator."""
@@ -331,8 +333,11 @@ class ShuffledGroupWhitening(nn.Module):
         )
 
     @torch.no_grad()
-    def _follow(self, x: Float[Tensor, "n d"], momentum: float) -> None:
+    def _follow(self, x: Float[Tensor, "n d"]) -> None:
         """Eq. 13 with its weights summing to one: 1 for the first batch, towards 1 - momentum."""
+        momentum = self.momentum
+        if momentum is None:
+            return
         self.updates += 1
         weight = ((1 - momentum) / (1 - momentum ** self.updates.double())).to(self.running_mean.dtype)
         self.running_mean.lerp_(x.to(self.running_mean.dtype).mean(0), weight)

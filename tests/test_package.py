@@ -27,7 +27,7 @@ def test_the_promised_names_are_there():
     assert list(inspect.signature(train).parameters)[:6] == [
         "encoder",
         "method",
-        "sentences",
+        "corpus",
         "config",
         "evaluator",
         "callbacks",

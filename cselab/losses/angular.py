@@ -18,7 +18,7 @@ def arc_con(
 
         l_i = -log( exp(p_i) / (exp(p_i) + sum_{j != i} exp(cos(a_ij) / t)) ),   p_i = cos(a_ii + margin) / t
 
-    with a_ij the angle between view1_i and view2_j, t = temperature; the mean over i. ArcCSE, survey Eq. 2
+    with a_ij the angle between anchor_i and positive_j, t = temperature; the mean over i. ArcCSE, survey Eq. 2
     (which leaves open whose view the negatives are; here, as in InfoNCE, the second). No code was released
     with ArcCSE.
 

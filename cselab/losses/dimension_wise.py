@@ -146,7 +146,7 @@ def barlow_twins(
 def cross_correlation(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"]) -> Float[Tensor, "d d"]:
     """The uncentred cross-correlation of dimensions, over the rows of two views.
 
-        C_cd = sum_i view1_ic view2_id / (|view1_.c| |view2_.d|)
+        C_cd = sum_i anchor_ic positive_id / (|anchor_.c| |positive_.d|)
 
     ImSimCSE Eq. 4. Entries lie in [-1, 1]; the rank is at most min(N, d). A dimension that is 0 in every row
     has 0 everywhere.

@@ -19,7 +19,7 @@ def focal_info_nce(
 
         l_i = -log( exp(p_i^2 / t) / (exp(p_i^2 / t) + sum_{j != i} exp(n_ij (n_ij + m) / t)) )
 
-    with p_i = cos(view1_i, view2_i), n_ij = cos(view1_i, view2_j), t = temperature. Focal-InfoNCE Eq. 2; the
+    with p_i = cos(anchor_i, positive_i), n_ij = cos(anchor_i, positive_j), t = temperature. Focal-InfoNCE Eq. 2; the
     mean over i, as in its code, where the paper writes the sum.
 
     The factors are differentiated too, as in the released code: a positive's logit has derivative 2 p_i / t

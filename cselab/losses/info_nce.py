@@ -179,7 +179,7 @@ def off_dropout_info_nce(
 
         l_i = -log( exp(p_i) / (exp(p_i) + m sum_{j != i} exp(n_ij)) )
 
-    with p_i = cos(view1_i, view2_i) / temperature and n_ij = cos(clean_i, clean_j) / temperature; the mean
+    with p_i = cos(anchor_i, positive_i) / temperature and n_ij = cos(clean_i, clean_j) / temperature; the mean
     over i. ImSimCSE Eq. 3: noise helps in positives and harms in negatives. Both sides of a negative are
     noise-free, and the gradient flows through them. The paper multiplies the negatives by m, its released
     code the positive logit (`m_on="positive"`): see `decoupled_info_nce`, of which this is a call.

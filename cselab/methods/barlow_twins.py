@@ -8,7 +8,7 @@ from cselab.encoding import Encode
 from cselab.losses import Loss, barlow_twins, info_nce
 from cselab.methods.base import Method, Views, register
 from cselab.methods.hyperparameters import NonNegative, Positive, Whole
-from cselab.methods.imsimcse import RECIPES
+from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("barlow_twins", "SimCSE + Barlow Twins")
@@ -31,7 +31,7 @@ class BarlowTwins(Method):
     artificial_rows: Whole = 0
     shared_rows: bool = True
 
-    recipes = RECIPES
+    recipes = IMSIMCSE_RECIPES
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
         return Views(*encode(batch, batch))

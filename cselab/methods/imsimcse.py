@@ -7,9 +7,7 @@ from cselab.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive, info_nce, off_dropout_info_nce
 from cselab.methods.base import Method, Views, register
 from cselab.methods.hyperparameters import NonNegative, Positive
-from cselab.methods.recipe import SIMCSE_RECIPES, Recipe
-
-RECIPES = SIMCSE_RECIPES | {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
+from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("imsimcse", "ImSimCSE")
@@ -43,7 +41,7 @@ class ImSimCSE(Method):
     reduction: Literal["mean", "sum"] = "mean"
 
     variants = {"paper": {"reduction": "sum"}, "released": {"m": 1.0, "m_on": "positive"}}
-    recipes = RECIPES
+    recipes = IMSIMCSE_RECIPES
 
     def prepare(self, encoder) -> None:
         if not self.off_dropout and self.weight == 0:

@@ -10,7 +10,7 @@ from cselab.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
 from cselab.methods.base import Method, Views, register
 from cselab.methods.hyperparameters import Count, NonNegative, Positive
-from cselab.methods.imsimcse import RECIPES
+from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("noise", "SimCSE, noise experiment")
@@ -32,7 +32,7 @@ class Noise(Method):
     variance: NonNegative = 0.0
     mean_of: Count = 1
 
-    recipes = RECIPES
+    recipes = IMSIMCSE_RECIPES
 
     def prepare(self, encoder: nn.Module) -> None:
         if self.mean_of == 1 and self.variance == 0:

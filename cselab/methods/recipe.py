@@ -42,3 +42,6 @@ SIMCSE_RECIPES = {
     "roberta-large": Recipe(lr=3e-5, batch_size=512),
 }
 """Unsupervised SimCSE's; Focal-InfoNCE prints the same (its Table 1)."""
+
+IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
+"""ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""

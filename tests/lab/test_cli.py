@@ -134,7 +134,7 @@ def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch)
     module = sys.modules["cselab.training"]
     take = module._Training._take_step
 
-    def interrupted(self):
+    def interrupted(self, evaluate):
         if self.step == 3:
             raise KeyboardInterrupt
         return take(self)
@@ -190,7 +190,7 @@ def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus
         ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
         ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
         ("whitenedcse", "running=perhaps", "'running' takes true or false"),
-        ("whitenedcse", "layout=thirds", "layout of whitenedcse is 'thirds'; choose one of 'per_view'"),
+        ("whitenedcse", "layout=thirds", "layout of whitenedcse is 'thirds'; it must be one of 'per_view'"),
         ("focal", "temperature=hot", "'temperature' takes float | None; got 'hot'"),
     ],
 )
