@@ -137,7 +137,7 @@ def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch)
     def interrupted(self, evaluate):
         if self.step == 3:
             raise KeyboardInterrupt
-        return take(self)
+        return take(self, evaluate)
 
     options = ("--dev", "none", "--eval-every", "2")
     with monkeypatch.context() as patch:
