@@ -2,6 +2,7 @@
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
+    RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
 `link` makes panels move together. `panel` says how a panel is built, `page` how its figures get into pages read
@@ -12,6 +13,15 @@ from .alignment_uniformity import AlignmentUniformity
 from .embedding_map import EmbeddingMap
 from .linking import Link, link
 from .panel import Panel
+from .rank_lab import RankLab
 from .whitening_lab import WhiteningLab
 
-__all__ = ["AlignmentUniformity", "EmbeddingMap", "Link", "Panel", "WhiteningLab", "link"]
+__all__ = [
+    "AlignmentUniformity",
+    "EmbeddingMap",
+    "Link",
+    "Panel",
+    "RankLab",
+    "WhiteningLab",
+    "link",
+]

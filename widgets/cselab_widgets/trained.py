@@ -1,0 +1,124 @@
+"""What training made of it: the gains a paper prints beside those measured here, row by row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import plotly.graph_objects as go
+
+from cselab.lab.published import published_table
+
+from .panel import rounded
+from .planes import Plane
+from .theme import INK, OKABE_ITO
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Points over the baseline: as published, and as measured here (mean of `seeds` runs, 95 % interval)."""
+
+    row: str
+    published: float | None
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 0
+
+
+def gains(results: Any, paper: str, table: int) -> tuple[Gain, ...]:
+    """The rows of an experiment; without results those of the published table, over its first row.
+
+    Args:
+        results: None; what `cselab.lab.experiments.read_results` gives; or its frame `beside()`, of which the rows of
+            the first column are shown.
+        paper, table: the published table.
+
+    Raises:
+        ValueError: a frame without the columns that `beside()` has.
+    """
+    if results is None:
+        cells = [cell for cell in published_table(paper, table).cells if cell.column == "Avg."]
+        return tuple(Gain(cell.row, cell.value - cells[0].value) for cell in cells[1:])
+    frame = results.beside() if hasattr(results, "beside") else results
+    wanted = ["row", "column", "published_gain", "gain", "gain_low", "gain_high", "n"]
+    missing = [name for name in wanted if name not in frame]
+    if missing:
+        raise ValueError(
+            f"results has no column {missing[0]!r}; give what cselab.lab.experiments.beside(...) returns."
+        )
+    first = frame[frame["column"] == frame["column"].iloc[0]]
+    read = [
+        Gain(row, *map(_number, (published, ours, low, high)), int(seeds))
+        for row, published, ours, low, high, seeds in zip(
+            *(first[name] for name in wanted if name != "column"), strict=True
+        )
+    ]
+    return tuple(gain for gain in read if gain.published or gain.ours is not None)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or isnan(value) else float(value)
+
+
+def gains_plane(rows: Sequence[Gain], title: str) -> Plane:
+    """Published gains as diamonds, ours as dots with their interval; right of the line is better than SimCSE."""
+    ours = [gain for gain in rows if gain.ours is not None]
+    spread = {
+        side: [0.0 if end is None else abs(end - gain.ours) for gain, end in ends]
+        for side, ends in (
+            ("array", [(gain, gain.high) for gain in ours]),
+            ("arrayminus", [(gain, gain.low) for gain in ours]),
+        )
+    }
+    printed = [gain for gain in rows if gain.published is not None]
+    traces = [
+        go.Scatter(
+            x=rounded(gain.published for gain in printed),
+            y=[gain.row for gain in printed],
+            uid="published",
+            name="published",
+            mode="markers",
+            marker={"color": OKABE_ITO[4], "symbol": "diamond", "size": 11},
+            hovertemplate="%{y}: %{x:+.2f} published<extra></extra>",
+        ),
+        go.Scatter(
+            x=rounded(gain.ours for gain in ours),
+            y=[gain.row for gain in ours],
+            uid="ours",
+            name="ours",
+            showlegend=bool(ours),
+            mode="markers",
+            marker={"color": OKABE_ITO[0], "size": 10},
+            error_x={"type": "data", "symmetric": False, "thickness": 1.5, **spread},
+            text=[f"{gain.seeds} seed{'s' * (gain.seeds != 1)}" for gain in ours],
+            hovertemplate="%{y}: %{x:+.2f} here, %{text}<extra></extra>",
+        ),
+    ]
+    x = {"title": {"text": "points over SimCSE"}, "zeroline": True, "zerolinecolor": INK, "zerolinewidth": 1}
+    ends = [0.0, *(end for gain in rows for end in (gain.published, gain.low, gain.ours, gain.high) if end)]
+    span = max(max(ends) - min(ends), 1.0)
+    x["range"] = rounded([min(ends) - 0.35 * span, max(ends) + 0.12 * span])
+    order = [gain.row for gain in rows]
+    # The names stand inside, above their rows: beside the axis they would lie over the next plane.
+    y = {
+        "categoryorder": "array",
+        "categoryarray": order[::-1],
+        "ticklabelposition": "inside top",
+        "ticks": "",
+    }
+    y["range"] = [-0.5, len(rows) - 0.3]
+    return Plane(title, traces, x, y)
+
+
+def in_words(rows: Sequence[Gain]) -> list[str]:
+    """The gains, a line each."""
+    width = max(len(gain.row) for gain in rows)
+    lines = []
+    for gain in rows:
+        parts = [] if gain.published is None else [f"published {gain.published:+6.2f}"]
+        if gain.ours is not None:
+            interval = "" if gain.low is None else f" [{gain.low:+.2f}, {gain.high:+.2f}]"
+            parts.append(f"ours {gain.ours:+6.2f}{interval} ({gain.seeds} seeds)")
+        lines.append(f"  {gain.row:{width}}  {'  '.join(parts)}")
+    return lines
