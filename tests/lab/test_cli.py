@@ -671,7 +671,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ("evaluate micro --taks STS12", "Allowed: --suite, --task, --data"),
         ("data check --deep", "No such option: --deep"),
         ("--fast", "No such option: --fast"),
-        ("trian simcse", "methods, pretrain, doctor, published, data, notebooks, world"),
+        ("trian simcse", "methods, pretrain, doctor, published, data, notebooks, world, experiment"),
         ("data fetsh", "Allowed: check, fetch"),
         ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
         ("notebooks walk", "Allowed: run"),

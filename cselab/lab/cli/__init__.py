@@ -4,13 +4,14 @@ A command is a function in a module of its own kind; here each gets its name.
 """
 
 from cselab.lab.cli.data import data_app
+from cselab.lab.cli.experiments import experiment_app
 from cselab.lab.cli.frame import Command, group
 from cselab.lab.cli.measuring import encode, evaluate, references
 from cselab.lab.cli.notebooks import notebooks_app
+from cselab.lab.cli.published import published
 from cselab.lab.cli.showing import doctor, methods
 from cselab.lab.cli.training import pretrain, train
 from cselab.lab.cli.world import world_app
-from cselab.lab.published.command import published
 
 app = group("Contrastive learning of sentence embeddings: train, measure, take apart.")
 for command in (train, evaluate, references, encode, methods, pretrain, doctor, published):
@@ -18,3 +19,4 @@ for command in (train, evaluate, references, encode, methods, pretrain, doctor, 
 app.add_typer(data_app, name="data")
 app.add_typer(notebooks_app, name="notebooks")
 app.add_typer(world_app, name="world")
+app.add_typer(experiment_app, name="experiment")

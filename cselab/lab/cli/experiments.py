@@ -1,0 +1,107 @@
+"""`cselab experiment`: the papers' tables run again, and read beside the published numbers."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from cselab.lab.cli.frame import Command, group
+
+experiment_app = group(
+    "The papers' experiments: list them, run them, read them beside the published numbers."
+)
+
+ExperimentName = Annotated[str, typer.Argument(help="see `cselab experiment list`")]
+Size = Annotated[str, typer.Option("--profile", help="smoke, classroom or paper")]
+Results = Annotated[Path, typer.Option("--folder", help="where the results files are")]
+
+
+@experiment_app.command("list", cls=Command)
+def experiment_list() -> None:
+    """All experiments: the question, and how many rows."""
+    from cselab.lab.experiments import EXPERIMENTS
+
+    for name, experiment in EXPERIMENTS.items():
+        typer.echo(f"{name:22}{len(experiment.all_rows):>3} rows  {experiment.question}")
+
+
+@experiment_app.command("show", cls=Command)
+def experiment_show(
+    name: ExperimentName,
+    profile: Size = "classroom",
+    column: Annotated[
+        str | None, typer.Option(help="another column than the first; `cselab published` lists them")
+    ] = None,
+    form: Annotated[
+        Literal["text", "markdown", "latex", "csv", "html", "json"],
+        typer.Option("--format", help="how to print it"),
+    ] = "text",
+    folder: Results = Path("results"),
+) -> None:
+    """Published beside ours (mean ± sd over the seeds, how many), the difference, and what becomes of each claim.
+
+    json has every row and column; the other forms but text have the table alone.
+    """
+    from cselab.lab.experiments import read_results
+
+    found = read_results(name, profile, folder)
+    if form == "json":
+        cells = json.loads(found.beside().to_json(orient="records"))
+        claims = [vars(verdict) | {"answer": verdict.answer} for verdict in found.verdicts()]
+        typer.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
+    else:
+        typer.echo(str(found) if form == "text" and column is None else found.shown(column, form))
+
+
+@experiment_app.command("run", cls=Command)
+def experiment_run(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="one or more, or `all`")],
+    profile: Size = "classroom",
+    seeds: Annotated[str | None, typer.Option(help="such as 0-4 or 0,3,7; default: the profile's")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="label of a row; may be repeated")] = None,
+    workers: Annotated[int, typer.Option(min=0, help="processes to start here; 0 computes in this one")] = 0,
+    scheduler: Annotated[str | None, typer.Option(help="of a Dask cluster: tcp://HOST:PORT")] = None,
+    folder: Results = Path("results"),
+) -> None:
+    """Run what is missing, and show the table. Finished jobs are never computed twice; a killed run goes on."""
+    from cselab.lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, get_profile, run_experiment
+
+    chosen = list(EXPERIMENTS) if names == ["all"] else names
+    wanted = None if seeds is None else read_seeds(seeds)
+    get_profile(profile)
+    for name in chosen:
+        for label in only or ():
+            get_experiment(name).row(label)
+        get_experiment(name)
+    failed = False
+    for name in chosen:
+        try:
+            found = run_experiment(
+                name, profile, wanted, only or (), workers=workers, scheduler=scheduler, folder=folder
+            )
+        except JobsFailed as error:
+            typer.echo(str(error), err=True)
+            failed = True
+        else:
+            typer.echo(f"\n{found}\n")
+    if failed:
+        raise typer.Exit(1)
+
+
+def read_seeds(text: str) -> list[int]:
+    """Seeds as people write them.
+
+    >>> read_seeds("0-2,7")
+    [0, 1, 2, 7]
+
+    Raises:
+        ValueError: not numbers and ranges of them, or a range that goes down.
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = (side.strip() for side in part.partition("-"))
+        if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
+            raise ValueError(f"--seeds takes numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
+        found += range(int(first), int(last or first) + 1)
+    return found

@@ -1,0 +1,65 @@
+"""The texts that experiments train on, by name.
+
+"world:N"       N sentences of the bundled world
+"half-world:N"  half of them of the world, half of Simple English Wikipedia, shuffled
+"wiki1m"        the million sentences of Wikipedia that SimCSE publishes
+anything else   a text file, a sentence a line
+"""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+from cselab.data import MissingFile, data_root, read_sentences
+
+SIMPLE_WIKIPEDIA = ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", "simplewiki.txt")
+WIKI_1M = ("corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
+FROM_LINE = 300_000
+"""The first lines of the file are few long articles; from here on they are many short ones."""
+
+WORDS = (5, 40)
+
+
+@lru_cache(maxsize=2)
+def corpus(name: str) -> list[str]:
+    """The sentences of a corpus.
+
+    Raises:
+        MissingFile: the text is not in the data folder; says where it was looked for.
+    """
+    kind, _, number = name.partition(":")
+    if kind == "world":
+        return _world(int(number))
+    if kind == "half-world":
+        half = int(number) // 2
+        sentences = _world(half) + _simple_wikipedia(half)
+        random.Random(0).shuffle(sentences)
+        return sentences
+    if name == "wiki1m":
+        return list(read_sentences(_found(WIKI_1M, "cselab data fetch wiki1m")))
+    return list(read_sentences(name))
+
+
+def _world(n: int) -> list[str]:
+    from cselab.evaluators.world import the_world
+
+    return [sentence.text for sentence in the_world().sentences(n)]
+
+
+def _simple_wikipedia(n: int) -> list[str]:
+    path = _found(SIMPLE_WIKIPEDIA, "a text of Simple English Wikipedia, a sentence a line")
+    lines = islice(read_sentences(path), FROM_LINE, None)
+    short = (line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1])
+    return list(islice(short, n))
+
+
+def _found(places: tuple[str, ...], how: str) -> Path:
+    root = data_root()
+    for place in places:
+        if root is not None and (root / place).is_file():
+            return root / place
+    where = root or "a data folder (set CSELAB_DATA)"
+    raise MissingFile(f"no {places[-1]} in {where}: looked for {', '.join(places)}; get it with: {how}")

@@ -1,0 +1,289 @@
+"""A job is one row with one seed: settings that say everything, and the line of measured numbers that they give."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from cselab.data import MissingFile
+from cselab.lab.experiments.experiment import Experiment, Row, Size
+from cselab.lab.experiments.profiles import Profile, weights_of
+from cselab.versions import versions
+
+Report = Callable[[int, int], None]
+"""Called with the step that was reached, and the steps in all."""
+
+FIT_ON = 5000
+"""Sentences of the corpus that a post-hoc transform is fitted on."""
+
+CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
+"""What of the training history a line keeps, at the evaluated steps."""
+
+
+class NotPossible(ValueError):
+    """A row that cannot be run, now or under this profile; the message says why. It stays published only."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row with one seed.
+
+    Attributes:
+        label: of the row.
+        seed: None where nothing is drawn at random.
+        settings: everything that decides the numbers, JSON-able.
+        suites, geometry: what is measured, where the data are; see `Profile`.
+    """
+
+    label: str
+    seed: int | None
+    settings: dict[str, Any]
+    suites: tuple[str, ...]
+    geometry: str
+
+    @property
+    def hash(self) -> str:
+        """What two jobs share exactly when they would compute the same."""
+        content = json.dumps(self.settings, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @property
+    def name(self) -> str:
+        """For people: the row and the seed."""
+        return self.label if self.seed is None else f"{self.label}, seed {self.seed}"
+
+
+def jobs(experiment: Experiment, profile: Profile, seeds: Sequence[int]) -> tuple[list[Job], dict[str, str]]:
+    """The jobs of an experiment, seed by seed so that a run that stops early has whole tables, and the rows that
+    cannot be run with the reason. Rows with the same settings give one job, under the first label.
+    """
+    found: dict[str, Job] = {}
+    reasons: dict[str, str] = {}
+    for seed in (None, *seeds):
+        for row in experiment.all_rows:
+            if row.seeded == (seed is None) or row.label in reasons:
+                continue
+            try:
+                job = job_of(experiment, row, profile, seed)
+            except NotPossible as reason:
+                reasons[row.label] = str(reason)
+            else:
+                found.setdefault(job.hash, job)
+    return list(found.values()), reasons
+
+
+def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None) -> Job:
+    """The job of a row and a seed.
+
+    Raises:
+        NotPossible: the profile has no such encoder, there is no such method or hyper-parameter yet, or a number that
+            depends on the width does not exist for this one.
+    """
+    if row.encoder not in profile.encoders:
+        raise NotPossible(f"no {row.encoder} encoder under {profile.name}")
+    backbone = profile.encoders[row.encoder]
+    settings: dict[str, Any] = {"reference": row.reference}
+    if row.reference in (None, "static"):
+        settings |= {"encoder": backbone.name, "weights": weights_of(backbone.name)}
+    if row.reference is None:
+        settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
+    if row.posthoc is not None or row.method is not None:
+        settings["corpus"] = profile.corpus
+    if row.method is not None:
+        recipe = {**profile.recipe, **backbone.recipe, **row.recipe}
+        size = Size(backbone.width, recipe["batch_size"])
+        settings |= {
+            "method": row.method,
+            "parameters": _parameters(row, size),
+            "recipe": recipe | {"seed": seed},
+            "dev": profile.dev,
+        }
+    suites = profile.suites + (experiment.suites if "sts" in profile.suites else ())
+    return Job(row.label, seed if row.seeded else None, settings, suites, profile.geometry)
+
+
+def _parameters(row: Row, size: Size) -> dict[str, Any]:
+    """All hyper-parameters of the row's method for this size, so that a default that changes is another job."""
+    from cselab.methods import METHODS, create_method
+
+    if row.method not in METHODS:
+        raise NotPossible(f"the method {row.method!r} is not there yet")
+    known = inspect.signature(METHODS[row.method]).parameters
+    missing = [name for name in row.parameters if name not in known]
+    if missing:
+        raise NotPossible(f"{row.method} has no {', '.join(missing)} yet")
+    try:
+        values = {name: value(size) if callable(value) else value for name, value in row.parameters.items()}
+        return create_method(row.method, **values).settings()
+    except ValueError as reason:
+        raise NotPossible(str(reason)) from None
+
+
+def run_job(
+    settings: dict[str, Any], suites: Sequence[str], geometry: str, report: Report | None = None
+) -> dict:
+    """Compute a job: the part of its line that was measured.
+
+    Returns:
+        "scores": numbers by name; "missing": what was not measured and why; "failures": what could not be scored and
+        why; "failure": why training broke down, or None; "best_step", "curve", "encoder_hash", "corpus_hash",
+        "seconds", "threads", "versions".
+
+    Raises:
+        DataError: the corpus or the dev pairs are missing or damaged.
+    """
+    import torch
+
+    started = time.monotonic()
+    line: dict[str, Any] = {"failure": None, "scores": {}, "missing": {}, "failures": {}}
+    encoder = _encoder(settings)
+    if hasattr(encoder, "weights_hash"):
+        line["encoder_hash"] = encoder.weights_hash()
+    sentences = _sentences(settings["corpus"]) if "corpus" in settings else []
+    if sentences:
+        line["corpus_hash"] = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
+    if "method" in settings:
+        try:
+            line |= _trained(encoder, sentences, settings, report)
+        except ArithmeticError as reason:  # diverged: with the same settings it always would
+            line["failure"] = str(reason)
+    if line["failure"] is None:
+        if settings.get("posthoc"):
+            encoder = _transformed(encoder, settings["posthoc"], sentences[:FIT_ON])
+        measured = _measured(encoder, suites, geometry)
+        line["scores"] |= measured["scores"]
+        line |= {name: measured[name] for name in ("missing", "failures")}
+    line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
+    return line | {
+        "seconds": round(time.monotonic() - started, 1),
+        "threads": torch.get_num_threads(),
+        "versions": versions(),
+    }
+
+
+def _sentences(name: str) -> list[str]:
+    from cselab.lab.experiments.corpora import corpus
+
+    return corpus(name)
+
+
+def _encoder(settings: dict[str, Any]) -> Any:
+    from cselab.encoder import SentenceEncoder
+    from cselab.evaluators import RandomEncoder, StaticEmbeddings, word_overlap
+
+    if settings["reference"] == "random":
+        return RandomEncoder()
+    if settings["reference"] == "word overlap":
+        return word_overlap
+    encoder = SentenceEncoder.from_pretrained(settings["encoder"], pooling=settings.get("pooling"))
+    return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
+
+
+def _trained(
+    encoder: Any, sentences: list[str], settings: dict[str, Any], report: Report | None
+) -> dict[str, Any]:
+    """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
+    from cselab.methods import create_method
+    from cselab.training import TrainConfig, train
+
+    config = TrainConfig(**settings["recipe"])
+    steps = config.steps or max(1, round(config.epochs * (len(sentences) // config.batch_size)))
+
+    def reached(_: Any, row: dict[str, Any]) -> None:
+        if report is not None:
+            report(row["step"], steps)
+
+    run = train(
+        encoder,
+        create_method(settings["method"], **settings["parameters"]),
+        sentences,
+        config,
+        dev_evaluator(settings["dev"]),
+        callbacks=[reached],
+        show_progress_bar=False,
+    )
+    curve = [
+        {name: round(row[name], 4) for name in CURVE if name in row}
+        for row in run.history
+        if "score" in row or "degenerate" in row
+    ]
+    best = run.best
+    dev = {} if best is None else {f"{settings['dev']} dev": best["score"]}
+    return {"scores": dev, "best_step": None if best is None else best["step"], "curve": curve}
+
+
+@cache
+def dev_evaluator(name: str) -> Any:
+    """What selects the best step: "Classroom-STS" or "STS-B", their dev pairs."""
+    from cselab.data import load_sts
+    from cselab.evaluators import PairsEvaluator
+    from cselab.evaluators.world import classroom_sts
+
+    return PairsEvaluator(classroom_sts("dev") if name == "Classroom-STS" else load_sts(name, split="dev"))
+
+
+def _transformed(encoder: Any, posthoc: str, sentences: list[str]) -> Any:
+    from cselab.evaluators import TransformedEncoder
+    from cselab.lab.experiments.posthoc import fit
+
+    return TransformedEncoder(
+        encoder, fit(posthoc, encoder.encode(sentences)), name=f"{encoder.name}, {posthoc}"
+    )
+
+
+def _measured(model: Any, suites: Sequence[str], geometry: str) -> dict[str, dict]:
+    """All scores of the suites whose data are there, the average of seven STS sets, and the geometry."""
+    from cselab.data import senteval_folder
+    from cselab.evaluators import evaluate
+
+    found: dict[str, dict] = {"scores": {}, "missing": {}, "failures": {}}
+    wanted = list(suites)
+    try:
+        senteval_folder()
+    except MissingFile as reason:
+        away = [suite for suite in wanted if not suite.startswith("world")]
+        found["missing"] = {suite: str(reason).partition(":")[0] for suite in away}
+        wanted = [suite for suite in wanted if suite not in away]
+    if wanted and hasattr(model, "encode") and (geometry == "world" or "sts" in wanted):
+        wanted.append("geometry")
+    if not wanted:
+        return found
+    scores = evaluate(_quiet(model), wanted, data="world" if geometry == "world" else None)
+    average = {} if scores.avg is None else {"Avg.": scores.avg}
+    found["scores"], found["failures"] = scores.scores | average, dict(scores.failures)
+    found["missing"] |= scores.missing
+    return found
+
+
+class _Quiet:
+    """An encoder that shows no progress of its own: the experiment shows its."""
+
+    def __init__(self, encoder: Any):
+        self.encoder = encoder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.encoder, name)
+
+    def encode(self, sentences: list[str], **options: Any) -> Any:
+        return self.encoder.encode(sentences, show_progress_bar=False, **options)
+
+
+def _quiet(model: Any) -> Any:
+    return _Quiet(model) if hasattr(model, "encode") else model
+
+
+def measurable_here(missing: dict[str, str]) -> bool:
+    """Whether something that a line lacks could be measured now: its data have come."""
+    from cselab.data import senteval_folder
+
+    try:
+        senteval_folder()
+    except MissingFile:
+        return False
+    return any(name in ("sts", "transfer", "clustering") for name in missing)

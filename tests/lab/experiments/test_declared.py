@@ -1,0 +1,130 @@
+"""What is declared: every ablation table of the three papers, each row where it belongs."""
+
+import pytest
+
+from cselab.lab.experiments import (
+    EXPERIMENTS,
+    PROFILES,
+    Above,
+    Column,
+    Experiment,
+    Row,
+    get_experiment,
+    get_profile,
+)
+from cselab.lab.experiments.experiment import AVERAGE, Size, channels_a_group
+from cselab.lab.experiments.imsimcse import missing_rank
+from cselab.lab.experiments.jobs import jobs
+from cselab.lab.published import published_table
+
+SURVEY = {"is_bert", "ct", "consert", "dclr", "arccse", "mocose", "scd", "diffcse", "dimension_wise"}
+"""Methods of rows that are declared now and run once they are registered."""
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_can_be_laid_out_at_every_size(name):
+    experiment = EXPERIMENTS[name]
+    sizes = {}
+    for profile in PROFILES.values():
+        found, reasons = jobs(experiment, profile, [0])
+        assert {job.label for job in found} <= {row.label for row in experiment.all_rows}
+        assert len({job.hash for job in found}) == len(found) and experiment.baseline not in reasons
+        sizes[profile.name] = len(found)
+    assert sizes["smoke"] >= 3 and sizes["paper"] >= sizes["classroom"]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_row_is_published_only_for_a_reason(name):
+    _, reasons = jobs(EXPERIMENTS[name], PROFILES["classroom"], [0])
+    for label, reason in reasons.items():
+        row = EXPERIMENTS[name].row(label)
+        coming = row.method in SURVEY or reason.endswith("yet")
+        assert row.encoder != "base" or coming or "do not divide" in reason, (label, reason)
+
+
+def test_profiles_change_the_size_and_never_the_rows():
+    experiment = get_experiment("imsimcse-table1")
+    laid_out = {
+        name: [
+            (job.label, job.settings["method"]) for job in jobs(experiment, profile, [0])[0] if job.seed == 0
+        ]
+        for name, profile in PROFILES.items()
+    }
+    assert laid_out["smoke"] == laid_out["classroom"] == laid_out["paper"]
+
+
+def test_all_rows_of_a_table_train_with_the_same_recipe():
+    for name in ("imsimcse-table1", "imsimcse-table2", "whitenedcse-table4", "main-comparison"):
+        found, _ = jobs(EXPERIMENTS[name], PROFILES["classroom"], [3])
+        recipes = [job.settings["recipe"] for job in found if job.seed == 3]
+        assert all(recipe == recipes[0] for recipe in recipes) and recipes[0]["seed"] == 3
+
+
+def test_every_table_with_something_to_run_is_declared():
+    declared = {(experiment.paper, experiment.table) for experiment in EXPERIMENTS.values()}
+    assert declared >= {("whitenedcse", number) for number in range(1, 7)}
+    assert declared >= {("imsimcse", number) for number in range(1, 6)}
+    assert declared >= {("focal", number) for number in range(2, 6)}
+
+
+def test_every_readable_number_of_the_ablation_tables_has_its_row():
+    for name in ("whitenedcse-table3", "whitenedcse-table4", "whitenedcse-table5", "imsimcse-table1",
+                 "imsimcse-table2", "imsimcse-table5", "focal-table4"):  # fmt: skip
+        experiment = EXPERIMENTS[name]
+        column = experiment.columns[0]
+        shown = [experiment.cell(row, column) for row in experiment.all_rows]
+        table = published_table(experiment.paper, experiment.table)
+        wanted = [cell for cell in table.cells if column.published in (None, cell.column)]
+        assert [cell for cell in wanted if cell not in shown] == [], name
+
+
+def test_shares_of_the_paper_become_numbers_of_this_width():
+    assert [channels_a_group(c)(Size(768, 64)) for c in (24, 2)] == [32, 384]
+    assert channels_a_group(2)(Size(256, 64)) == 128
+    with pytest.raises(ValueError, match="24 channels do not divide the width of 256"):
+        channels_a_group(24)(Size(256, 64))
+    assert [missing_rank(m / 704)(Size(768, 64)) for m in (100, 300, 704)] == [100, 300, 704]
+    assert missing_rank(1)(Size(256, 64)) == 192
+
+
+def test_the_plain_encoder_and_its_centred_vectors_stand_in_every_table():
+    for experiment in EXPERIMENTS.values():
+        labels = [row.label for row in experiment.all_rows]
+        assert {"plain", "plain, mean subtracted"} <= set(labels)
+
+
+def test_the_same_run_under_two_labels_is_one_job():
+    found, _ = jobs(EXPERIMENTS["imsimcse-table5"], PROFILES["classroom"], [0])
+    labels = [job.label for job in found]
+    assert "m = 0.9" in labels and "weight = 0.1" not in labels and "temperature = 5" not in labels
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"baseline": "SimSCE"},
+            "no row is called 'SimSCE'; the rows are: plain, plain, mean subtracted, SimCSE",
+        ),
+        ({"directions": (Above("x", "SimCSE", "nobody"),)}, "no row is called 'nobody'"),
+        ({"rows": (Row("SimCSE"), Row("SimCSE"))}, "two rows have the same label"),
+        ({"rows": (Row("SimCSE", published="SimCES"),)}, "has no row 'SimCES'; it has None"),
+    ],
+)
+def test_a_slip_in_a_declaration_is_found_when_it_is_made(changes, message):
+    given = {"rows": (Row("SimCSE", "simcse"),), "columns": AVERAGE, "paper": "whitenedcse", "table": 3}
+    with pytest.raises(ValueError, match=message):
+        Experiment(name="mine", question="?", **{**given, **changes})
+
+
+def test_unknown_names_are_answered_with_the_known():
+    with pytest.raises(ValueError, match="unknown experiment 'table1'; choose one of main-comparison"):
+        get_experiment("table1")
+    with pytest.raises(ValueError, match="unknown profile 'big'; choose one of smoke, classroom, paper"):
+        get_profile("big")
+    with pytest.raises(ValueError, match="no row 'BERT'; its rows are: 'plain'"):
+        get_experiment("imsimcse-table1").row("BERT")
+
+
+def test_a_column_of_ours_needs_no_published_one():
+    assert Experiment(name="x", question="?", rows=(), columns=(Column("STS-B"),)).published is None

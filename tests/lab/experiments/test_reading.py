@@ -1,0 +1,124 @@
+"""Reading: the numbers of the file beside the published ones, the gains paired by seed, the claims in words."""
+
+import json
+
+import pytest
+
+from cselab.lab.experiments import beside, get_experiment, get_profile, read_results, run_experiment
+from cselab.lab.experiments.jobs import jobs
+
+DEV = "Classroom-STS dev"
+TABLE = get_experiment("whitenedcse-table6")
+
+
+def write(folder, experiment, profile, scores, missing=()):
+    """Lines for all jobs: `scores(label, seed)` gives the measured numbers, None a training that broke down."""
+    profile = get_profile(profile)
+    with open(folder / f"{experiment.name}.{profile.name}.jsonl", "w", encoding="utf-8") as file:
+        for job in jobs(experiment, profile, profile.seeds)[0]:
+            if job.label in missing:
+                continue
+            found = scores(job.label, job.seed or 0)
+            line = {"experiment": experiment.name, "profile": profile.name, "row": job.label, "seed": job.seed,
+                    "hash": job.hash, "settings": job.settings, "suites": list(job.suites), "missing": {},
+                    "scores": found or {}, "failure": None if found else "diverged", "versions": {}}  # fmt: skip
+            file.write(json.dumps(line) + "\n")
+
+
+def averages(label, seed):
+    gain = {"SimCSE": 0.0, "whitening alone": 2.0 + 0.1 * seed, "both": 3.0 - 0.1 * seed}.get(label, -1.0)
+    return {"Avg.": 50.0 + seed + gain, "World-STS": 60.0 + seed}
+
+
+def cell(frame, row, column="STS-Avg."):
+    return frame[(frame["row"] == row) & (frame["column"] == column)].iloc[0]
+
+
+def test_published_ours_and_difference_stand_side_by_side(tmp_path):
+    write(tmp_path, TABLE, "classroom", averages)
+    row = cell(beside(TABLE, "classroom", tmp_path), "whitening alone")
+    assert row["published"] == 77.81 and row["n"] == 5
+    assert row["ours"] == pytest.approx(54.2) and row["difference"] == pytest.approx(54.2 - 77.81)
+    assert row["sd"] == pytest.approx(1.1 * 2.5**0.5)
+
+
+def test_gains_are_paired_by_seed(tmp_path):
+    write(tmp_path, TABLE, "classroom", averages)
+    row = cell(beside(TABLE, "classroom", tmp_path), "whitening alone")
+    assert row["gain"] == pytest.approx(2.2) and row["published_gain"] == pytest.approx(1.56)
+    assert 2.0 < row["gain_low"] < 2.2 < row["gain_high"] < 2.4  # far narrower than the spread of the seeds
+
+
+def test_claims_are_answered_from_the_same_numbers(tmp_path):
+    write(tmp_path, TABLE, "classroom", averages)
+    answers = {verdict.claim: verdict for verdict in read_results(TABLE, "classroom", tmp_path).verdicts()}
+    assert answers["whitening alone helps"].answer == "holds here"
+    assert answers["whitening alone helps"].published == pytest.approx(1.56)
+    third = answers["the third view helps once there is whitening"]
+    assert third.answer == "holds here" and third.ours == pytest.approx(0.6)
+
+
+def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_path):
+    write(tmp_path, TABLE, "classroom", lambda label, seed: {"World-STS": 60.0 + seed})
+    found = read_results(TABLE, "classroom", tmp_path)
+    row = cell(found.beside(), "SimCSE")
+    assert row["measure"] == "World-STS" and row["ours"] == 62.0 and row["published"] == 76.25
+    assert row["difference"] is None or row["difference"] != row["difference"]
+    assert "World-STS" in found.shown()
+
+
+def test_rows_that_were_not_run_stay_with_their_published_number(tmp_path):
+    write(tmp_path, TABLE, "classroom", averages, missing=("both",))
+    found = read_results(TABLE, "classroom", tmp_path)
+    row = cell(found.beside(), "both")
+    assert row["published"] == 78.78 and row["n"] == 0
+    assert "the third view helps once there is whitening: not run; the paper has +1.0" in str(found)
+
+
+def test_a_training_that_broke_down_is_counted(tmp_path):
+    def scores(label, seed):
+        return None if label == "both" and seed == 3 else averages(label, seed)
+
+    write(tmp_path, TABLE, "classroom", scores)
+    found = read_results(TABLE, "classroom", tmp_path)
+    assert cell(found.beside(), "both")["failed"] == 1 and "(4, 1 failed)" in found.shown()
+
+
+def test_doubtful_cells_keep_their_note_and_other_rows_their_reason(tmp_path):
+    frame = beside("whitenedcse-table3", "classroom", tmp_path)
+    assert "contradicts Table 4" in cell(frame, "groups")["note"]
+    frame = beside("focal-table4", "classroom", tmp_path)
+    assert cell(frame, "temperature 0.1, large", "STS-B")["note"].startswith(
+        "no large encoder under classroom"
+    )
+
+
+def test_a_table_prints_in_every_form(tmp_path):
+    write(tmp_path, TABLE, "classroom", averages)
+    found = read_results(TABLE, "classroom", tmp_path)
+    for form in ("text", "markdown", "latex", "csv", "html"):
+        assert "54.20" in found.shown(form=form) and "77.81" in found.shown(form=form)
+    assert "<table" in found._repr_html_() and "Is it the whitening" in found._repr_html_()
+    with pytest.raises(ValueError, match=r"no column 'x'; it has STS-Avg\., World-STS"):
+        found.shown("x")
+
+
+def test_before_anything_is_run_the_published_numbers_are_there(tmp_path):
+    said = str(read_results("imsimcse-table1", "classroom", tmp_path))
+    assert "76.25" in said and "noise on the negatives costs points: not run; the paper has +1.7" in said
+
+
+def test_a_real_run_reads_back_with_curve_and_hashes(small, tiny, tmp_path):
+    found = run_experiment(small, tiny, [0], folder=tmp_path)
+    assert set(found.values("cold", DEV)) == {0} and found.values("plain", DEV) == {}
+    line = found.lines["cold"][0]
+    assert len(line["encoder_hash"]) == len(line["corpus_hash"]) == 64 and line["versions"]["torch"]
+    assert [row["step"] for row in found.curves("cold")[0]] == [0, 2] and line["best_step"] == 2
+    assert found.curves("cold")[0][1]["score"] == pytest.approx(found.values("cold", DEV)[0], abs=1e-4)
+
+
+def test_a_job_run_again_gives_the_recorded_number(small, tiny, tmp_path):
+    first = run_experiment(small, tiny, [1], only=["warm"], folder=tmp_path / "a")
+    second = run_experiment(small, tiny, [1], only=["warm"], folder=tmp_path / "b")
+    assert first.lines["warm"][1]["scores"] == second.lines["warm"][1]["scores"]
+    assert first.lines["warm"][1]["curve"] == second.lines["warm"][1]["curve"]
