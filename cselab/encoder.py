@@ -33,6 +33,10 @@ class TruncationWarning(UserWarning):
     """Some sentences were longer than the encoder's longest input and lost tokens."""
 
 
+class UntrainedPositionsWarning(UserWarning):
+    """Some sentences reach positions that pretraining never saw: what stands there is noise."""
+
+
 @dataclass(frozen=True)
 class Truncation:
     """How many of how many sentences lost tokens in the last `encode`."""
@@ -113,7 +117,7 @@ class SentenceEncoder(nn.Module):
         device: str | torch.device | None = None,
         revision: str | None = None,
     ) -> "SentenceEncoder":
-        """Open an bundled encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
+        """Open a bundled encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
 
         A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
         checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
@@ -156,7 +160,16 @@ class SentenceEncoder(nn.Module):
             UntrainedWeightsError: the representation is that of a head that was never trained.
         """
         self._check_trained()
-        save_folder(self, Path(path))
+        settings = {
+            "pooling": self.pooling,
+            "representation": self.representation,
+            "max_length": self.max_length,
+            "normalize": self.normalize,
+            "template": self.template,
+        }
+        trained = self.head is not None and "head" not in self.untrained
+        head = list(self.head.dense_layers()) if trained else []
+        save_folder(Path(path), self.backbone, self.tokenizer, settings, head)
 
     # ---------------------------------------------------------------------------- vectors
 
@@ -206,6 +219,20 @@ class SentenceEncoder(nn.Module):
         if self.representation == "head" and self.head is not None:
             return list(self.head.dense_layers())[-1][0].out_features
         return self.backbone.config.hidden_size
+
+    @property
+    def trained_positions(self) -> int | None:
+        """How many tokens the rows of pretraining had, where the model's config.json says so (micro, mini: 64)."""
+        return getattr(self.backbone.config, "trained_positions", None)
+
+    def __repr__(self) -> str:
+        """One line: name, pooling, width, layers and millions of parameters (`print(encoder.backbone)` for all)."""
+        millions = sum(parameter.numel() for parameter in self.backbone.parameters()) / 1e6
+        head = "" if self.head is None else f", head={type(self.head).__name__}"
+        return (
+            f"SentenceEncoder({self.name!r}, pooling={self.pooling!r}{head}, width={self.embedding_dimension}, "
+            f"layers={self.backbone.config.num_hidden_layers}, parameters={millions:.1f}M)"
+        )
 
     def get_embedding_dimension(self) -> int:
         """The same as `embedding_dimension`, by sentence-transformers' name."""
@@ -312,6 +339,16 @@ class SentenceEncoder(nn.Module):
         )
         if cut:
             warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=3)  # no_grad adds a frame
+        trained = self.trained_positions
+        beyond = sum(len(ids) > trained for ids in encodings["input_ids"]) if trained else 0
+        if beyond:
+            warnings.warn(
+                f"{beyond} of {len(distinct)} different sentences are longer than the {trained} tokens that "
+                f"{self.name or 'this encoder'} was pretrained on: the positions after them were never trained. "
+                f"max_length={trained} cuts them there",
+                UntrainedPositionsWarning,
+                stacklevel=3,
+            )
 
         order = sorted(range(len(distinct)), key=lambda index: len(encodings["input_ids"][index]))
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]

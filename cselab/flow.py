@@ -7,6 +7,11 @@ BERT-flow (Li et al. 2020) fits it to sentence embeddings, so that what was a co
 A step of the flow is an activation norm, a reversal of the channels and an additive coupling. `depth` steps
 make a level; after each level but the last, half of the channels leave the flow for the output.
 
+Glow itself mixes the channels with a learnt invertible 1x1 convolution. BERT-flow's released code has one too, but
+its settings (`"permutation": true` in each `flow/config/*.json`) put a fixed reversal in its place, and that is what
+stands here. Two things differ from that code: inside the couplings it has activation norms after the two hidden
+layers, which are plain here; and it begins the norms at the first batch, here at all the rows.
+
 See also: `cselab.posthoc.BertFlow`, which fits it.
 """
 

@@ -1,10 +1,30 @@
 """Shared by every test: the shapes in the annotations are checked at each call; browser tests need a browser."""
 
+import os
+from pathlib import Path
+
 import pytest
 from browser import MISSING, find_browser, in_ci
 from jaxtyping import install_import_hook
 
-install_import_hook(["cselab.losses", "cselab.sgw", "cselab.pooling", "cselab.measures"], "typechecker.check")
+CHECKED = [
+    "cselab.losses",
+    "cselab.sgw",
+    "cselab.pooling",
+    "cselab.heads",
+    "cselab.flow",
+    "cselab.posthoc",
+    "cselab.measures",
+    *(
+        f"cselab.evaluators.{module}"
+        for module in "clustering comparison dev geometry records references sts task transfer vectors world".split()
+    ),
+]
+install_import_hook(CHECKED, "typechecker.check")
+
+# Real data sets are for tests that look for them: those of CSELAB_DATA, or beside the checkout; never a user's own.
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+os.environ.setdefault("CSELAB_DATA", str(BESIDE) if BESIDE.is_dir() else "")
 
 
 def pytest_collection_modifyitems(items):

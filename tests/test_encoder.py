@@ -10,8 +10,10 @@ from cselab.encoder import (
     SentenceEncoder,
     Truncation,
     TruncationWarning,
+    UntrainedPositionsWarning,
     UntrainedWeightsError,
     check_sentences,
+    eval_mode,
 )
 from cselab.heads import MLPHead, WhitenedHead
 from cselab.pooling import POOLINGS
@@ -182,6 +184,33 @@ def test_truncation_never_cuts_the_prompt():
     with pytest.warns(TruncationWarning, match="1 of 1 sentences"):
         found = encoder.encode(["the cat sees a dog"])
     np.testing.assert_allclose(found, one_by_one(encoder, ["the cat sees"]), **CLOSE)
+
+
+def test_a_sentence_longer_than_the_pretraining_rows_warns_and_says_what_to_do(tmp_path):
+    encoder = make_encoder()
+    sentences = ["the cat", "the cat sleeps and the dog runs", "the dog"]
+    encoder.encode(sentences)  # an encoder that does not say how long its rows were
+    encoder.backbone.config.trained_positions = 5
+    encoder.save_pretrained(tmp_path)
+    again = SentenceEncoder.from_pretrained(tmp_path)  # travels with the weights
+    with pytest.warns(
+        UntrainedPositionsWarning, match="1 of 3 different sentences are longer than the 5 tokens"
+    ):
+        again.encode(sentences)
+    again.encode(["the cat", "the dog"])
+    with pytest.warns(TruncationWarning):
+        SentenceEncoder.from_pretrained(tmp_path, max_length=5).encode(sentences)
+
+
+def test_the_bundled_encoders_say_that_their_later_positions_were_never_trained():
+    assert SentenceEncoder.from_pretrained("micro").trained_positions == 64
+    assert SentenceEncoder.from_pretrained("mini").trained_positions == 64
+
+
+def test_an_encoder_describes_itself_in_a_line():
+    assert (
+        repr(make_encoder()) == "SentenceEncoder('tiny', pooling='mean', width=8, layers=2, parameters=0.0M)"
+    )
 
 
 def test_the_longest_input_must_fit_the_model_and_leave_room_for_the_sentence():

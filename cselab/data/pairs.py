@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from cselab.data.files import DataError, read_lines
 
@@ -76,6 +76,7 @@ COLUMNS = ("sentence1", "sentence2", "score")
 """The names of the columns of a table of pairs."""
 
 
+@runtime_checkable
 class Table(Protocol):
     """What is read of a pandas DataFrame: its columns by name."""
 

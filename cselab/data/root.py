@@ -14,16 +14,16 @@ BENEATH = ("", "senteval", "downstream", "data/downstream", "SentEval/data/downs
 def data_root() -> Path | None:
     """The folder of the public data sets, or None where there is none.
 
-    It is the folder that the environment variable CSELAB_DATA names; without the variable `shared/data`
-    beside the checkout, when that exists. An empty CSELAB_DATA means none.
+    It is the folder that the environment variable CSELAB_DATA names; without the variable `~/.cache/cselab/data`
+    (or beneath XDG_CACHE_HOME), when that exists. An empty CSELAB_DATA means none.
 
     Raises:
         MissingFile: CSELAB_DATA names a folder that is not there.
     """
     named = os.environ.get("CSELAB_DATA")
     if named is None:
-        beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-        return beside if beside.is_dir() else None
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cselab" / "data"
+        return folder if folder.is_dir() else None
     if not named:
         return None
     if not Path(named).is_dir():

@@ -75,9 +75,13 @@ class ClusteringTask:
         labels, vectors = np.array(self.rows.labels), encoded(self.sentences)
         runs = [k_means(vectors, len(self.rows.classes), self.restarts, seed) for seed in self.seeds]
         right = np.stack([matched(clusters, labels) for clusters in runs])
+        accuracies = [100 * float(run.mean()) for run in right]
         low, high = runs_interval(right)
         records = [
-            replace(self._over_seeds("accuracy", 100 * right.mean(axis=1)), interval=(100 * low, 100 * high)),
+            replace(
+                self._over_seeds("accuracy", accuracies),
+                interval=(100 * low, 100 * high),
+            ),
             self._over_seeds("nmi", [normalized_mutual_information(clusters, labels) for clusters in runs]),
             self._over_seeds("v_measure", [v_measure(clusters, labels) for clusters in runs]),
         ]

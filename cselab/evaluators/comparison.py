@@ -1,6 +1,6 @@
 """Whole evaluations compared: task by task, on the same rows, measured in the same way."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from cselab.measures.significance import Comparison, mcnemar, paired_bootstrap
 CORRELATIONS = ("spearman", "pearson")
 
 
+@runtime_checkable
 class Predictions(Protocol):
     """What keeps predictions by task: `Scores`, or what a `PairsEvaluator` returns."""
 

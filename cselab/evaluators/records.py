@@ -1,14 +1,18 @@
 """What an evaluation leaves behind: records that say what was measured on what, and the scores in them."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cselab.measures import significance
 from cselab.measures.significance import RESAMPLES
+
+if TYPE_CHECKING:
+    import pandas
 
 SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
@@ -170,19 +174,46 @@ class Scores:
         """Write `to_dict` as strict JSON (no NaN) to a file."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
-    def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("task", "split", "rows", "metric", "score", "95 % interval", "how")]
+    def to_frame(self) -> "pandas.DataFrame":
+        """A pandas DataFrame with a row for each record, details too; headline scores are those with a `key`.
+
+        The columns are the fields of `Record`, with `low` and `high` in the place of `interval`, without `versions`.
+        """
+        import pandas
+
+        rows = []
         for record in self.records:
-            if record.key:
-                rows.append(_row(record))
-        lines = _aligned(rows)
+            row = record.to_dict()
+            del row["versions"]
+            row["low"], row["high"] = row.pop("interval") or (None, None)
+            rows.append(row)
+        columns = [field.name for field in fields(Record) if field.name not in ("versions", "interval")]
+        place = columns.index("value") + 1
+        return pandas.DataFrame(rows, columns=[*columns[:place], "low", "high", *columns[place:]])
+
+    def __str__(self) -> str:
+        return "\n".join([*_aligned(self._rows()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        """The same as a table in a notebook."""
+        head, *body = self._rows()
+        rows = "".join(_html_row(row, "td") for row in body)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"<table><thead>{_html_row(head, 'th')}</thead><tbody>{rows}</tbody></table>{notes}"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        header = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
+        return [header, *(_row(record) for record in self.records if record.key)]
+
+    def _notes(self) -> list[str]:
+        notes = []
         if self.avg is not None:
-            lines.append(f"average of the seven STS sets: {self.avg:.2f}")
+            notes.append(f"average of the seven STS sets: {self.avg:.2f}")
         elif self.covers:
-            lines.append(f"no average: only {', '.join(self.covers)} of the seven STS sets have a score")
-        lines += [f"{task} failed: {reason}" for task, reason in self.failures.items()]
-        lines += [f"{task} did not run: {reason}" for task, reason in self.missing.items()]
-        return "\n".join(lines)
+            notes.append(f"no average: only {', '.join(self.covers)} of the seven STS sets have a score")
+        notes += [f"{task} failed: {reason}" for task, reason in self.failures.items()]
+        notes += [f"{task} did not run: {reason}" for task, reason in self.missing.items()]
+        return notes
 
 
 def _row(record: Record) -> tuple[str, ...]:
@@ -193,6 +224,10 @@ def _row(record: Record) -> tuple[str, ...]:
     )
     how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
     return record.key, record.split, str(record.rows), record.metric, shown, interval, how
+
+
+def _html_row(cells: tuple[str, ...], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

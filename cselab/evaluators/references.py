@@ -159,7 +159,7 @@ WORLD_SENTENCES = 5000
 
 
 def fitted(
-    encoder: Encoder, transform: str, text: str | Path = "world", limit: int | None = None
+    encoder: Encoder | PairScorer, transform: str, text: str | Path = "world", limit: int | None = None
 ) -> TransformedEncoder:
     """The encoder with BERT-whitening or BERT-flow, fitted on its vectors of the sentences of a text.
 

@@ -12,6 +12,7 @@ Source = str | Path | Pairs | list[str] | None
 """Where a suite gets its data: a folder, a text file, pairs, sentences, or None for the default place."""
 
 
+@runtime_checkable
 class Task(Protocol):
     """Something to measure on the vectors of its sentences."""
 

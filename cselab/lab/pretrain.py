@@ -166,6 +166,7 @@ def new_model(tokenizer, config: PretrainConfig, counts: Int[np.ndarray, " v"], 
         num_attention_heads=config.heads,
         intermediate_size=4 * config.width,
         max_position_embeddings=LONGEST,
+        trained_positions=config.length,  # `SentenceEncoder` warns of longer sentences
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=tokenizer.pad_token_id,

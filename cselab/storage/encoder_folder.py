@@ -8,10 +8,10 @@ cselab.json                                        pooling, representation, long
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -21,9 +21,6 @@ from torch import nn
 from cselab.heads import ACTIVATIONS, DenseLayers
 from cselab.pooling import get_pooling
 from cselab.storage.checkpoint import CheckpointError
-
-if TYPE_CHECKING:
-    from cselab.encoder import SentenceEncoder
 
 MODULE = "sentence_transformers.models."
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
@@ -79,25 +76,39 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     return linear, ACTIVATIONS[name]()
 
 
-def save_folder(encoder: "SentenceEncoder", path: Path) -> None:
-    """Write `encoder` to the folder `path`."""
+def save_folder(
+    path: Path,
+    backbone: nn.Module,
+    tokenizer: Any,
+    settings: dict[str, Any],
+    head: Sequence[tuple[nn.Linear, nn.Module]] = (),
+) -> None:
+    """Write an encoder's parts to the folder `path`.
+
+    Args:
+        backbone, tokenizer: of transformers.
+        settings: pooling, representation, max_length, normalize, template: what `read_folder` gives back.
+        head: linear layers with their activations, or nothing.
+    """
     path.mkdir(parents=True, exist_ok=True)
-    pooling = get_pooling(encoder.pooling)
-    config = encoder.backbone.config
+    pooling = get_pooling(settings["pooling"])
+    config = backbone.config
     several_layers = len(pooling.layers) > 1
     before, config.output_hidden_states = config.output_hidden_states, several_layers
     with quiet_transformers():
-        encoder.backbone.save_pretrained(path)
+        backbone.save_pretrained(path)
     config.output_hidden_states = before
-    encoder.tokenizer.save_pretrained(path)
-    if encoder.template is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
-        settings = _read_json(path / "tokenizer_config.json")
-        _write_json(path / "tokenizer_config.json", settings | {"tokenizer_class": "PreTrainedTokenizerFast"})
+    tokenizer.save_pretrained(path)
+    if (
+        settings["template"] is not None
+    ):  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
+        written = _read_json(path / "tokenizer_config.json")
+        _write_json(path / "tokenizer_config.json", written | {"tokenizer_class": "PreTrainedTokenizerFast"})
 
     width = config.hidden_size
     modules = [("", "Transformer")]
     _write_json(
-        path / "sentence_bert_config.json", {"max_seq_length": encoder.max_length, "do_lower_case": False}
+        path / "sentence_bert_config.json", {"max_seq_length": settings["max_length"], "do_lower_case": False}
     )
 
     def add(kind: str, content: dict[str, Any] | None = None) -> Path:
@@ -122,15 +133,15 @@ def save_folder(encoder: "SentenceEncoder", path: Path) -> None:
         weights[0] = weights[-1] = 1.0
         save_file({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
     if pooling.counts == "mask":  # a mean in which only [MASK] has weight
-        vocabulary = encoder.tokenizer.convert_ids_to_tokens(range(len(encoder.tokenizer)))
+        vocabulary = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
         words = {
             "vocab": vocabulary,
-            "word_weights": {encoder.tokenizer.mask_token: 1.0},
+            "word_weights": {tokenizer.mask_token: 1.0},
             "unknown_word_weight": 0.0,
         }
         folder = add("WordWeights", words)
         table = torch.zeros(len(vocabulary), 1)
-        table[encoder.tokenizer.mask_token_id] = 1.0
+        table[tokenizer.mask_token_id] = 1.0
         save_file({"emb_layer.weight": table}, folder / "model.safetensors", metadata={"format": "pt"})
     add(
         "Pooling",
@@ -144,17 +155,18 @@ def save_folder(encoder: "SentenceEncoder", path: Path) -> None:
     )
     if pooling.pooler:
         folder = add("Dense")
-        _write_dense(folder, encoder.backbone.pooler.dense, nn.Tanh())
-    head = []
-    if encoder.head is not None and "head" not in encoder.untrained:
-        for linear, activation in encoder.head.dense_layers():
-            folder = add("Dense")
-            _write_dense(folder, linear, activation)
-            head.append(folder.name)
-    if encoder.normalize:
+        _write_dense(folder, backbone.pooler.dense, nn.Tanh())
+    head_folders = []
+    for linear, activation in head:
+        folder = add("Dense")
+        _write_dense(folder, linear, activation)
+        head_folders.append(folder.name)
+    if settings["normalize"]:
         add("Normalize")
     listed = [
-        (folder, kind) for folder, kind in modules if folder not in head or encoder.representation == "head"
+        (folder, kind)
+        for folder, kind in modules
+        if folder not in head_folders or settings["representation"] == "head"
     ]
     _write_json(
         path / "modules.json",
@@ -164,17 +176,7 @@ def save_folder(encoder: "SentenceEncoder", path: Path) -> None:
         ],
     )
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
-    _write_json(
-        path / "cselab.json",
-        {
-            "pooling": encoder.pooling,
-            "representation": encoder.representation,
-            "max_length": encoder.max_length,
-            "normalize": encoder.normalize,
-            "template": encoder.template,
-            "head": head,
-        },
-    )
+    _write_json(path / "cselab.json", settings | {"head": head_folders})
 
 
 def read_folder(path: Path) -> dict[str, Any]:

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from cselab.data import MissingFile, data_root, senteval_folder
@@ -23,10 +21,15 @@ def test_a_variable_that_names_nothing_is_an_error(tmp_path, monkeypatch):
         data_root()
 
 
-def test_without_the_variable_the_root_lies_beside_the_checkout(monkeypatch):
+def test_without_the_variable_the_root_is_in_the_users_cache_if_anywhere(tmp_path, monkeypatch):
     monkeypatch.delenv("CSELAB_DATA", raising=False)
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    assert data_root() == (beside if beside.is_dir() else None)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert data_root() is None
+    (tmp_path / ".cache/cselab/data").mkdir(parents=True)
+    assert data_root() == tmp_path / ".cache/cselab/data"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    assert data_root() is None
 
 
 @pytest.mark.parametrize(

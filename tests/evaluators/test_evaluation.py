@@ -1,6 +1,7 @@
 import json
 import re
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas
@@ -177,6 +178,29 @@ def test_the_table_shows_scores_with_intervals(angles, pairs):
     header, row = str(evaluate(angles, pairs)).splitlines()
     assert header.split()[:5] == ["task", "split", "rows", "metric", "score"]
     assert row.split()[:5] == ["angles", "dev", "20", "spearman", "100.00"]
+
+
+def test_a_notebook_shows_the_same_table(angles, sts_folder):
+    scores = evaluate(angles, "sts", sts_folder)
+    html = scores._repr_html_()
+    cells = [[cell.text for cell in row] for row in ElementTree.fromstring(f"<div>{html}</div>").iter("tr")]
+    assert cells[0] == ["task", "split", "rows", "metric", "score", "95 % interval", "how"]
+    assert cells[1][:4] == ["STS-B", "test", "1379", "spearman"] and len(cells) == 2
+    assert "<p>STS12 did not run: " in html and "no average: only STS-B" in html
+    failing = Scores([Record("<b>", "spearman", failure="a < b", key="<b>")])._repr_html_()
+    assert "&lt;b&gt;" in failing and "a &lt; b" in failing and "<b>" not in failing
+
+
+def test_the_records_are_a_data_frame(angles, sts_folder):
+    scores = evaluate(angles, ["sts", "geometry"], sts_folder, ["STS-B", "uniformity"])
+    frame = scores.to_frame()
+    assert len(frame) == len(scores.records)
+    headlines = frame[frame.key != ""].set_index("key")
+    assert headlines.value.to_dict() == scores.scores
+    assert headlines.loc["uniformity", "split"] == "dev"
+    row = headlines.loc["STS-B"]
+    assert (row.low, row.high) == scores.records[0].interval and row.low < row.value
+    assert Scores([]).to_frame().columns.tolist() == frame.columns.tolist()
 
 
 def test_the_same_seed_gives_the_same_records(angles, pairs):

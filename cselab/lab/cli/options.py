@@ -10,7 +10,7 @@ import typer
 EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name")]
 Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
 DataFolder = Annotated[
-    Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ../shared/data")
+    Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ~/.cache/cselab/data")
 ]
 Suites = Annotated[
     list[str],
