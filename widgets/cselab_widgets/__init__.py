@@ -2,6 +2,7 @@
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
+    NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
@@ -12,6 +13,7 @@ without a kernel.
 from .alignment_uniformity import AlignmentUniformity
 from .embedding_map import EmbeddingMap
 from .linking import Link, link
+from .noise_lab import NoiseLab
 from .panel import Panel
 from .rank_lab import RankLab
 from .whitening_lab import WhiteningLab
@@ -20,6 +22,7 @@ __all__ = [
     "AlignmentUniformity",
     "EmbeddingMap",
     "Link",
+    "NoiseLab",
     "Panel",
     "RankLab",
     "WhiteningLab",
