@@ -1,13 +1,39 @@
 """cselab: contrastive learning of sentence embeddings, to be read, run and taken apart.
 
 from cselab import SentenceEncoder, train, evaluate, losses, methods
+
+What is named here is imported when it is first used: `import cselab` alone does not wait for torch.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-from cselab import losses, methods
-from cselab.encoder import SentenceEncoder
-from cselab.evaluators import evaluate
-from cselab.training import Run, TrainConfig, train
+if TYPE_CHECKING:
+    from cselab import losses, methods
+    from cselab.encoder import SentenceEncoder
+    from cselab.evaluators import evaluate
+    from cselab.training import Run, TrainConfig, train
 
 __all__ = ["Run", "SentenceEncoder", "TrainConfig", "evaluate", "losses", "methods", "train"]
+
+_MODULES = {
+    "Run": "training",
+    "SentenceEncoder": "encoder",
+    "TrainConfig": "training",
+    "evaluate": "evaluators",
+    "train": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"cselab.{_MODULES[name]}"), name)
+    if name in __all__:
+        return import_module(f"cselab.{name}")
+    raise AttributeError(f"module 'cselab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

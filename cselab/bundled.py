@@ -5,7 +5,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from cselab.storage.checkpoint import CheckpointError
+from cselab.storage.errors import CheckpointError
 
 ASSETS = Path(__file__).parent / "assets"
 CHECKSUMS = ASSETS / "checksums.json"

@@ -7,7 +7,26 @@ tenth is printed instead.
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
+
+_quiet = False
+
+
+@contextmanager
+def be_quiet() -> Iterator[None]:
+    """No progress is shown inside, whatever the caller of a function asked for: what `-q` means."""
+    global _quiet
+    before, _quiet = _quiet, True
+    try:
+        yield
+    finally:
+        _quiet = before
+
+
+def is_quiet() -> bool:
+    return _quiet
 
 
 def _is_watched() -> bool:
@@ -31,7 +50,7 @@ class Progress:
         self.done, self.note = 0, ""
         self.started = time.monotonic()
         self.bar = None
-        self.show = show
+        self.show = show = show and not is_quiet()
         if show and _is_watched():
             from tqdm.auto import tqdm
 

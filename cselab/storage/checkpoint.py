@@ -16,9 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-
-class CheckpointError(ValueError):
-    """A checkpoint that is missing, cut short or altered; the message names the file."""
+from cselab.storage.errors import CheckpointError
 
 
 def tensors_hash(tensors: Mapping[str, Tensor]) -> str:

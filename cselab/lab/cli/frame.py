@@ -1,20 +1,35 @@
-"""How commands behave: errors of the user's making are told without a traceback, unknown names with the known."""
+"""How commands behave: one line of error on stderr, the nearest name for an unknown one, Ctrl-C, full memory."""
 
+import sys
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cselab.nearest import did_you_mean
+
 UsageError: type[Exception] = typer.BadParameter.__base__
 ClickException: type[Exception] = UsageError.__base__
 
 
-def _with_allowed_options(error: Exception, context: Any) -> Exception:
-    """An unknown option's message, with the options that there are."""
-    if getattr(error, "option_name", None) and "Allowed" not in error.message:
+def _with_allowed_options(error: Any, context: Any) -> Any:
+    """An unknown option's message, with the nearest option and all that there are."""
+    asked = getattr(error, "option_name", None)
+    if asked and "Allowed" not in error.message:
         allowed = [name for parameter in context.command.params for name in getattr(parameter, "opts", [])]
-        error.message += f" Allowed: {', '.join(name for name in allowed if name.startswith('-'))}"
+        allowed = [name for name in allowed if name.startswith("-")]
+        hint = did_you_mean(asked, allowed) if asked not in allowed else ""
+        error.message += f".{hint} Allowed: {', '.join(allowed)}"
+        error.possibilities = None
     return error
+
+
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch says so: on a GPU by a class of its own, on a CPU by words."""
+    return type(error).__name__ == "OutOfMemoryError" or "not enough memory" in str(error)
+
+
+OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder needs less, or --device cpu"
 
 
 class Command(TyperCommand):
@@ -29,14 +44,22 @@ class Command(TyperCommand):
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)
-        except (ValueError, OSError, ArithmeticError) as error:
-            raise ClickException(str(error)) from error
+        except BrokenPipeError:  # `cselab ... | head`: nobody reads on
+            raise
         except ModuleNotFoundError as error:
             raise ClickException(f"{error}: install it, or all: pip install 'cselab[notebooks]'") from error
+        except (ValueError, OSError, ArithmeticError) as error:
+            raise ClickException(str(error)) from error
+        except MemoryError as error:
+            raise ClickException(OUT_OF_MEMORY) from error
+        except RuntimeError as error:
+            if _is_out_of_memory(error):
+                raise ClickException(OUT_OF_MEMORY) from error
+            raise
 
 
 class Group(TyperGroup):
-    """A group whose unknown commands are answered with the known."""
+    """A group whose unknown commands are answered with the known, and whose errors are one line on stderr."""
 
     def resolve_command(self, ctx, args):
         try:
@@ -45,8 +68,39 @@ class Group(TyperGroup):
             error.message += f" Allowed: {', '.join(self.list_commands(ctx))}"
             raise
 
+    def main(self, *arguments, standalone_mode: bool = True, **more):
+        if not standalone_mode:
+            return super().main(*arguments, standalone_mode=False, **more)
+        try:
+            code = super().main(*arguments, standalone_mode=False, **more)
+        except ClickException as error:
+            _show(error)
+            sys.exit(error.exit_code)
+        except typer.Abort:
+            typer.echo("Aborted", err=True)
+            sys.exit(1)
+        sys.exit(code if isinstance(code, int) else 0)
 
-def group(text: str) -> typer.Typer:
+
+def _show(error: Any) -> None:
+    """Help where no command was given; otherwise one line that a log keeps whole and a path is copied from."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(context.get_help(), err=True)
+        return
+    message = " ".join(error.format_message().split())
+    where = f" (see '{context.command_path} --help')" if context is not None else ""
+    typer.secho(f"Error: {message}{where}", fg="red" if sys.stderr.isatty() else None, err=True)
+
+
+def group(text: str, completion: bool = False) -> typer.Typer:
+    """An app of commands: no traceback, `-h` beside `--help`, descriptions as they are written."""
     return typer.Typer(
-        help=text, cls=Group, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+        help=text,
+        cls=Group,
+        no_args_is_help=True,
+        add_completion=completion,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )

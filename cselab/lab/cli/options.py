@@ -1,21 +1,105 @@
 """Options that several commands share, and what is checked before any work."""
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name")]
+from cselab.bundled import BUNDLED
+from cselab.lab.cli.names import (
+    DEV,
+    REFERENCES,
+    SUITES,
+    check_encoder,
+    check_name,
+    looks_like_a_file,
+    method_names,
+)
+from cselab.progress import be_quiet
+
+if TYPE_CHECKING:
+    import torch
+
+
+def _each(check: Callable[[str], str]) -> Callable[[Any], Any]:
+    """A check of one name as the callback of an option that may hold several or none."""
+
+    def callback(value: Any) -> Any:
+        try:
+            for name in value if isinstance(value, list) else [value] if value is not None else []:
+                check(name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        return value
+
+    return callback
+
+
+def _complete(names: Iterable[str] | Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in (names() if callable(names) else names) if name.startswith(incomplete)]
+
+    return complete
+
+
+def _check_scored(name: str) -> str:
+    return name if name.startswith("static:") else check_encoder(name, REFERENCES)
+
+
+def _check_suite(name: str) -> str:
+    return name if looks_like_a_file(name) else check_name("suite", name, SUITES, also=", or a file of pairs")
+
+
+def _check_dev(name: str) -> str:
+    return name if looks_like_a_file(name) else check_name("dev", name, DEV, also=", or a file of pairs")
+
+
+def _check_device(name: str) -> str:
+    if not re.fullmatch(r"cpu|(cuda|xpu|mps)(:\d+)?", name):
+        raise ValueError(f"unknown device {name!r}: choose cpu, cuda, cuda:1, mps ...")
+    return name
+
+
+def _quieten(context: typer.Context, quiet: bool) -> bool:
+    if quiet:
+        context.with_resource(be_quiet())
+    return quiet
+
+
+METHOD = {
+    "callback": _each(lambda name: check_name("method", name, method_names())),
+    "autocompletion": _complete(method_names),
+}
+ENCODER = {"callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}
+SCORED = {"callback": _each(_check_scored), "autocompletion": _complete((*BUNDLED, *REFERENCES))}
+
+EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)]
+ScoredName = Annotated[
+    str,
+    typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED),
+]
 Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ~/.cache/cselab/data")
 ]
 Suites = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
-        help="sts, geometry, transfer, clustering, world, world-transfer, world-clustering; may be repeated"
+        help=f"{', '.join(SUITES)}, or a file of pairs (sentence, tab, sentence, tab, score); may be repeated; "
+        "default: world, and sts where its data are found",
+        callback=_each(_check_suite),
+        autocompletion=_complete(SUITES),
+    ),
+]
+Dev = Annotated[
+    str,
+    typer.Option(
+        help="what selects the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
+        callback=_each(_check_dev),
+        autocompletion=_complete(DEV),
     ),
 ]
 Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
@@ -23,6 +107,20 @@ Protocol = Annotated[
     str | None, typer.Option(help="of transfer: senteval (the default), senteval-fast or lbfgs")
 ]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        help="cpu, cuda, cuda:1, mps ...; default: the accelerator, where there is one",
+        callback=_each(_check_device),
+        autocompletion=_complete(("cpu", "cuda", "mps")),
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="no progress; results and errors only", callback=_quieten)
+]
+Format = Annotated[
+    Literal["text", "md", "csv", "json"], typer.Option("--format", help="of the table on standard output")
+]
 
 
 def writable(file: Path) -> Path:
@@ -40,3 +138,24 @@ def read_settings(assignments: Iterable[str] | None) -> dict[str, str]:
             raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def accelerator(device: str | None) -> "torch.device":
+    """The device of that name; without one the accelerator of this machine, or its CPU.
+
+    Raises:
+        ValueError: this machine does not have it.
+    """
+    import torch
+
+    if device is None:
+        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return found or torch.device("cpu")
+    wanted = torch.device(device)
+    if wanted.type != "cpu":
+        kind = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        many = torch.accelerator.device_count() if kind else 0
+        if kind is None or kind.type != wanted.type or (wanted.index or 0) >= many:
+            there = f"cpu and {many} of {kind.type}" if kind else "cpu alone"
+            raise ValueError(f"--device {device}: this machine has {there}")
+    return wanted
