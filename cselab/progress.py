@@ -29,6 +29,17 @@ def is_quiet() -> bool:
     return _quiet
 
 
+def say(text: str) -> None:
+    """A line above the bars that are running, unless all is to be quiet."""
+    if not is_quiet():
+        if _is_watched():
+            from tqdm.auto import tqdm
+
+            tqdm.write(text)
+        else:
+            print(text, flush=True)
+
+
 def _is_watched() -> bool:
     """Whether someone sees the output as it is made (a terminal, or a notebook that is not run headless)."""
     if os.environ.get("CSELAB_HEADLESS"):

@@ -44,7 +44,7 @@ def senteval_folder(root: str | Path | None = None) -> Path:
     if root is None:
         raise MissingFile(
             "no data folder: give one (`data=`, `--data DIR`) or set CSELAB_DATA to a SentEval folder "
-            f"(one that holds {', '.join(SENTEVAL_FOLDERS)})"
+            f"(one that holds {', '.join(SENTEVAL_FOLDERS)}); `cselab data fetch DIR` makes one"
         )
     if not root.is_dir():
         raise MissingFile(f"{root} is not a folder")

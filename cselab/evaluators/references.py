@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from cselab.data import DataError, read_lines, read_sentences
@@ -200,7 +201,10 @@ def fitted(
 
 
 def named_encoder(
-    name: str, pooling: str | None = None, representation: str | None = None
+    name: str,
+    pooling: str | None = None,
+    representation: str | None = None,
+    device: str | torch.device | None = None,
 ) -> Encoder | PairScorer:
     """What `evaluate` can score, by the name it has on the command line.
 
@@ -208,7 +212,7 @@ def named_encoder(
         name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
             "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's bundled
             name, folder or hub name.
-        pooling, representation: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
+        pooling, representation, device: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
     """
     from cselab.encoder import SentenceEncoder
 
@@ -221,7 +225,9 @@ def named_encoder(
         return word_overlap
     if name == "random":
         return RandomEncoder()
-    return SentenceEncoder.from_pretrained(name, pooling=pooling, representation=representation)
+    return SentenceEncoder.from_pretrained(
+        name, pooling=pooling, representation=representation, device=device
+    )
 
 
 def with_references(

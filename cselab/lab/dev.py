@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cselab.data import MissingFile, data_root, load_sts
+from cselab.data import MissingFile, data_root, load_sts, read_pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.world import world_sts
 from cselab.training import Evaluator
@@ -19,13 +19,17 @@ def dev_evaluator(
 
     "sts-b": STS-B dev from the SentEval folder. "world": the bundled world's dev pairs. "corpus": label-free, on
     the last sentences of the corpus, which are then not trained on. "none": the last step is kept. "auto":
-    STS-B where the data are, otherwise the world.
+    STS-B where the data are, otherwise the world. A file: scored pairs as `cselab.data.read_pairs` takes them.
 
     Raises:
         ValueError: an unknown choice; a corpus too small to hold sentences out.
         DataError: STS-B is damaged, or was asked for and is missing; CSELAB_DATA names no folder.
     """
     sentences = list(sentences)
+    if Path(choice).is_file() or Path(choice).suffix:
+        pairs = read_pairs(choice)
+        what = f"{len(pairs)} pairs of {Path(choice).name}"
+        return PairsEvaluator(pairs, _threshold(pairs.scores)), sentences, what
     if choice not in CHOICES:
         raise ValueError(f"unknown dev {choice!r}; choose one of {', '.join(CHOICES)}")
     if choice == "none":
@@ -48,3 +52,9 @@ def dev_evaluator(
             if choice == "sts-b" or data is not None:
                 raise
     return PairsEvaluator(world_sts("dev")), sentences, "the world's dev pairs"
+
+
+def _threshold(scores: Sequence[float]) -> float:
+    """Above which pairs count as positives, on whatever scale: four fifths of the way, as 4 on STS's 0 to 5."""
+    low, high = min(scores), max(scores)
+    return low + 0.8 * (high - low) - 1e-9

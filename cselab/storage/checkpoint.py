@@ -7,7 +7,8 @@ a checksum of both, so that a damaged file is noticed when it is read and never 
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,31 @@ def tensors_hash(tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A file to write in the place of `path`, which it takes when all of it is on the disk.
+
+    Raises:
+        OSError: it cannot be written, of whatever library's making; the message names file and reason, and what
+            was at `path` before is still there.
+    """
+    partial = path.with_name(path.name + ".part")
+    try:
+        yield partial
+        with open(partial, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except (OSError, SafetensorError) as error:
+        partial.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or str(error)
+        full = "No space left" in str(error)
+        advice = "free some space and run the command again" if full else "choose another place"
+        raise OSError(f"{path} could not be written ({reason}): {advice}; nothing was overwritten") from error
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
 def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
     """Write tensors and JSON-able `info` to `path`; a reader sees the old file or the new one, never a torn one."""
     path = Path(path)
@@ -36,11 +62,8 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     text = json.dumps(info)
     metadata = {"info": text, "sha256": _checksum(plain, text)}
-    partial = path.with_name(path.name + ".part")
-    save_file(plain, partial, metadata=metadata)
-    with open(partial, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    with written_whole(path) as partial:
+        save_file(plain, partial, metadata=metadata)
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -62,6 +85,15 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if metadata.get("sha256") != _checksum(tensors, metadata["info"]):
         raise CheckpointError(f"{path} is damaged: its content does not match the checksum stored with it")
     return tensors, json.loads(metadata["info"])
+
+
+def read_info(path: Path) -> dict[str, Any]:
+    """The `info` of a checkpoint, without its tensors and unchecked: to say what it is, not to go on from it."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return json.loads((file.metadata() or {})["info"])
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
 
 
 def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:

@@ -19,11 +19,14 @@ from tiny import WORDS, make_sentences, write_checkpoint
 from typer.main import get_command
 from typer.testing import CliRunner
 
+import cselab
 from cselab import SentenceEncoder
 from cselab.data import STS_PAIRS, STS_TASKS, Pairs
 from cselab.data.fetch import Fetched
-from cselab.evaluators import sts
+from cselab.evaluators import SUITES, sts
 from cselab.lab import cli, pretrain
+from cselab.lab.cli import names
+from cselab.lab.dev import CHOICES
 from cselab.methods import METHODS
 from cselab.world import World
 
@@ -35,12 +38,9 @@ def run(*arguments, ok=True):
     result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
     assert (result.exit_code == 0) == ok, result.output
-    return result.output if ok else joined(result.output)
-
-
-def joined(output):
-    """An error without the box that is drawn around it, in one line."""
-    return re.sub(r"\s*│?\n│?\s*", " ", output)
+    if not ok and result.stderr:
+        assert len(result.stderr.splitlines()) == 1, result.stderr
+    return result.output
 
 
 @pytest.fixture(autouse=True)
@@ -134,10 +134,10 @@ def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch)
     module = sys.modules["cselab.training"]
     take = module._Training._take_step
 
-    def interrupted(self, evaluate):
+    def interrupted(self, *arguments):
         if self.step == 3:
             raise KeyboardInterrupt
-        return take(self, evaluate)
+        return take(self, *arguments)
 
     options = ("--dev", "none", "--eval-every", "2")
     with monkeypatch.context() as patch:
@@ -210,7 +210,7 @@ def test_settings_that_a_method_does_not_have_or_of_another_type_are_named(
         (["--limit", 0], "Invalid value for '--limit'"),
         (["--representation", "pooler"], "'pooler' is not one of 'backbone', 'head'"),
         (["--precision", "fp8"], "'fp8' is not one of 'auto', 'fp32', 'bf16'"),
-        (["--dev", "test"], "unknown dev 'test'; choose one of auto, sts-b, world, corpus, none"),
+        (["--dev", "test"], "unknown dev 'test'. Choose one of auto, sts-b, world, corpus, none"),
         (["--pooling", "max"], "unknown pooling 'max'; choose one of cls, cls_pooler, mean"),
         (["--steps", "many"], "Invalid value for '--steps'"),
     ],
@@ -279,6 +279,70 @@ def test_another_run_in_the_output_is_neither_overwritten_nor_continued(trained,
     said = train(encoder, corpus, output, "--data", stsb, "--eval-every", 2, "--seed", 1, ok=False)
     assert "holds a run with another config (seed was 42, now 1)" in said
     assert (output / "model.safetensors").read_bytes() == before
+
+
+def test_seeds_and_methods_make_a_run_each_and_a_table_of_all(encoder, corpus, tmp_path):
+    output = tmp_path / "runs"
+    options = ("--encoder", encoder, "--corpus", corpus, "--output", output, "--batch-size", 8, "--steps", 2)
+    line = ("train", "simcse", "focal", *options, "--seeds", "0,1", "--dev", "none", "--set", "m=0.2")
+    said = run(*line)
+    for method in ("simcse", "focal"):
+        for seed in (0, 1):
+            content = json.loads((output / method / f"seed-{seed}" / "run.json").read_text())["identity"]
+            assert (content["method"]["name"], content["config"]["seed"]) == (method, seed)
+            assert content["method"].get("m", 0.2) == 0.2
+            assert re.search(rf"^{method}, seed {seed} +2 +\d+ +{output / method}/seed-{seed}$", said, re.M)
+    rows = json.loads(run(*line, "-q", "--format", "json"))
+    assert [row["name"] for row in rows] == [f"{m}, seed {s}" for m in ("simcse", "focal") for s in (0, 1)]
+    assert "unknown parameter 'n'" in run(*line, "--set", "n=1", ok=False)
+
+
+def test_two_folders_of_seeds_are_compared_seed_by_seed(encoder, corpus, own_pairs, tmp_path):
+    options = ("--encoder", encoder, "--corpus", corpus, "--batch-size", 8, "--steps", 4, "--lr", 1e-3)
+    run("train", "simcse", "focal", *options, "--output", tmp_path, "--seeds", "0,1", "--dev", own_pairs)
+    rows = run("compare", tmp_path / "simcse", tmp_path / "focal", "--suite", own_pairs, "--format", "json")
+    row = json.loads(rows)[0]
+    best = {
+        name: [
+            json.loads((tmp_path / name / f"seed-{n}" / "run.json").read_text())["best"]["score"]
+            for n in (0, 1)
+        ]
+        for name in ("simcse", "focal")
+    }
+    assert row["name"] == "ours, paired t-test" and row["over"] == "2"
+    assert row["first"] == pytest.approx(np.mean(best["simcse"]), abs=1e-3)
+    assert row["second"] == pytest.approx(np.mean(best["focal"]), abs=1e-3)
+    said = run("compare", tmp_path / "simcse", encoder, "--suite", own_pairs, ok=False)
+    assert "has the seeds 0, 1 and" in said
+
+
+def test_the_encoder_is_evaluated_eight_times_unless_told_otherwise_and_each_score_is_printed(
+    encoder, corpus, own_pairs, tmp_path
+):
+    said = train(encoder, corpus, tmp_path / "run", "--dev", own_pairs, "--steps", 16)
+    assert re.findall(r"^step (\d+): dev", said, re.M) == [str(step) for step in range(0, 17, 2)]
+
+
+def test_quiet_training_prints_nothing(encoder, corpus, own_pairs, tmp_path):
+    assert train(encoder, corpus, tmp_path / "run", "--dev", own_pairs, "-q") == ""
+
+
+def test_ctrl_c_says_where_the_run_stands_and_how_to_go_on(encoder, corpus, tmp_path, monkeypatch):
+    module = sys.modules["cselab.training"]
+    take, at = module._Training._take_step, {"step": 1}
+
+    def interrupted(self, *arguments):
+        if self.step == at["step"]:
+            raise KeyboardInterrupt
+        return take(self, *arguments)
+
+    monkeypatch.setattr(module._Training, "_take_step", interrupted)
+    options = ("--dev", "none", "--eval-every", 2)
+    said = train(encoder, corpus, tmp_path / "run", *options, ok=False)
+    assert "nothing of the run in" in said and "the same command starts it again" in said
+    at["step"] = 3
+    said = train(encoder, corpus, tmp_path / "run", *options, ok=False)
+    assert "holds the run up to step 2; the same command continues from there" in said
 
 
 # ------------------------------------------------------------------------------------------ evaluate
@@ -425,13 +489,14 @@ def test_a_failed_evaluation_is_told_by_the_exit_code_and_has_no_score(encoder, 
     [
         (
             ["--suite", "stss"],
-            "unknown suite 'stss'; the suites are: sts, geometry, transfer, clustering, world",
+            "unknown suite 'stss'. Did you mean 'sts'? Choose one of sts, geometry, transfer, clustering, world",
         ),
         (["--suite", "sts", "--task", "STS17"], "unknown task 'STS17'; the tasks are: sts: STS12"),
         (["--suite", "sts", "--aggregation", "median"], "unknown aggregation 'median'"),
         (["--suite", "sts", "--representation", "head"], "has no head"),
         (["--suite", "sts", "--json", "nowhere/scores.json"], "cannot write nowhere/scores.json"),
-        ([], "Missing option '--suite'"),
+        (["--device", "gpu"], "unknown device 'gpu': choose cpu, cuda"),
+        (["--device", "cuda:99"], "--device cuda:99: this machine has "),
     ],
 )
 def test_an_evaluation_that_cannot_be_made_says_what_can(options, said, encoder, stsb):
@@ -463,7 +528,94 @@ def test_an_encoder_that_cannot_be_used_is_named(trained, encoder, stsb, tmp_pat
     assert str(tmp_path / "cut") in refused(tmp_path / "cut")
 
 
+def test_without_a_suite_the_world_is_scored_and_sts_where_its_data_are(encoder, stsb, monkeypatch):
+    asked = []
+
+    def scored(model, suites, data, *_, **__):
+        asked.append(suites)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("cselab.lab.cli.measuring._scores", scored)
+    monkeypatch.setenv("CSELAB_DATA", "")
+    run("evaluate", encoder, ok=False)
+    run("evaluate", encoder, "--data", stsb, ok=False)
+    assert asked == [["world"], ["world", "sts"]]
+
+
+@pytest.fixture
+def own_pairs(tmp_path):
+    file = tmp_path / "ours.tsv"
+    rows = ["\t".join((first, second, grade)) for grade, first, second in map(graded, range(60))]
+    file.write_text("\n".join(rows) + "\n")
+    return file
+
+
+def test_pairs_of_ones_own_are_a_suite_and_a_dev_set(encoder, corpus, own_pairs, tmp_path):
+    found = json.loads(run("evaluate", encoder, "--suite", own_pairs, "--format", "json"))
+    assert found["scores"].keys() == {"ours"} and found["records"][0]["rows"] == 60
+    more = tmp_path / "more.tsv"
+    more.write_text("score\tsentence1\tsentence2\n" + own_pairs.read_text().replace("\t", " ", 0))
+    said = train(encoder, corpus, tmp_path / "run", "--dev", own_pairs)
+    assert "dev: 60 pairs of ours.tsv" in said
+    best = json.loads((tmp_path / "run" / "run.json").read_text())["best"]
+    line = ("evaluate", tmp_path / "run", "--suite", own_pairs, "--format", "json")
+    assert json.loads(run(*line))["scores"]["ours"] == pytest.approx(best["score"], abs=1e-4)
+    assert "nothere.tsv: no such file" in run("evaluate", encoder, "--suite", "nothere.tsv", ok=False)
+
+
+def test_pairs_of_ones_own_stand_beside_the_suites(encoder, own_pairs, stsb):
+    options = ("--task", "STS-B", "--data", stsb, "--format", "json")
+    found = json.loads(run("evaluate", encoder, "--suite", own_pairs, "--suite", "sts", *options))
+    assert found["scores"].keys() == {"STS-B", "ours"}
+
+
+@pytest.mark.parametrize("form, starts", [("md", "|"), ("csv", ",split,rows,metric,score"), ("json", "{")])
+def test_scores_come_in_other_forms_too(form, starts, encoder, own_pairs):
+    said = run("evaluate", encoder, "--suite", own_pairs, "--format", form)
+    assert said.startswith(starts) and "ours" in said
+
+
+def test_compare_tells_the_difference_of_two_encoders_and_how_sure_it_is(encoder, own_pairs, tmp_path):
+    other = write_checkpoint(tmp_path / "other", seed=1)
+    rows = json.loads(run("compare", encoder, other, "--suite", own_pairs, "--format", "json"))
+    first, second = (
+        json.loads(run("evaluate", name, "--suite", own_pairs, "--format", "json"))["scores"]["ours"]
+        for name in (encoder, other)
+    )
+    assert rows[0]["name"] == "ours, paired bootstrap" and rows[0]["over"] == "60"
+    assert (rows[0]["first"], rows[0]["second"]) == (pytest.approx(first), pytest.approx(second))
+    assert float(rows[0]["difference"]) == pytest.approx(second - first, abs=0.006)
+    low, high = map(float, rows[0]["95 % interval"].split(" to "))
+    assert low < second - first < high
+
+
+def test_an_encoder_is_used_on_the_accelerator_unless_a_device_is_named(encoder, own_pairs, monkeypatch):
+    asked = []
+    original = SentenceEncoder.from_pretrained.__func__
+
+    def opened(cls, *arguments, device=None, **options):
+        asked.append(str(device))
+        return original(cls, *arguments, **options)
+
+    monkeypatch.setattr(SentenceEncoder, "from_pretrained", classmethod(opened))
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
+    run("evaluate", encoder, "--suite", own_pairs)
+    run("evaluate", encoder, "--suite", own_pairs, "--device", "cpu")
+    run("encode", encoder, own_pairs, "--output", own_pairs.with_suffix(".npy"), "--device", "cuda:1")
+    run("search", encoder, own_pairs, "the cat")
+    assert asked == ["cuda", "cpu", "cuda:1", "cuda"]
+
+
 # ------------------------------------------------------------------------------------------ encode
+
+
+def test_search_finds_the_line_that_is_asked_for(encoder, corpus):
+    found = json.loads(run("search", encoder, corpus, CORPUS[9], "--top", 3, "--format", "json"))
+    assert len(found) == 3 and found[0]["line"] == "10"
+    assert found[0]["sentence"] == CORPUS[9] and found[0]["cosine"] == pytest.approx(1, abs=1e-5)
+    assert f"1.000  line 10: {CORPUS[9]}" in run("search", encoder, corpus, CORPUS[9])
 
 
 def test_encode_writes_the_vectors_of_a_file_in_their_order(encoder, corpus, tmp_path):
@@ -579,6 +731,14 @@ def test_data_check_fails_on_a_damaged_file_and_names_it(stsb, tmp_path):
     assert "none is not a folder" in run("data", "check", tmp_path / "none", ok=False)
 
 
+def test_data_check_without_data_is_one_line_and_fails(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    assert "no data folder: give one" in run("data", "check", ok=False)
+    assert "holds no SentEval data" in run("data", "check", tmp_path, ok=False)
+    (tmp_path / "STS").mkdir()
+    assert f"none of the data sets is in {tmp_path}" in run("data", "check", tmp_path, ok=False)
+
+
 def test_data_fetch_tells_what_became_of_each_set_and_fails_if_one_is_refused(monkeypatch, tmp_path):
     asked = []
 
@@ -667,16 +827,34 @@ def test_doctor_reports_for_people_and_for_programs():
 @pytest.mark.parametrize(
     "line, said",
     [
-        ("train simcse --stesp 4", "No such option: --stesp"),
-        ("evaluate micro --taks STS12", "Allowed: --suite, --task, --data"),
+        ("train simcse --stesp 4", "No such option: --stesp. Did you mean '--steps'?"),
+        ("trian simcse", "No such command 'trian'. Did you mean 'train'"),
+        (
+            "evaluate micro --taks STS12",
+            "No such option: --taks. Did you mean '--task'? Allowed: --suite, --task, --data",
+        ),
         ("data check --deep", "No such option: --deep"),
         ("--fast", "No such option: --fast"),
         ("trian simcse", "methods, pretrain, doctor, published, data, notebooks, world, experiment"),
         ("data fetsh", "Allowed: check, fetch"),
         ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
         ("notebooks walk", "Allowed: run"),
-        ("methods simsce", "unknown method 'simsce'; choose one of barlow_twins, focal, imsimcse"),
-        ("train simsce --corpus c.txt --output run", "unknown method 'simsce'; choose one of barlow_twins"),
+        (
+            "methods simsce",
+            "unknown method 'simsce'. Did you mean 'simcse'? Choose one of barlow_twins, focal",
+        ),
+        ("train simsce --corpus c.txt --output run", "unknown method 'simsce'. Did you mean 'simcse'?"),
+        ("evaluate micor", "no encoder 'micor'. Did you mean 'micro'? Bundled are micro, mini"),
+        ("evaluate word-overlp", "Did you mean 'word-overlap'?"),
+        ("encode mimi c.txt --output v.npy", "Did you mean 'mini'?"),
+        ("compare micro tests/lba", "there is no encoder folder tests/lba. Did you mean 'lab'?"),
+        ("search mico c.txt cat", "Did you mean 'micro'?"),
+        ("train simcse --encoder mni --corpus c.txt --output run", "Did you mean 'mini'?"),
+        (
+            "train simcse --dev wrold --corpus c.txt --output run",
+            "unknown dev 'wrold'. Did you mean 'world'?",
+        ),
+        ("train simcse --seeds 0,one --corpus c.txt --output run", "--seeds wants whole numbers with commas"),
         ("train simcse --output run", "Missing option '--corpus'"),
     ],
 )
@@ -684,8 +862,63 @@ def test_what_is_not_known_is_refused_with_what_is(line, said):
     assert said in run(*line.split(), ok=False)
 
 
+def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
+    lines = [
+        "methods simsce", "evaluate micor", "evaluate micro --suite stss", "train simcse --stesp 3", "--version",
+        "train -h", "trian",
+    ]  # fmt: skip
+    for line in lines:
+        script = (
+            "import sys\nfrom cselab.lab.cli import app\n"
+            f"try: app({line.split()!r}, prog_name='cselab')\n"
+            "except SystemExit: print(sorted({'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert done.stdout.splitlines()[-1] == "[]", line + done.stdout + done.stderr
+
+
+def test_the_names_known_without_torch_are_those_that_there_are():
+    assert set(names.method_names()) == set(METHODS)
+    assert set(names.SUITES) == set(SUITES)
+    assert names.DEV == CHOICES
+
+
+def test_version_help_and_completion():
+    assert run("--version") == f"cselab {cselab.__version__}\n"
+    assert run("train", "-h") == run("train", "--help")
+    assert "float32 [n," in run("encode", "-h")  # brackets are not markup
+    command = Path(sys.executable).with_name("cselab")
+    asked = {"_CSELAB_COMPLETE": "complete_bash", "COMP_WORDS": "cselab train whi", "COMP_CWORD": "2"}
+    done = subprocess.run([command], capture_output=True, text=True, env=os.environ | asked)
+    assert done.stdout.split() == ["whitenedcse"]
+
+
+def test_a_reader_that_stops_reading_is_no_error():
+    command = Path(sys.executable).with_name("cselab")
+    line = f"{command} world sentences 3000 | head -n 1"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True)
+    assert len(done.stdout.splitlines()) == 1 and done.stderr == ""
+
+
+def test_full_memory_is_one_sentence(encoder, corpus, tmp_path, monkeypatch):
+    errors = [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: not enough memory: you tried to allocate 1 bytes"),
+    ]
+    for error in errors:
+
+        def full(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(SentenceEncoder, "encode", full)
+        said = run("encode", encoder, corpus, "--output", tmp_path / "v.npy", ok=False)
+        assert said.startswith("Error: out of memory: a smaller --batch-size")
+
+
 @pytest.mark.parametrize(
-    "line", ["train", "evaluate", "encode", "pretrain", "data fetch", "notebooks run", "doctor"]
+    "line",
+    ["train", "evaluate", "encode", "compare", "search", "pretrain", "data fetch", "notebooks run", "doctor"],
 )
 def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
     command = get_command(cli.app)
@@ -698,7 +931,7 @@ def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
 
 def test_the_command_runs_as_a_process_of_its_own(encoder, corpus, tmp_path):
     command = Path(sys.executable).with_name("cselab")
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "COLUMNS": "200"}
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
 
     def process(*arguments):
         line = [str(argument) for argument in (command, *arguments)]
@@ -708,5 +941,5 @@ def test_the_command_runs_as_a_process_of_its_own(encoder, corpus, tmp_path):
     assert made.returncode == 0, made.stderr
     assert "64 vectors of width 8" in made.stdout and np.load(tmp_path / "vectors.npy").shape == (64, 8)
     refused = process("methods", "simsce")
-    assert refused.returncode == 1 and "unknown method 'simsce'" in refused.stderr
+    assert refused.returncode == 2 and "unknown method 'simsce'" in refused.stderr
     assert "Traceback" not in refused.stdout + refused.stderr

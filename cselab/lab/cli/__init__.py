@@ -3,18 +3,40 @@
 A command is a function in a module of its own kind; here each gets its name.
 """
 
+from typing import Annotated
+
+import typer
+
+from cselab import __version__
 from cselab.lab.cli.data import data_app
 from cselab.lab.cli.experiments import experiment_app
 from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.measuring import encode, evaluate, references
+from cselab.lab.cli.measuring import compare, encode, evaluate, references, search
 from cselab.lab.cli.notebooks import notebooks_app
 from cselab.lab.cli.published import published
 from cselab.lab.cli.showing import doctor, methods
 from cselab.lab.cli.training import pretrain, train
 from cselab.lab.cli.world import world_app
 
-app = group("Contrastive learning of sentence embeddings: train, measure, take apart.")
-for command in (train, evaluate, references, encode, methods, pretrain, doctor, published):
+app = group("Contrastive learning of sentence embeddings: train, measure, take apart.", completion=True)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cselab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="which cselab this is")
+    ] = False,
+) -> None:
+    """Contrastive learning of sentence embeddings: train, measure, take apart."""
+
+
+for command in (train, evaluate, references, compare, encode, search, methods, pretrain, doctor, published):
     app.command(cls=Command)(command)
 app.add_typer(data_app, name="data")
 app.add_typer(notebooks_app, name="notebooks")

@@ -15,9 +15,14 @@ def data_check(
     folder: Annotated[Path | None, typer.Argument(help="SentEval folder, or one above it")] = None,
 ) -> None:
     """Compare the data sets in FOLDER with what is known of them: rows, content. Fails if any is damaged."""
-    from cselab.data import check
+    from cselab.data import check, senteval_folder
 
     found = check(folder)
+    if all(line.status == "missing" for line in found):
+        senteval_folder(folder)  # raises, where there is no such folder at all
+        raise ValueError(
+            f"none of the data sets is in {folder or senteval_folder()}: get them with `cselab data fetch`"
+        )
     for line in found:
         typer.echo(str(line))
     if any(line.status == "damaged" for line in found):

@@ -76,7 +76,9 @@ METHOD = {
 ENCODER = {"callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}
 SCORED = {"callback": _each(_check_scored), "autocompletion": _complete((*BUNDLED, *REFERENCES))}
 
-EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)]
+EncoderName = Annotated[
+    str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)
+]
 ScoredName = Annotated[
     str,
     typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED),

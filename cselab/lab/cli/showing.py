@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
+from cselab.lab.cli.options import METHOD
+
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="one method, with its parameters")] = None,
+    name: Annotated[str | None, typer.Argument(help="one method, with its parameters", **METHOD)] = None,
 ) -> None:
     """List the methods, or show one: what it does, its parameters and variants."""
     import inspect

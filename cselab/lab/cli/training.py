@@ -1,13 +1,32 @@
 """`cselab train` and `cselab pretrain`."""
 
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import mean, stdev
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from cselab.lab.cli.options import DataFolder, Pooling, Settings, read_settings
+from cselab.lab.cli.options import (
+    ENCODER,
+    METHOD,
+    DataFolder,
+    Dev,
+    Device,
+    Format,
+    Pooling,
+    Quiet,
+    Settings,
+    accelerator,
+    read_settings,
+)
+from cselab.lab.cli.tables import print_table
+from cselab.progress import is_quiet, say
 
 
 def _method(name: str, settings: dict[str, str]) -> Any:
@@ -25,11 +44,61 @@ def _method(name: str, settings: dict[str, str]) -> Any:
     return method(**values)
 
 
+DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """One run: a method with its settings, a seed, and the folder it goes to."""
+
+    method: Any
+    seed: int
+    folder: Path
+
+
+def _plans(
+    names: Sequence[str], settings: dict[str, str], seed: int, seeds: str | None, output: Path
+) -> list[_Plan]:
+    """Every method with every seed. One run alone lies in `output`, several in METHOD/seed-SEED beneath it.
+
+    A setting goes to the methods that have it; one that none of them has is an error.
+    """
+    from cselab.methods import get_method
+
+    names = list(dict.fromkeys(names))
+    known = {name: {"variant", *get_method(name).parameters()} for name in names}
+    chosen = {}
+    for name in names:
+        own = {key: value for key, value in settings.items() if key in known[name] or len(names) == 1}
+        chosen[name] = _method(name, own)
+    for key in settings:
+        if not any(key in has for has in known.values()):
+            _method(names[0], {key: settings[key]})  # says what there is
+    if len(names) == 1 and seeds is None:
+        return [_Plan(chosen[names[0]], seed, output)]
+    numbers = [seed] if seeds is None else _seed_numbers(seeds)
+    return [_Plan(chosen[name], n, output / name / f"seed-{n}") for name in names for n in numbers]
+
+
+def _seed_numbers(seeds: str) -> list[int]:
+    try:
+        return [int(part) for part in dict.fromkeys(seeds.split(","))]
+    except ValueError:
+        raise ValueError(
+            f"--seeds wants whole numbers with commas between, as 0,1,2; got {seeds!r}"
+        ) from None
+
+
 def train(
-    method: Annotated[str, typer.Argument(help="a method: see `cselab methods`")],
+    context: typer.Context,
+    method: Annotated[
+        list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)
+    ],
     corpus: Annotated[Path, typer.Option(help="text, one sentence a line; also .gz, .xz")],
     output: Annotated[Path, typer.Option(help="folder of the run; afterwards an encoder")],
-    encoder: Annotated[str, typer.Option(help="bundled name (micro, mini), folder, or hub name")] = "micro",
+    encoder: Annotated[
+        str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)
+    ] = "micro",
     pooling: Pooling = None,
     steps: Annotated[int | None, typer.Option(help="optimiser steps; default: one epoch")] = None,
     epochs: Annotated[float, typer.Option(help="passes over the corpus")] = 1.0,
@@ -37,46 +106,155 @@ def train(
     lr: Annotated[float, typer.Option(help="peak learning rate")] = 3e-5,
     warmup: Annotated[float, typer.Option(help="share of the steps")] = 0.0,
     seed: Annotated[int, typer.Option(help="of everything")] = 42,
+    seeds: Annotated[
+        str | None, typer.Option(help="several, as 0,1,2: a run each, and a table of all at the end")
+    ] = None,
     max_length: Annotated[int, typer.Option(help="tokens a training sentence is cut at")] = 32,
-    eval_every: Annotated[int, typer.Option(help="steps between evaluations")] = 125,
+    eval_every: Annotated[
+        int | None, typer.Option(help="steps between evaluations; default: an eighth of the steps")
+    ] = None,
     precision: Annotated[Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic")] = "auto",
     representation: Annotated[
         Literal["backbone", "head"], typer.Option(help="what is evaluated and saved")
     ] = "backbone",
-    dev: Annotated[
-        str,
-        typer.Option(help="what selects the best step: sts-b, world, corpus (label-free), none, or auto"),
-    ] = "auto",
+    dev: Dev = "auto",
     limit: Annotated[int | None, typer.Option(min=1, help="use only the first LIMIT sentences")] = None,
     data: DataFolder = None,
     settings: Settings = None,
+    form: Format = "text",
+    device: Device = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Train an encoder with a method; continue the run if OUTPUT holds an unfinished one."""
+    """Train an encoder with a method; continue the run if OUTPUT holds an unfinished one.
+
+    With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
+    the end.
+    """
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import dev_evaluator
     from cselab.training import TrainConfig
-    from cselab.training import train as run_training
 
-    chosen = _method(method, read_settings(settings))
-    config = TrainConfig(
-        steps=steps, epochs=epochs, batch_size=batch_size, lr=lr, warmup=warmup, seed=seed, max_length=max_length,
-        eval_every=eval_every, precision=precision, representation=representation,
-    )  # fmt: skip
+    plans = _plans(method, read_settings(settings), seed, seeds, output)
+    context.with_resource(_training_on(device))
     sentences = list(islice(read_sentences(corpus), limit))
     evaluator, sentences, what = dev_evaluator(dev, sentences, data)
-    model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
-    typer.echo(f"{method} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}")
-    run = run_training(model, chosen, sentences, config, evaluator, output=output)
+    length = steps or max(1, round(epochs * (len(sentences) // max(batch_size, 1))))
+    eval_every = max(1, length // 8) if eval_every is None else eval_every
+    rows: dict[str, dict[str, Any]] = {}
+    for plan in plans:
+        config = TrainConfig(
+            steps=steps, epochs=epochs, batch_size=batch_size, lr=lr, warmup=warmup, seed=plan.seed,
+            max_length=max_length, eval_every=eval_every, precision=precision, representation=representation,
+        )  # fmt: skip
+        model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
+        _tell(f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}")
+        run = _run(model, plan, sentences, config, evaluator)
+        rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
+    if len(plans) > 1 and _is_main_process():
+        shown = {
+            name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()
+        }
+        print_table(rows if form == "json" else shown | _means(plans, rows), form)
+
+
+def _run(model: Any, plan: _Plan, sentences: list[str], config: Any, evaluator: Any) -> Any:
+    from cselab.training import train as run_training
+
+    try:
+        run = run_training(
+            model, plan.method, sentences, config, evaluator, callbacks=[_tell_score], output=plan.folder
+        )
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted: {_standing(plan.folder)}", err=True)
+        raise typer.Exit(130) from None
     if run.resumed_from is not None:
         finished = run.resumed_from == run.history[-1]["step"]
-        typer.echo("finished before: read back" if finished else f"continued from step {run.resumed_from}")
+        _tell("finished before: read back" if finished else f"continued from step {run.resumed_from}")
     if run.best is not None:
-        typer.echo(
+        _tell(
             f"best at step {run.best['step']}: dev {run.best['score']:.2f}, alignment {run.best['alignment']:.3f}, "
             f"uniformity {run.best['uniformity']:.3f}"
         )
-    typer.echo(f"encoder in {output} ({run.seconds:.0f} s)")
+    _tell(f"encoder in {plan.folder} ({run.seconds:.0f} s)")
+    return run
+
+
+def _standing(folder: Path) -> str:
+    """Where an interrupted run is, and how it goes on."""
+    from cselab.storage.checkpoint import read_info
+    from cselab.storage.run_folder import RunFolder
+
+    checkpoint = RunFolder(folder).checkpoint
+    if not checkpoint.exists():
+        return f"nothing of the run in {folder} was saved yet; the same command starts it again"
+    step = read_info(checkpoint)["step"]
+    return f"{folder} holds the run up to step {step}; the same command continues from there"
+
+
+def _tell_score(run: Any, row: dict[str, Any]) -> None:
+    if "score" in row:
+        say(
+            f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
+            f"uniformity {row['uniformity']:.3f}"
+        )
+
+
+def _result(run: Any) -> dict[str, Any]:
+    best = run.best or {}
+    row = {"dev": best.get("score"), "alignment": best.get("alignment"), "uniformity": best.get("uniformity")}
+    return {name: value for name, value in row.items() if value is not None} | {
+        "best step": best.get("step", run.history[-1]["step"]),
+        "seconds": round(run.seconds),
+        "encoder": str(run.output),
+    }
+
+
+def _shown(column: str, cell: Any) -> str:
+    return f"{cell:.{DIGITS[column]}f}" if column in DIGITS else str(cell)
+
+
+def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Mean and standard deviation over the seeds of each method, where there are several."""
+    found = {}
+    for name in dict.fromkeys(plan.method.name for plan in plans):
+        own = [rows[f"{name}, seed {plan.seed}"] for plan in plans if plan.method.name == name]
+        if len(own) > 1:
+            found[f"{name}, mean ± sd"] = {
+                column: " ± ".join(_shown(column, of([row[column] for row in own])) for of in (mean, stdev))
+                for column in DIGITS
+                if column in own[0]
+            }
+    return found
+
+
+def _is_main_process() -> bool:
+    """Of the processes that `accelerate launch` or torchrun started one speaks."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _tell(text: str) -> None:
+    if not is_quiet() and _is_main_process():
+        typer.echo(text)
+
+
+@contextmanager
+def _training_on(device: str | None) -> Iterator[None]:
+    """The device that accelerate takes inside."""
+    where = accelerator(device)
+    if where.type == "cuda" and where.index is not None:
+        import torch
+
+        torch.cuda.set_device(where)
+    before = os.environ.get("ACCELERATE_USE_CPU")
+    if where.type == "cpu":
+        os.environ["ACCELERATE_USE_CPU"] = "true"
+    try:
+        yield
+    finally:
+        os.environ.pop("ACCELERATE_USE_CPU", None)
+        if before is not None:
+            os.environ["ACCELERATE_USE_CPU"] = before
 
 
 def pretrain(
