@@ -101,13 +101,17 @@ def _scores(
     own = [read_pairs(name) for name in suites if name not in SUITES]
     found = []
     try:
-        named = suites_named([name for name in suites if name in SUITES], given) if len(own) < len(suites) else []
+        named = (
+            suites_named([name for name in suites if name in SUITES], given) if len(own) < len(suites) else []
+        )
     except TypeError as error:  # an option of a suite that was not asked for
         raise ValueError(str(error)) from None
     if named:
         found.append(score(model, named, data, tasks, cache=cache))
     for pairs in own:
-        found.append(score(model, pairs, cache=cache, aggregation=given.get("aggregation", STS().aggregation)))
+        found.append(
+            score(model, pairs, cache=cache, aggregation=given.get("aggregation", STS().aggregation))
+        )
     whole = found[0]
     for more in found[1:]:
         whole = replace(
