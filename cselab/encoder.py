@@ -96,6 +96,7 @@ class SentenceEncoder(nn.Module):
         self.representation = representation
         self.normalize = normalize
         self.last_truncation: Truncation | None = None
+        self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
         if template is not None:
             _add_prompt(tokenizer, template)
         self.max_length = min(_positions(backbone), tokenizer.model_max_length)
@@ -148,6 +149,7 @@ class SentenceEncoder(nn.Module):
         }
         settings |= {key: value for key, value in asked.items() if value is not None}
         encoder = cls(backbone, tokenizer, name=name, **settings).eval()
+        encoder.pooling_given = "pooling" in settings
         return encoder.to(device) if device is not None else encoder
 
     def save_pretrained(self, path: str | Path) -> None:

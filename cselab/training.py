@@ -238,7 +238,6 @@ class _Training:
         self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
         self.step, self.began, self.seconds_before = 0, time.monotonic(), 0.0
         self.best_state: dict[str, Tensor] = {}
-        self.last_score: float | None = None
         self.precision = _precision(config.precision)
         method.prepare(encoder)
         method.seed(config.seed)
@@ -410,8 +409,7 @@ class _Training:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
     def _summary(self, row: Mapping[str, Any]) -> str:
-        self.last_score = row.get("score", self.last_score)
-        dev = f", dev {self.last_score:.2f}" if self.last_score is not None else ""
+        dev = f", dev {row['score']:.2f}" if "score" in row else ""
         return f"loss {row['loss']:.4f}{dev}"
 
     def _diverged(self, what: str) -> None:

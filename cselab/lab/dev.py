@@ -40,8 +40,8 @@ def dev_evaluator(
             raise ValueError(
                 f"the corpus has {len(sentences)} sentences, too few to hold some out: use --dev world"
             )
-        kept = sentences[-held_out:]
-        unseen = set(kept)
+        kept = [row if isinstance(row, str) else row[0] for row in sentences[-held_out:]]
+        unseen = set(sentences[-held_out:])
         rest = [sentence for sentence in sentences[:-held_out] if sentence not in unseen]
         return UnlabelledEvaluator(kept), rest, f"{held_out} held-out sentences"
     if choice in ("auto", "sts-b"):

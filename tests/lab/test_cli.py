@@ -105,7 +105,7 @@ def trained(encoder, stsb, tmp_path_factory):
 
 def test_train_says_what_runs_how_far_it_is_and_what_is_best(trained, encoder):
     said, output = trained
-    assert f"simcse on {encoder} (mean), 64 sentences, dev: STS-B dev" in said
+    assert f"simcse on {encoder} (cls), 64 sentences, dev: STS-B dev, fp32" in said
     assert re.search(r"simcse: 4/4 .* loss \d\.\d+, dev -?\d+\.\d\d", said)
     assert re.search(r"best at step [24]: dev .*, alignment \d.*, uniformity -\d", said)
     assert f"encoder in {output}" in said
@@ -321,6 +321,57 @@ def test_the_encoder_is_evaluated_eight_times_unless_told_otherwise_and_each_sco
 ):
     said = train(encoder, corpus, tmp_path / "run", "--dev", own_pairs, "--steps", 16)
     assert re.findall(r"^step (\d+): dev", said, re.M) == [str(step) for step in range(0, 17, 2)]
+
+
+def test_the_recipe_of_a_paper_gives_way_to_what_is_said(encoder, corpus, tmp_path):
+    def settings(output, *more):
+        run("train", "whitenedcse", "--encoder", encoder, "--corpus", corpus, "--output", output, "--steps", 1,
+            "--dev", "none", "--set", "num_groups=4", "--recipe", "paper", *more)  # fmt: skip
+        return json.loads((output / "run.json").read_text())["identity"]
+
+    printed = METHODS["whitenedcse"].recipe(SentenceEncoder.from_pretrained(encoder))
+    plain = settings(tmp_path / "plain")
+    assert plain["config"]["lr"] == printed.lr and plain["encoder"]["pooling"] == printed.pooling
+    assert plain["method"]["num_groups"] == 4
+    own = settings(tmp_path / "own", "--lr", 1e-3, "--batch-size", 8, "--pooling", "mean")
+    assert (own["config"]["lr"], own["config"]["batch_size"], own["encoder"]["pooling"]) == (1e-3, 8, "mean")
+
+
+def test_a_plain_checkpoint_is_pooled_as_the_papers_do_and_never_by_a_mean_under_a_fresh_head(
+    encoder, corpus, tmp_path
+):
+    def pooling(*more):
+        output = tmp_path / str(len(more))
+        train(encoder, corpus, output, "--dev", "none", *more)
+        return json.loads((output / "run.json").read_text())["identity"]["encoder"]["pooling"]
+
+    assert pooling() == "cls"
+    assert pooling("--set", "head=none") == "mean"
+    assert pooling("--pooling", "mean", "-q") == "mean"
+
+
+def test_patience_stops_a_run_early(encoder, corpus, own_pairs, tmp_path):
+    said = train(encoder, corpus, tmp_path / "run", "--dev", own_pairs, "--eval-every", 1, "--lr", 0,
+                 "--steps", 9, "--patience", 2)  # fmt: skip
+    assert "stopped early: no better dev score in 2 evaluations, step 3" in said
+
+
+def test_a_method_of_several_columns_reads_a_table(encoder, tmp_path, monkeypatch):
+    class Triples(METHODS["simcse"]):
+        columns = ("sentence", "negative")
+
+        def views(self, encode, batch):
+            return super().views(encode, [f"{one} {other}" for one, other in batch])
+
+    Triples.name = "simcse"
+    monkeypatch.setitem(METHODS, "simcse", Triples)
+    table = tmp_path / "corpus.tsv"
+    rows = zip(CORPUS, reversed(CORPUS), strict=True)
+    table.write_text("negative\tid\tsentence\n" + "".join(f"{a}\t1\t{b}\n" for a, b in rows))
+    assert "64 sentences" in train(encoder, table, tmp_path / "run", "--dev", "none")
+    (tmp_path / "plain.txt").write_text("\n".join(CORPUS))
+    said = train(encoder, tmp_path / "plain.txt", tmp_path / "no", "--dev", "none", ok=False)
+    assert "has no column 'sentence'" in said
 
 
 def test_quiet_training_prints_nothing(encoder, corpus, own_pairs, tmp_path):

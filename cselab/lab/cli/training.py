@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from statistics import mean, stdev
@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from cselab.lab.cli.experiments import read_seeds
 from cselab.lab.cli.options import (
     ENCODER,
     METHOD,
@@ -19,7 +20,6 @@ from cselab.lab.cli.options import (
     Dev,
     Device,
     Format,
-    Pooling,
     Quiet,
     Settings,
     accelerator,
@@ -29,8 +29,11 @@ from cselab.lab.cli.tables import print_table
 from cselab.progress import is_quiet, say
 
 
-def _method(name: str, settings: dict[str, str]) -> Any:
-    """The method with its settings as their types; where a default is None, the annotation is the type."""
+def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
+    """The method with its settings as their types; where a default is None, the annotation is the type.
+
+    `printed` are the hyper-parameters of a recipe, used where there is no setting.
+    """
     from cselab.lab.parameters import typed_parameters
     from cselab.methods import get_method
 
@@ -41,7 +44,7 @@ def _method(name: str, settings: dict[str, str]) -> Any:
         kinds = get_args(wanted)
         if NoneType in kinds and not isinstance(value, (*kinds, int) if float in kinds else kinds):
             raise ValueError(f"{name}: parameter {parameter!r} takes {wanted}; got {value!r}.")
-    return method(**values)
+    return method(**{**(printed or {}), **values})
 
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
@@ -49,9 +52,10 @@ DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
 
 @dataclass(frozen=True)
 class _Plan:
-    """One run: a method with its settings, a seed, and the folder it goes to."""
+    """One run: a method, the settings that were asked for, a seed, and the folder it goes to."""
 
     method: Any
+    settings: dict[str, str]
     seed: int
     folder: Path
 
@@ -66,27 +70,18 @@ def _plans(
     from cselab.methods import get_method
 
     names = list(dict.fromkeys(names))
-    known = {name: {"variant", *get_method(name).parameters()} for name in names}
-    chosen = {}
-    for name in names:
-        own = {key: value for key, value in settings.items() if key in known[name] or len(names) == 1}
-        chosen[name] = _method(name, own)
+    known = {name: {"variant", *get_method(name).hyperparameters()} for name in names}
     for key in settings:
         if not any(key in has for has in known.values()):
             _method(names[0], {key: settings[key]})  # says what there is
-    if len(names) == 1 and seeds is None:
-        return [_Plan(chosen[names[0]], seed, output)]
-    numbers = [seed] if seeds is None else _seed_numbers(seeds)
-    return [_Plan(chosen[name], n, output / name / f"seed-{n}") for name in names for n in numbers]
-
-
-def _seed_numbers(seeds: str) -> list[int]:
-    try:
-        return [int(part) for part in dict.fromkeys(seeds.split(","))]
-    except ValueError:
-        raise ValueError(
-            f"--seeds wants whole numbers with commas between, as 0,1,2; got {seeds!r}"
-        ) from None
+    chosen = {name: {key: settings[key] for key in settings if key in known[name]} for name in names}
+    alone = len(names) == 1 and seeds is None
+    numbers = [seed] if seeds is None else list(dict.fromkeys(read_seeds(seeds)))
+    return [
+        _Plan(_method(name, chosen[name]), chosen[name], n, output if alone else output / name / f"seed-{n}")
+        for name in names
+        for n in numbers
+    ]
 
 
 def train(
@@ -94,29 +89,49 @@ def train(
     method: Annotated[
         list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)
     ],
-    corpus: Annotated[Path, typer.Option(help="text, one sentence a line; also .gz, .xz")],
+    corpus: Annotated[
+        Path,
+        typer.Option(help="text, one sentence a line (or a table with a header, for a method that says so)"),
+    ],
     output: Annotated[Path, typer.Option(help="folder of the run; afterwards an encoder")],
     encoder: Annotated[
         str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)
     ] = "micro",
-    pooling: Pooling = None,
-    steps: Annotated[int | None, typer.Option(help="optimiser steps; default: one epoch")] = None,
-    epochs: Annotated[float, typer.Option(help="passes over the corpus")] = 1.0,
-    batch_size: Annotated[int, typer.Option(help="sentences a step")] = 64,
-    lr: Annotated[float, typer.Option(help="peak learning rate")] = 3e-5,
+    recipe: Annotated[
+        Literal["paper"] | None,
+        typer.Option(
+            help="what the method's paper prints for this kind of encoder, where nothing else is given"
+        ),
+    ] = None,
+    pooling: Annotated[
+        str | None,
+        typer.Option(
+            help="default: what the encoder's folder says; of a plain checkpoint what the paper takes"
+        ),
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="optimiser steps; default: those of --epochs")] = None,
+    epochs: Annotated[float | None, typer.Option(help="passes over the corpus; default: 1")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="sentences a step; default: 64")] = None,
+    lr: Annotated[float | None, typer.Option(help="peak learning rate; default: 3e-5")] = None,
     warmup: Annotated[float, typer.Option(help="share of the steps")] = 0.0,
     seed: Annotated[int, typer.Option(help="of everything")] = 42,
     seeds: Annotated[
-        str | None, typer.Option(help="several, as 0,1,2: a run each, and a table of all at the end")
+        str | None, typer.Option(help="several, as 0,1,2 or 0-4: a run each, and a table of all at the end")
     ] = None,
-    max_length: Annotated[int, typer.Option(help="tokens a training sentence is cut at")] = 32,
+    max_length: Annotated[
+        int | None, typer.Option(help="tokens a training sentence is cut at; default: 32")
+    ] = None,
     eval_every: Annotated[
         int | None, typer.Option(help="steps between evaluations; default: an eighth of the steps")
     ] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="stop after so many evaluations without a better score")
+    ] = None,
     precision: Annotated[Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic")] = "auto",
     representation: Annotated[
-        Literal["backbone", "head"], typer.Option(help="what is evaluated and saved")
-    ] = "backbone",
+        Literal["backbone", "head"] | None,
+        typer.Option(help="what is evaluated and saved; default: what the method says"),
+    ] = None,
     dev: Dev = "auto",
     limit: Annotated[int | None, typer.Option(min=1, help="use only the first LIMIT sentences")] = None,
     data: DataFolder = None,
@@ -130,25 +145,43 @@ def train(
     With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
     the end.
     """
-    from cselab.data import read_sentences
+    from cselab.data import read_rows
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import dev_evaluator
     from cselab.training import TrainConfig
 
     plans = _plans(method, read_settings(settings), seed, seeds, output)
+    given = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "lr": lr,
+        "max_length": max_length,
+        "eval_every": eval_every,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
     context.with_resource(_training_on(device))
-    sentences = list(islice(read_sentences(corpus), limit))
-    evaluator, sentences, what = dev_evaluator(dev, sentences, data)
-    length = steps or max(1, round(epochs * (len(sentences) // max(batch_size, 1))))
-    eval_every = max(1, length // 8) if eval_every is None else eval_every
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        config = TrainConfig(
-            steps=steps, epochs=epochs, batch_size=batch_size, lr=lr, warmup=warmup, seed=plan.seed,
-            max_length=max_length, eval_every=eval_every, precision=precision, representation=representation,
-        )  # fmt: skip
+        sentences = list(islice(read_rows(corpus, plan.method.columns), limit))
+        evaluator, sentences, what = dev_evaluator(dev, sentences, data)
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
-        _tell(f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}")
+        printed = plan.method.recipe(model) if recipe == "paper" else None
+        if pooling is None and (printed is not None or not model.pooling_given):
+            model.pooling = printed.pooling if printed is not None else _paper_pooling(plan.method, model)
+        if printed is not None:
+            plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
+        lengths = _of_recipe(printed) | given
+        size, passes = (lengths.get(name, getattr(TrainConfig, name)) for name in ("batch_size", "epochs"))
+        length = steps or max(1, round(passes * (len(sentences) // max(size, 1))))
+        lengths.setdefault("eval_every", max(1, length // 8))
+        config = TrainConfig(
+            steps=steps, warmup=warmup, seed=plan.seed, precision=precision, representation=representation,
+            patience=patience, **lengths,
+        )  # fmt: skip
+        _tell(
+            f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}, "
+            f"{_arithmetic(precision)}"
+        )
         run = _run(model, plan, sentences, config, evaluator)
         rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
     if len(plans) > 1 and _is_main_process():
@@ -158,7 +191,26 @@ def train(
         print_table(rows if form == "json" else shown | _means(plans, rows), form)
 
 
-def _run(model: Any, plan: _Plan, sentences: list[str], config: Any, evaluator: Any) -> Any:
+def _of_recipe(printed: Any) -> dict[str, Any]:
+    """The settings of a recipe that are settings of a run."""
+    names = ("epochs", "batch_size", "lr", "max_length", "eval_every")
+    return {} if printed is None else {name: getattr(printed, name) for name in names}
+
+
+def _paper_pooling(method: Any, model: Any) -> str:
+    """[CLS] under a head that is fresh, as the papers have it; the mean without one, as SimCSE's code does."""
+    return "cls" if method.head == "mlp" else model.pooling
+
+
+def _arithmetic(precision: str) -> str:
+    from cselab import training
+
+    if precision == "auto":
+        return "bf16" if training.faster_in_bf16() else "fp32"
+    return precision
+
+
+def _run(model: Any, plan: _Plan, sentences: list[Any], config: Any, evaluator: Any) -> Any:
     from cselab.training import train as run_training
 
     try:
@@ -171,6 +223,8 @@ def _run(model: Any, plan: _Plan, sentences: list[str], config: Any, evaluator: 
     if run.resumed_from is not None:
         finished = run.resumed_from == run.history[-1]["step"]
         _tell("finished before: read back" if finished else f"continued from step {run.resumed_from}")
+    if run.stopped is not None:
+        _tell(f"stopped early: {run.stopped}")
     if run.best is not None:
         _tell(
             f"best at step {run.best['step']}: dev {run.best['score']:.2f}, alignment {run.best['alignment']:.3f}, "
