@@ -905,7 +905,10 @@ def test_doctor_reports_for_people_and_for_programs():
             "train simcse --dev wrold --corpus c.txt --output run",
             "unknown dev 'wrold'. Did you mean 'world'?",
         ),
-        ("train simcse --seeds 0,one --corpus c.txt --output run", "--seeds takes numbers and ranges such as 0-4"),
+        (
+            "train simcse --seeds 0,one --corpus c.txt --output run",
+            "--seeds takes numbers and ranges such as 0-4",
+        ),
         ("train simcse --output run", "Missing option '--corpus'"),
     ],
 )
