@@ -305,7 +305,7 @@ class SentenceEncoder(nn.Module):
     @torch.no_grad()
     def encode(
         self,
-        sentences: str | Sequence[str],
+        sentences: str | Iterable[str],
         batch_size: int = 64,
         show_progress_bar: bool | None = None,
         convert_to_tensor: bool = False,
@@ -362,7 +362,7 @@ class SentenceEncoder(nn.Module):
                     {name: [values[row] for row in rows] for name, values in encodings.items()},
                     return_tensors="pt",
                 )
-                vectors[rows] = self(features.to(self.device)).float()
+                vectors[rows] = self(dict(features.to(self.device))).float()
                 progress.update()
         if self.normalize or normalize_embeddings:
             vectors = F.normalize(vectors, dim=1)
@@ -400,7 +400,7 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
             part.training = mode
 
 
-def check_sentences(sentences: Sequence[str]) -> list[str]:
+def check_sentences(sentences: Iterable[str]) -> list[str]:
     """The sentences as a list, each a string that is not empty.
 
     Raises:

@@ -102,6 +102,7 @@ def test_measures_take_arrays_and_know_no_encoder():
         ("methods", ("encoder", "training", "evaluators", "lab")),
         ("measures", ("encoder", "methods", "training", "evaluators", "lab")),
         ("evaluators", ("methods", "training", "lab")),
+        ("storage", ("encoder", "methods", "training", "evaluators", "lab")),
         ("data", ("encoder", "methods", "training", "evaluators", "world", "lab")),
         ("training", ("lab",)),
     ],

@@ -21,11 +21,11 @@ SEEDS = tuple(range(10))
 
 
 def k_means(
-    vectors: Float[np.ndarray, "n d"], k: int, restarts: int = 1, seed: int = 0
-) -> Int[np.ndarray, " n"]:
-    """The cluster of each row: scikit-learn's k-means on the vectors as they are (not normalised).
+    vectors: Float[np.ndarray, "n d"], k: int, seeds: Sequence[int] = SEEDS, restarts: int = 1
+) -> Int[np.ndarray, "m n"]:
+    """The cluster of each row in m runs: scikit-learn's k-means on the vectors as they are (not normalised).
 
-    Starts by k-means++, `restarts` times; the partition with the smallest sum of squares is kept.
+    A run starts by k-means++, `restarts` times; the partition with the smallest sum of squares is kept.
 
     Raises:
         DegenerateEmbeddings: vectors that are not finite, or fewer different ones than clusters.
@@ -36,8 +36,8 @@ def k_means(
     different = len(np.unique(vectors, axis=0))
     if different < k:
         raise DegenerateEmbeddings(f"{different} different embeddings cannot make {k} clusters")
-    model = KMeans(k, n_init=restarts, random_state=seed)
-    return model.fit_predict(vectors).astype(np.int64)
+    runs = [KMeans(k, n_init=restarts, random_state=seed).fit_predict(vectors) for seed in seeds]
+    return np.stack(runs).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ClusteringTask:
             DegenerateEmbeddings: vectors that cannot be clustered.
         """
         labels, vectors = np.array(self.rows.labels), encoded(self.sentences)
-        runs = [k_means(vectors, len(self.rows.classes), self.restarts, seed) for seed in self.seeds]
+        runs = k_means(vectors, len(self.rows.classes), self.seeds, self.restarts)
         right = np.stack([matched(clusters, labels) for clusters in runs])
         accuracies = [100 * float(run.mean()) for run in right]
         low, high = runs_interval(right)

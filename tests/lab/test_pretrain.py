@@ -345,6 +345,7 @@ def test_a_finished_run_is_an_encoder_in_float16_with_its_trained_pooler(finishe
     assert {tensor.dtype for tensor in weights.values()} == {torch.float16}
     config = json.loads((finished / "config.json").read_text())
     assert config["hidden_dropout_prob"] == config["attention_probs_dropout_prob"] == 0.1
+    assert config["trained_positions"] == 32
     for pooling in ("mean", "cls", "cls_pooler"):
         vectors = SentenceEncoder.from_pretrained(finished, pooling=pooling).encode(LOREM[:3])
         assert vectors.shape == (3, 16) and vectors.dtype == np.float32

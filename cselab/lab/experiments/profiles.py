@@ -45,7 +45,7 @@ class Profile:
         dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
         seeds: the default seeds.
         suites: what is measured; those that need the SentEval folder are left out where there is none.
-        geometry: the pairs on which alignment, uniformity and rank are measured: "world" or "STS-B" (test).
+        geometry: the pairs on which alignment, uniformity and rank are measured: "world" or "STS-B" (dev).
         recipe: fields of `TrainConfig`.
         pooling: of every encoder, unless a row says otherwise.
         time: how long the whole takes, in words.
