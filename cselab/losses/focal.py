@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import as_views, require_positive
+from cselab.losses.inputs import as_views, require_positive, weighed, with_further
 from cselab.losses.result import Loss
 
 
@@ -14,6 +14,8 @@ def focal_info_nce(
     temperature: float,
     m: float,
     detach: bool = False,
+    negatives: Float[Tensor, "k d"] | None = None,
+    log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE whose cosines are multiplied by modulation factors: a positive's s by s, a negative's by s + m.
 
@@ -36,6 +38,8 @@ def focal_info_nce(
         m: hardness: a negative above a cosine of 1 - m weighs more than in InfoNCE, below it less; 0.3 in the
             paper.
         detach: treat the modulation factors as constants.
+        negatives: `[K, d]`, further negatives of all anchors.
+        log_weights: `[N, N + K]`, added to the logits, as in `info_nce`.
 
     Returns:
         The term `focal_info_nce`, above 0.
@@ -56,8 +60,9 @@ def focal_info_nce(
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
 
-    cosines = cosine_matrix(anchor, positive)
+    cosines = cosine_matrix(anchor, with_further(positive, negatives))
     factors = (cosines + m).diagonal_scatter(cosines.diagonal())
     if detach:
         factors = factors.detach()
-    return Loss({"focal_info_nce": contrast(cosines * factors / temperature).mean()})
+    logits = weighed(cosines * factors / temperature, log_weights)
+    return Loss({"focal_info_nce": contrast(logits).mean()})

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import as_cells, as_columns, as_views, require_one_of, require_positive, widen
+from cselab.losses.inputs import as_views, require_one_of, require_positive, weighed, with_further
 from cselab.losses.result import Loss
 
 
@@ -62,11 +62,8 @@ def info_nce(
     """
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
-    columns = positive if negatives is None else torch.cat(widen(positive, as_columns(negatives, positive)))
-    logits = cosine_matrix(anchor, columns) / temperature
-    if log_weights is not None:
-        logits = logits + as_cells("log_weights", log_weights, logits)
-    return Loss({"info_nce": contrast(logits).mean()})
+    logits = cosine_matrix(anchor, with_further(positive, negatives)) / temperature
+    return Loss({"info_nce": contrast(weighed(logits, log_weights)).mean()})
 
 
 def nt_xent(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float) -> Loss:
@@ -112,6 +109,8 @@ def decoupled_info_nce(
     temperature: float,
     m: float = 1.0,
     m_on: Literal["negatives", "positive"] = "negatives",
+    negatives: Float[Tensor, "k d"] | None = None,
+    log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE whose positives' similarities come from one pair of views and its negatives' from another.
 
@@ -133,6 +132,8 @@ def decoupled_info_nce(
         temperature: divides the cosines.
         m: weight of the negatives, or of the positive logit; 1 changes nothing.
         m_on: what m multiplies.
+        negatives: `[K, d]`, further negatives of all sentences, measured against negative_pair[0].
+        log_weights: `[N, N + K]`, added to the logits, as in `info_nce`.
 
     Returns:
         The term `decoupled_info_nce`, above 0.
@@ -159,12 +160,13 @@ def decoupled_info_nce(
     require_one_of("m_on", m_on, ("negatives", "positive"))
 
     positives = cosine_matrix(*views[:2]).diagonal() / temperature
-    negatives = cosine_matrix(*views[2:]) / temperature
+    logits = cosine_matrix(views[2], with_further(views[3], negatives)) / temperature
     if m_on == "negatives":
-        negatives = negatives + log(m)
+        logits = logits + log(m)
     else:
         positives = m * positives
-    return Loss({"decoupled_info_nce": contrast(negatives.diagonal_scatter(positives)).mean()})
+    logits = weighed(logits.diagonal_scatter(positives), log_weights)
+    return Loss({"decoupled_info_nce": contrast(logits).mean()})
 
 
 def off_dropout_info_nce(
@@ -174,6 +176,8 @@ def off_dropout_info_nce(
     temperature: float,
     m: float,
     m_on: Literal["negatives", "positive"] = "negatives",
+    negatives: Float[Tensor, "k d"] | None = None,
+    log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE with positives from two dropout views and negatives from one view encoded without dropout.
 
@@ -191,6 +195,8 @@ def off_dropout_info_nce(
         temperature: divides the cosines; 0.05 in ImSimCSE.
         m: weight of the negatives (or of the positive logit); 0.9 in ImSimCSE.
         m_on: what m multiplies.
+        negatives: `[K, d]`, further negatives of all sentences, measured against the clean view.
+        log_weights: `[N, N + K]`, added to the logits, as in `info_nce`.
 
     Returns:
         The term `off_dropout_info_nce`, above 0.
@@ -211,5 +217,7 @@ def off_dropout_info_nce(
         tensor(0.3133)
     """
     anchor, positive, clean = as_views({"anchor": anchor, "positive": positive, "clean": clean})
-    loss = decoupled_info_nce((anchor, positive), (clean, clean), temperature, m, m_on)
+    loss = decoupled_info_nce(
+        (anchor, positive), (clean, clean), temperature, m, m_on, negatives, log_weights
+    )
     return Loss({"off_dropout_info_nce": loss.total})

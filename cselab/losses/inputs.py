@@ -41,33 +41,37 @@ def as_views(views: Mapping[str, Tensor]) -> list[Tensor]:
     return widen(*views.values())
 
 
-def as_columns(negatives: Tensor, positive: Tensor) -> Tensor:
-    """Further negatives `[K, d]`, as wide as the views.
+def with_further(positive: Tensor, negatives: Tensor | None) -> Tensor:
+    """The positives `[N, d]`, and under them further negatives `[K, d]`, as wide: the columns of the logits.
 
     Raises:
-        TypeError, ValueError: something else; says what it was.
+        TypeError, ValueError: negatives of another kind; says what was given.
     """
+    if negatives is None:
+        return positive
     if not isinstance(negatives, Tensor) or not negatives.is_floating_point():
         raise TypeError(f"negatives is {type(negatives).__name__}; give a floating-point torch tensor [K, d]")
     if negatives.ndim != 2 or negatives.shape[1] != positive.shape[1]:
         raise ValueError(
             f"negatives has shape {list(negatives.shape)}; it must be [K, {positive.shape[1]}], as wide as the views"
         )
-    return negatives
+    return torch.cat(widen(positive, negatives))
 
 
-def as_cells(name: str, weights: Tensor, logits: Tensor) -> Tensor:
-    """One number for each cell of the logits, in their dtype.
+def weighed(logits: Tensor, log_weights: Tensor | None) -> Tensor:
+    """The logits with a number added to each, if there are any.
 
     Raises:
-        ValueError: another shape.
+        ValueError: weights of another shape.
     """
-    if weights.shape != logits.shape:
+    if log_weights is None:
+        return logits
+    if log_weights.shape != logits.shape:
         raise ValueError(
-            f"{name} has shape {list(weights.shape)}; it must be {list(logits.shape)}: a row for each anchor, a "
-            "column for each positive and each further negative"
+            f"log_weights has shape {list(log_weights.shape)}; it must be {list(logits.shape)}: a row for each anchor, "
+            "a column for each positive and each further negative"
         )
-    return weights.to(logits.dtype)
+    return logits + log_weights.to(logits.dtype)
 
 
 def widen(*tensors: Tensor) -> list[Tensor]:

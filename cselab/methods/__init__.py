@@ -3,6 +3,7 @@
 from cselab.encoding import Encode
 from cselab.methods.barlow_twins import BarlowTwins
 from cselab.methods.base import METHODS, Method, Views, create_method, get_method, register
+from cselab.methods.contrastive import Contrastive
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
 from cselab.methods.noise import Noise
@@ -13,6 +14,7 @@ from cselab.methods.whitenedcse import WhitenedCSE
 __all__ = [
     "METHODS",
     "BarlowTwins",
+    "Contrastive",
     "Encode",
     "Focal",
     "ImSimCSE",

@@ -22,10 +22,20 @@ from cselab.methods.recipe import Recipe, family
 class Views:
     """The vectors of a batch: an anchor, its positives, and whatever else a method names.
 
+    Attributes:
+        anchor, positives: `[N, d]`, row i of each of sentence i.
+        negatives: `[K, d]`, further negatives of every anchor, or None; `against` adds some.
+        log_weights: `[N, N + K]`, added to the logits, or None: see `cselab.losses.info_nce`.
+
     >>> views = Views(torch.zeros(2, 3), torch.ones(2, 3), clean=torch.ones(2, 3))
     >>> len(views.positives), views.clean.shape
     (1, torch.Size([2, 3]))
+    >>> views.against(torch.ones(5, 3)).negatives.shape
+    torch.Size([5, 3])
     """
+
+    negatives: Float[Tensor, "k d"] | None = None
+    log_weights: Float[Tensor, "n columns"] | None = None
 
     def __init__(self, anchor: Float[Tensor, "n d"], *positives: Float[Tensor, "n d"], **others: Any):
         self.anchor, self.positives = anchor, positives
@@ -35,6 +45,28 @@ class Views:
     def positive(self) -> Float[Tensor, "n d"]:
         """The first positive."""
         return self.positives[0]
+
+    def against(
+        self, negatives: Float[Tensor, "k d"], log_weights: Float[Tensor, "n k"] | None = None
+    ) -> "Views":
+        """These views with further negatives after those there are; a cell's weight is 1, or exp(log_weights)."""
+        seen = len(self.positive) + (0 if self.negatives is None else len(self.negatives))
+        cells = negatives.new_zeros(len(self.anchor), seen + len(negatives))
+        self.negatives = negatives if self.negatives is None else torch.cat([self.negatives, negatives])
+        if self.log_weights is not None:
+            cells[:, :seen] = self.log_weights
+        if log_weights is not None:
+            cells[:, seen:] = log_weights
+        given = self.log_weights is not None or log_weights is not None
+        self.log_weights = cells if given else None
+        return self
+
+    def weigh(self, log_weights: Float[Tensor, "n n"]) -> "Views":
+        """These views with a weight, exp(log_weights), for each pair of sentences of the batch."""
+        further = 0 if self.negatives is None else len(self.negatives)
+        cells = torch.nn.functional.pad(log_weights, (0, further))
+        self.log_weights = cells if self.log_weights is None else self.log_weights + cells
+        return self
 
 
 class Method(nn.Module):
@@ -151,6 +183,12 @@ class Method(nn.Module):
         """
         weights = (*encoder.parameters(), *self.parameters())
         return [{"params": [weight for weight in weights if weight.requires_grad]}]
+
+    def column(self, batch: Sequence[Any], name: str) -> list[str]:
+        """The texts that the rows of a batch have in one of the method's `columns`."""
+        if len(self.columns) == 1:
+            return list(batch)
+        return [row[self.columns.index(name)] for row in batch]
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         """The vectors that the loss contrasts. The rows of `batch` are texts, or tuples of the `columns`."""

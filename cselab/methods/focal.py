@@ -1,18 +1,16 @@
 """Focal-InfoNCE (Hou and Li 2023): hard negatives weigh more, doubtful positives less."""
 
-from collections.abc import Sequence
-
 from torch import nn
 
-from cselab.encoding import Encode
 from cselab.losses import Loss, focal_info_nce
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegative, Positive
 from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("focal", "Focal-InfoNCE")
-class Focal(Method):
+class Focal(Contrastive):
     """SimCSE with each similarity multiplied by a factor of itself.
 
         positive logit  s_p^2 / t,    negative logit  s_n (s_n + m) / t                               Eq. 2
@@ -31,12 +29,12 @@ class Focal(Method):
     recipes = SIMCSE_RECIPES
 
     def prepare(self, encoder: nn.Module) -> None:
+        super().prepare(encoder)
         if self.temperature is None:
             roberta = "roberta" in encoder.backbone.config.model_type
             self.temperature = (0.05 if roberta else 0.07) * (10 if self.variant == "printed" else 1)
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        return Views(*encode(batch, batch))
-
     def loss(self, v: Views) -> Loss:
-        return focal_info_nce(v.anchor, v.positive, self.temperature, self.m, self.detach)
+        return focal_info_nce(
+            v.anchor, v.positive, self.temperature, self.m, self.detach, v.negatives, v.log_weights
+        )

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cselab.encoding import Encode
-from cselab.losses import Loss, dimension_contrastive, info_nce, off_dropout_info_nce
-from cselab.methods.base import Method, Views, register
+from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegative, Positive
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("imsimcse", "ImSimCSE")
-class ImSimCSE(Method):
+class ImSimCSE(Contrastive):
     """Off-dropout negatives and a dimension-wise contrastive term.
 
         l = l_off-info + weight * l_DCL                                        Eq. 6, from Eq. 3 and Eq. 5
@@ -44,20 +45,23 @@ class ImSimCSE(Method):
     recipes = IMSIMCSE_RECIPES
 
     def prepare(self, encoder) -> None:
+        super().prepare(encoder)
         if not self.off_dropout and self.weight == 0:
             raise ValueError("imsimcse with off_dropout=False and weight=0 is plain SimCSE: train simcse")
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        pair = encode(batch, batch)
-        return Views(*pair, clean=encode(batch, dropout=False) if self.off_dropout else None)
+        v = super().views(encode, batch)
+        sentences = self.column(batch, "sentence")
+        v.clean = encode(sentences, dropout=False) if self.off_dropout else None
+        return v
 
     def loss(self, v: Views) -> Loss:
         if self.off_dropout:
             loss = off_dropout_info_nce(
-                v.anchor, v.positive, v.clean, self.temperature, self.m, self.m_on
+                v.anchor, v.positive, v.clean, self.temperature, self.m, self.m_on, v.negatives, v.log_weights
             )  # Eq. 3
         else:
-            loss = info_nce(v.anchor, v.positive, self.temperature)  # Eq. 2
+            loss = super().loss(v)  # Eq. 2
         if self.weight == 0:
             return loss
         dimensions = dimension_contrastive(

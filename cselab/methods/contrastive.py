@@ -1,0 +1,32 @@
+"""What most methods have in common, so that each is only what its paper adds, and two can be put together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cselab.encoding import Encode
+from cselab.losses import Loss, info_nce
+from cselab.methods.base import Method, Views
+from cselab.methods.hyperparameters import Positive
+
+
+class Contrastive(Method):
+    """Two dropout views of a sentence, contrasted by InfoNCE; the base of methods that add something to that.
+
+    A subclass adds to what `super().views` and `super().loss` return: further negatives (`Views.against`), a term.
+    Two methods that do so make a third, without a line of code:
+
+        class MixDiffCSE(MixCSE, DiffCSE): ...
+
+    takes MixCSE's negatives and DiffCSE's second network; `class FocalDCLR(DCLR, Focal)` measures DCLR's negatives with
+    Focal's loss. The class named first adds to what the second returns. `temperature` and other hyper-parameters of
+    one name are shared; `variants` and `recipes` are those of the first that has any.
+    """
+
+    temperature: Positive = 0.05
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        sentences = self.column(batch, "sentence")
+        return Views(*encode(sentences, sentences))
+
+    def loss(self, v: Views) -> Loss:
+        return info_nce(v.anchor, v.positive, self.temperature, v.negatives, v.log_weights)

@@ -1,0 +1,82 @@
+"""Columns beyond the batch, and a weight for each cell: what queues, mined negatives and masks are made of."""
+
+from functools import partial
+from math import exp, inf, log
+
+import pytest
+import torch
+
+from cselab.losses import decoupled_info_nce, focal_info_nce, info_nce, off_dropout_info_nce
+
+T, M = 0.3, 0.8
+
+
+def focal(anchor, positive, clean, *further):
+    return focal_info_nce(anchor, positive, T, M, False, *further)
+
+
+def decoupled(anchor, positive, clean, *further):
+    return decoupled_info_nce((anchor, positive), (positive, clean), T, M, "negatives", *further)
+
+
+def off_dropout(anchor, positive, clean, *further):
+    return off_dropout_info_nce(anchor, positive, clean, T, M, "negatives", *further)
+
+
+def plain(anchor, positive, clean, *further):
+    return info_nce(anchor, positive, T, *further)
+
+
+POSITIVE = {focal: lambda s: s * s, decoupled: lambda s: s, off_dropout: lambda s: s, plain: lambda s: s}
+NEGATIVE = POSITIVE | {focal: lambda s: s * (s + M)}
+
+every_loss = pytest.mark.parametrize("loss", POSITIVE, ids=lambda loss: loss.__name__)
+
+
+@every_loss
+def test_a_cell_counts_exp_of_its_log_weight_times(loss, make_views, cosine):
+    anchor, positive, clean, more = make_views(4)
+    more = more[:4]
+    weights = torch.randn(6, 10, generator=torch.Generator().manual_seed(5)).double()
+    left, right = {decoupled: (positive, clean), off_dropout: (clean, clean)}.get(loss, (anchor, positive))
+    share = M if loss in (decoupled, off_dropout) else 1.0
+    rows = []
+    for i in range(6):
+        own = exp(POSITIVE[loss](cosine(anchor[i], positive[i])) / T + weights[i, i])
+        others = sum(
+            share * exp(NEGATIVE[loss](cosine(left[i], column)) / T + weights[i, j])
+            for j, column in enumerate([*right, *more])
+            if j != i
+        )
+        rows.append(-log(own / (own + others)))
+    assert loss(anchor, positive, clean, more, weights).total.item() == pytest.approx(
+        sum(rows) / 6, abs=1e-10
+    )
+
+
+@every_loss
+def test_a_weight_of_minus_infinity_takes_a_negative_out_for_one_anchor(loss, make_views):
+    *views, more = make_views(4)
+    mute = torch.zeros(6, 12).double()
+    mute[:, 6:] = -inf
+    without, muted = loss(*views), loss(*views, more, mute)
+    torch.testing.assert_close(muted.total, without.total)
+    mute[2, 7] = 0
+    assert loss(*views, more, mute).total > without.total
+    views[0].requires_grad_()
+    loss(*views, more, mute).total.backward()
+    assert views[0].grad.isfinite().all()
+
+
+@every_loss
+def test_what_does_not_fit_is_refused(loss, make_views, unchecked_annotations):
+    views = make_views(3)
+    call = partial(loss, *views)
+    with pytest.raises(ValueError, match=r"negatives has shape \[4, 3\]; it must be \[K, 5\], as wide as"):
+        call(torch.ones(4, 3))
+    with pytest.raises(TypeError, match="negatives is list; give a floating-point torch tensor"):
+        call([1.0])
+    with pytest.raises(
+        ValueError, match=r"log_weights has shape \[6, 6\]; it must be \[6, 8\]: a row for each"
+    ):
+        call(torch.ones(2, 5).double(), torch.zeros(6, 6))
