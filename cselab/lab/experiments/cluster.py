@@ -52,15 +52,17 @@ class Cluster:
         with ExitStack() as stack:
             self.client = stack.enter_context(self._client(stack))
             self.client.subscribe_topic(TOPIC, self._heard)
-            there = self.client.run(versions)
-            if not there:
+            try:
+                self.client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
+            except TimeoutError:
                 raise ConnectionError(
                     f"the scheduler at {self.scheduler} has no workers yet: start some and try again"
-                )
+                ) from None
+            there = self.client.run(versions)
             for address, found in there.items():
                 require_same_versions(versions(), found, address)
             self.capacity = 2 * len(there)  # a worker's next job waits beside it
-            self.results = as_completed(with_results=False)
+            self.results = as_completed(loop=self.client.loop)
             self.stack = stack.pop_all()
         return self
 
@@ -76,7 +78,7 @@ class Cluster:
                 n_workers=self.workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 env={"OMP_NUM_THREADS": str(threads)},
             )
             return Client(stack.enter_context(local), set_as_default=False)

@@ -1,0 +1,174 @@
+"""Jobs on real Dask workers over TCP, one of them killed in mid-job; and a command killed in mid-run."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from small_experiment import DEV, tiny_profile
+
+from cselab.lab.experiments import cluster as cluster_module
+from cselab.lab.experiments import run_experiment
+from cselab.lab.experiments.cluster import TOPIC, WorkerMismatch, require_same_versions
+from cselab.versions import versions
+
+WAIT = 120
+LONG = 60  # steps: long enough to be killed in the middle
+
+
+def start(module, *arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.{module}", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        **options,
+    )
+
+
+def until(condition, what):
+    deadline = time.monotonic() + WAIT
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    """The address of a scheduler process, and a function that starts a worker process by name."""
+    folder = tmp_path_factory.mktemp("dask")
+    file = folder / "scheduler.json"
+    started = [start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show",
+                     "--scheduler-file", str(file), cwd=folder)]  # fmt: skip
+    address = json.loads(until(lambda: file.exists() and file.read_text(), "the scheduler"))["address"]
+
+    def worker(name):
+        process = start("dask_worker", address, "--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                        cwd=folder)  # fmt: skip
+        started.append(process)
+        return process
+
+    yield address, worker
+    for process in started:
+        process.terminate()
+        process.wait(WAIT)
+
+
+def lines(folder):
+    path = folder / "small.tiny.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_a_worker_killed_in_mid_job_loses_nothing_and_nothing_is_there_twice(scheduler, small, tmp_path):
+    from distributed import Client
+
+    address, worker = scheduler
+    processes = {name: worker(name) for name in ("first", "second")}
+    with Client(address, timeout=WAIT, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=WAIT)
+        begun = []
+        client.subscribe_topic(TOPIC, lambda event: begun.append(event[1]))
+        profile, failures = tiny_profile(steps=LONG), []
+
+        def command():
+            try:
+                run_experiment(small, profile, scheduler=address, folder=tmp_path)
+            except Exception as error:
+                failures.append(error)
+
+        running = threading.Thread(target=command)
+        running.start()
+        until(lambda: failures or any(0 < event["step"] < LONG / 2 for event in begun), "a job in its middle")
+        assert failures == []
+        names = {info["address"] if "address" in info else key: info["name"]
+                 for key, info in client.scheduler_info(n_workers=-1)["workers"].items()}  # fmt: skip
+        busy = until(
+            lambda: [names[who] for who, keys in client.processing().items() if keys], "a busy worker"
+        )
+        before = len(lines(tmp_path))
+        processes[busy[0]].kill()
+        assert processes[busy[0]].wait(WAIT) != 0
+        running.join(WAIT)
+        assert not running.is_alive() and failures == []
+    found = lines(tmp_path)
+    assert before < 6 and len(found) == 6 and len({line["hash"] for line in found}) == 6
+    assert all(line["scores"] for line in found if line["seed"] is not None)
+
+
+def test_workers_give_the_numbers_of_this_process(scheduler, small, tmp_path, monkeypatch):
+    address, worker = scheduler
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", WAIT)
+    worker("third")
+    there = run_experiment(small, tiny_profile(), [0], ["cold"], scheduler=address, folder=tmp_path / "there")
+    here = run_experiment(small, tiny_profile(), [0], ["cold"], folder=tmp_path / "here")
+    assert there.values("cold", DEV)[0] == pytest.approx(here.values("cold", DEV)[0], abs=0.01)
+
+
+def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, small, tmp_path, monkeypatch):
+    def other(name):
+        return "1.0" if name == "torch" else version(name)
+
+    monkeypatch.setattr("cselab.versions.version", other)
+    with pytest.raises(
+        WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"
+    ):
+        run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
+    assert lines(tmp_path) == []
+
+
+def test_a_scheduler_without_workers_is_said_so(small, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 1)
+    with (
+        LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty,
+        pytest.raises(ConnectionError, match="has no workers yet: start some and try again"),
+    ):
+        run_experiment(small, tiny_profile(), [0], scheduler=empty.scheduler_address, folder=tmp_path)
+
+
+def test_what_differs_between_machines_is_no_mismatch():
+    require_same_versions(versions(), {**versions(), "device": "NVIDIA", "system": "Windows"}, "tcp://w")
+
+
+def test_a_scheduler_that_is_not_there_is_said_so(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 1)
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        run_experiment(small, tiny_profile(), [0], scheduler="tcp://127.0.0.1:9", folder=tmp_path)
+    assert lines(tmp_path) == []
+
+
+def test_workers_can_be_started_for_one_call(small, tmp_path):
+    found = run_experiment(small, tiny_profile(), [0], workers=2, folder=tmp_path)
+    assert len(lines(tmp_path)) == 4 and set(found.lines) == {
+        "plain",
+        "plain, mean subtracted",
+        "cold",
+        "warm",
+    }
+
+
+COMMAND = """
+import sys
+sys.path.insert(0, {tests!r})
+from small_experiment import SMALL, tiny_profile
+from cselab.lab.experiments import run_experiment
+run_experiment(SMALL, tiny_profile(steps={steps}), folder={folder!r})
+"""
+
+
+def test_a_command_killed_in_mid_run_goes_on_where_it_was(small, tmp_path):
+    code = COMMAND.format(tests=str(Path(__file__).parents[2]), steps=20, folder=str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
+    until(lambda: len(lines(tmp_path)) >= 3, "the first trained job")
+    process.kill()
+    process.wait(WAIT)
+    before = (tmp_path / "small.tiny.jsonl").read_bytes()
+    assert 3 <= len(lines(tmp_path)) < 6
+    run_experiment(small, tiny_profile(steps=20), folder=tmp_path)
+    assert (tmp_path / "small.tiny.jsonl").read_bytes().startswith(before)
+    assert len(lines(tmp_path)) == 6
