@@ -65,7 +65,7 @@ def batch_with_cosines(
     Args:
         n: sentences, even.
         positive, negative: cosines, at least 2 others - 1.
-        others: the cosine of the other negatives, 0 to 0.45.
+        others: the cosine of the other negatives, at least 0 and below 1.
 
     Raises:
         ValueError: no such vectors exist, or n is odd.
@@ -76,8 +76,8 @@ def batch_with_cosines(
     """
     if n < 4 or n % 2:
         raise ValueError(f"n must be an even number of at least 4, got {n}")
-    if not 0 <= others <= 0.45:
-        raise ValueError(f"others must be between 0 and 0.45, got {others}")
+    if not 0 <= others < 1:
+        raise ValueError(f"others must be at least 0 and below 1, got {others}")
     # The cosine matrix has three eigenspaces: within pairs, between pairs, and the common direction.
     one = torch.ones(n, n, dtype=torch.float64) / n
     pair = torch.block_diag(*[torch.full((2, 2), 0.5, dtype=torch.float64)] * (n // 2))

@@ -69,7 +69,7 @@ def test_views_of_different_shapes_are_refused(views):
 
 @pytest.mark.parametrize(
     ("positive", "negative", "others"),
-    [(0.85, 0.3, 0.2), (0.2, 0.9, 0.2), (1, -0.5, 0.1), (-1, -1, 0), (0.4, 0.4, 0.4)],
+    [(0.85, 0.3, 0.2), (0.2, 0.9, 0.2), (1, -0.5, 0.1), (-1, -1, 0), (0.4, 0.4, 0.4), (0.9, 0.3, 0.6)],
 )
 def test_a_batch_made_to_measure_has_the_cosines_asked_for(positive, negative, others):
     rows, columns = batch_with_cosines(6, positive, negative, others)
@@ -92,7 +92,7 @@ def test_the_loss_of_such_a_batch_is_the_formula_of_one_sentence():
     ("arguments", "message"),
     [
         ((5, 0.8, 0.5, 0.1), "n must be an even number"),
-        ((4, 0.8, 0.5, 0.6), "others must be between 0 and 0.45"),
+        ((4, 0.8, 0.5, 1.0), "others must be at least 0 and below 1"),
         ((4, 0.8, -0.9, 0.4), "no 4 sentences have cosines of 0.80 to their positive, -0.90"),
     ],
 )

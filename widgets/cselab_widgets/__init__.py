@@ -2,6 +2,7 @@
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
+    LossLab               a batch's cosines while it trains, and what each loss wants of them
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
@@ -13,6 +14,7 @@ without a kernel.
 from .alignment_uniformity import AlignmentUniformity
 from .embedding_map import EmbeddingMap
 from .linking import Link, link
+from .loss_lab import BatchWatch, LossLab
 from .noise_lab import NoiseLab
 from .panel import Panel
 from .rank_lab import RankLab
@@ -20,8 +22,10 @@ from .whitening_lab import WhiteningLab
 
 __all__ = [
     "AlignmentUniformity",
+    "BatchWatch",
     "EmbeddingMap",
     "Link",
+    "LossLab",
     "NoiseLab",
     "Panel",
     "RankLab",

@@ -23,9 +23,9 @@ def sentences_or_world(sentences: Sequence[str] | None, count: int) -> list[str]
 
 
 def dropout_views(
-    encoder: SentenceEncoder, sentences: Sequence[str], times: int, seed: int = 0
+    encoder: SentenceEncoder, sentences: Sequence[str], times: int, seed: int = 0, dropout: bool = True
 ) -> Float[np.ndarray, "k n d"]:
-    """`times` vectors of each sentence, each with dropout masks of its own, before the head.
+    """`times` vectors of each sentence, each with dropout masks of its own (or without any), before the head.
 
     The encoder and the caller's random numbers are left as they were.
     """
@@ -33,7 +33,7 @@ def dropout_views(
     mode = encoder.training
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(seed)
-        encoder.train()
+        encoder.train(dropout)
         try:
             views = [encoder.pooled(features).float().cpu().numpy() for _ in range(times)]
         finally:
