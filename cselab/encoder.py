@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.bundled import BUNDLED, bundled_folder
+from cselab.data.rows import check_sentences
 from cselab.heads import check_head
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
@@ -75,7 +76,7 @@ class SentenceEncoder(nn.Module):
 
     def __init__(
         self,
-        backbone: nn.Module,
+        backbone: Any,
         tokenizer: Any,
         pooling: str = "mean",
         representation: Representation = "backbone",
@@ -87,10 +88,11 @@ class SentenceEncoder(nn.Module):
     ):
         super().__init__()
         self.name = name
-        self.backbone = backbone
+        self.backbone: Any = backbone  # a transformer: torch knows it only as a module
         self.tokenizer = tokenizer
         self.head = head
         self.untrained: set[str] = set()
+        self.pooling_given = True
         self.template = template
         self.pooling = pooling
         self.representation = representation
@@ -122,7 +124,8 @@ class SentenceEncoder(nn.Module):
 
         A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
         checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
-        checkpoint is pooled by the mean of its tokens, as sentence-transformers does.
+        checkpoint is pooled by the mean of its tokens, as sentence-transformers does, until a method trains it
+        (`pooling_given` is False: `train` then takes the pooling of the method's paper, [CLS]).
         Weights are read from safetensors, in float32. Only a hub name reaches the network.
 
         Raises:
@@ -398,28 +401,6 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
     finally:
         for part, mode in modes:
             part.training = mode
-
-
-def check_sentences(sentences: Iterable[str]) -> list[str]:
-    """The sentences as a list, each a string that is not empty.
-
-    Raises:
-        TypeError: something is not a string; names its index and type.
-        ValueError: no sentence at all, or an empty one; names its index.
-    """
-    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-        raise TypeError(f"sentences is {sentences!r:.60}, not a list of strings")
-    sentences = list(sentences)
-    if not sentences:
-        raise ValueError("sentences is empty: give at least one sentence")
-    for index, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            raise TypeError(
-                f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string"
-            )
-        if not sentence.strip():
-            raise ValueError(f"sentences[{index}] is an empty string: leave it out")
-    return sentences
 
 
 def _positions(backbone: nn.Module) -> int:

@@ -11,161 +11,24 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from cselab.encoder import Representation, SentenceEncoder, check_sentences, eval_mode
+from cselab.data.rows import check_rows, rows_hash
+from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import Method, create_method
-from cselab.progress import Progress
+from cselab.resumable import ResumableLoop
+from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
 from cselab.storage.checkpoint import pack, unpack
 from cselab.storage.run_folder import RunFolder
 from cselab.versions import versions
-
-Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
-
-
-class StopTraining(Exception):
-    """Raised by a callback to end training after this step: the run is returned with its best weights."""
-
-
-class TrainingDiverged(ArithmeticError):
-    """A loss or gradient became NaN or infinite; the message names the step and the term."""
-
-
-@dataclass(frozen=True)
-class TrainConfig:
-    """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
-
-    Args:
-        steps: optimiser steps; None takes `epochs`.
-        epochs: passes over the sentences, when `steps` is None.
-        batch_size: sentences a step, over all processes; each contrasts with all others.
-        lr: peak learning rate of AdamW; falls linearly to zero after `warmup` (a share of the steps).
-        weight_decay, clip: AdamW's decay; largest norm of the gradient.
-        seed: of everything: order, dropout, head, whatever a method draws.
-        max_length: tokens a training sentence is cut at (evaluation uses the encoder's own limit).
-        eval_every: steps between evaluations; the last step is always evaluated.
-        checkpoint_every: steps between checkpoints of a run with an output folder; None: as `eval_every`.
-        precision: "fp32", "bf16" (autocast), or "auto": bf16 where this machine is faster with it.
-        representation: the vector that is evaluated, selected and saved: "backbone" or "head"; None: the method's.
-        patience: stop after so many evaluations without a better score; None never stops early.
-
-    Raises:
-        ValueError: a value out of its range; names it.
-    """
-
-    steps: int | None = None
-    epochs: float = 1.0
-    batch_size: int = 64
-    lr: float = 3e-5
-    warmup: float = 0.0
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    seed: int = 42
-    max_length: int = 32
-    eval_every: int = 125
-    checkpoint_every: int | None = None
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
-    representation: Representation | None = None
-    patience: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.batch_size < 2:
-            raise ValueError(
-                f"batch_size must be at least 2, got {self.batch_size}: a sentence alone has no negatives"
-            )
-        least = {
-            "steps": 1,
-            "lr": 0,
-            "weight_decay": 0,
-            "max_length": 3,
-            "eval_every": 1,
-            "checkpoint_every": 1,
-            "patience": 1,
-        }
-        for name, bound in least.items():
-            value = getattr(self, name)
-            if value is not None and not value >= bound:
-                raise ValueError(f"{name} must be at least {bound}, got {value}")
-        for name in ("epochs", "clip"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        if not 0 <= self.warmup < 1:
-            raise ValueError(f"warmup is a share of the steps in [0, 1), got {self.warmup}")
-        for name, allowed in {
-            "precision": ("auto", "fp32", "bf16"),
-            "representation": (None, "backbone", "head"),
-        }.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"unknown {name} {getattr(self, name)!r}; choose one of {', '.join(map(str, allowed))}"
-                )
-
-
-@dataclass
-class Run:
-    """A training run: the encoder as it is now, and everything that was seen on the way.
-
-    `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps what
-    the evaluator returned ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
-    training. Where a loss has several terms, evaluated steps have the gradient norm of each ("gradient_norm/..."),
-    before clipping. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and
-    no score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
-    after step 0; the finished run's encoder has its weights. `stopped` says why the run ended before its last step,
-    if it did. `method` is a copy of the one that was given, with
-    what depends on the encoder filled in.
-    """
-
-    encoder: SentenceEncoder
-    method: Method
-    config: TrainConfig
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, Any] | None = None
-    output: Path | None = None
-    seconds: float = 0.0
-    resumed_from: int | None = None
-    stopped: str | None = None
-
-    def to_frame(self) -> Any:
-        """The history as a pandas DataFrame, a row a step, indexed by "step"."""
-        import pandas
-
-        return pandas.DataFrame(self.history).set_index("step")
-
-    def plot(self, *columns: str) -> Any:
-        """The columns over the steps as a plotly figure; without names the loss, and the dev score if there is one.
-
-        Raises:
-            ValueError: the history has no such column.
-        """
-        shown = columns or tuple(
-            name for name in ("loss", "score") if any(name in row for row in self.history)
-        )
-        for name in shown:
-            self.curve(name)
-        return self.to_frame()[list(shown)].dropna(how="all").plot(backend="plotly")
-
-    def curve(self, name: str) -> tuple[list[int], list[float]]:
-        """Steps and values of one column of the history, where it has a value.
-
-        Raises:
-            ValueError: no row has that column; lists those there are.
-        """
-        rows = [row for row in self.history if name in row]
-        if not rows:
-            columns = dict.fromkeys(key for row in self.history for key in row)
-            raise ValueError(f"the history has no column {name!r}; it has {', '.join(columns)}")
-        return [row["step"] for row in rows], [row[name] for row in rows]
-
-
-Callback = Callable[[Run, dict[str, Any]], None]
 
 
 def train(
@@ -184,6 +47,9 @@ def train(
     the encoder, and the weights with the highest "score" are kept. With an `output` folder the run is
     checkpointed: started again with the same arguments it continues where it was, and ends with the weights of
     a run that was never interrupted; a finished one is read back. The folder is afterwards an encoder.
+
+    A plain checkpoint for which nobody chose a pooling takes that of the method's paper, [CLS], where the method has
+    a head: a fresh head on a mean of tokens would be nobody's recipe.
 
     Args:
         encoder: what to train.
@@ -206,7 +72,8 @@ def train(
 
     method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
-    corpus = _check_corpus(corpus, method, config)
+    corpus = check_rows(corpus, method.columns, method.name)
+    _check_size(corpus, config.batch_size)
     encoder.check_max_length(config.max_length)
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
     on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
@@ -236,15 +103,17 @@ class _Training:
         config, encoder, method = run.config, run.encoder, run.method
         self.per_epoch = len(corpus) // config.batch_size
         self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
-        self.step, self.began, self.seconds_before = 0, time.monotonic(), 0.0
         self.best_state: dict[str, Tensor] = {}
-        self.precision = _precision(config.precision)
+        self.precision = chosen_precision(config.precision)
+        if not encoder.pooling_given and method.head == "mlp":
+            encoder.pooling = method.recipe(encoder).pooling if method.recipes else "cls"
+        encoder.pooling_given = True
         method.prepare(encoder)
         method.seed(config.seed)
         self.identity = {
             "method": {"name": method.name, **method.settings()},
             "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()},
-            "corpus": {"sentences": len(corpus), "sha256": _corpus_hash(corpus)},
+            "corpus": {"sentences": len(corpus), "sha256": rows_hash(corpus)},
             "config": asdict(config),
         }
         encoder.to(processes.device)
@@ -258,6 +127,16 @@ class _Training:
         self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.encode = Encode(encoder, config.max_length, processes)
+        parts = {"encoder": encoder, "optimizer": self.optimizer, "schedule": self.schedule, "method": method}
+        self.loop = ResumableLoop(
+            method.name,
+            self.steps,
+            parts,
+            self.folder.checkpoint if self.folder is not None else None,
+            config.checkpoint_every or config.eval_every,
+            self.show,
+            writes=processes.is_main_process,
+        )
 
     @property
     def writes(self) -> bool:
@@ -280,20 +159,32 @@ class _Training:
                 self._resume()
             if self.writes:
                 self.folder.rewrite_history(run.history)
-        with Progress(self.steps, run.method.name, show=self.show) as progress:
-            progress.done = self.step
-            if self.step == 0 and run.encoder.representation == "backbone":
-                self._note({"step": 0}, evaluate=True)
-            while self.step < self.steps and run.stopped is None:
-                evaluate = (self.step + 1) % run.config.eval_every == 0 or self.step + 1 == self.steps
-                row = self._take_step(evaluate)
-                self._note(row, evaluate)
-                self._agree_to_stop()
-                progress.update(note=self._summary(row))
-                every = run.config.checkpoint_every or run.config.eval_every
-                if self.writes and self.step % every == 0 and self.step < self.steps:
-                    self._save_checkpoint()
+        if self.step == 0 and run.encoder.representation == "backbone":
+            self._note({"step": 0}, evaluate=True)
+        self.loop.run(self._advance, self._kept)
         return self._conclude()
+
+    @property
+    def step(self) -> int:
+        """How many steps have been taken."""
+        return self.loop.step
+
+    def _advance(self) -> str:
+        """Take a step, look at the encoder where that is due; what the progress says."""
+        run, step = self.run, self.step + 1
+        evaluate = step % run.config.eval_every == 0 or step == self.steps
+        row = self._take_step(evaluate)
+        self._note(row, evaluate)
+        self._agree_to_stop()
+        self.loop.stopped = run.stopped is not None
+        self.last_score = row.get("score", self.last_score)
+        return f"loss {row['loss']:.4f}" + (
+            f", dev {self.last_score:.2f}" if self.last_score is not None else ""
+        )
+
+    def _kept(self) -> dict[str, Any]:
+        """What a checkpoint holds beside the state of the parts."""
+        return {"precision": self.precision, "history": self.run.history, "best": self.run.best}
 
     def _from_main(self, compute: Callable[[], Any]) -> Any:
         """What the main process computes, on every process."""
@@ -339,7 +230,6 @@ class _Training:
         self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)
         encoder.untrained.discard("head")
-        self.step += 1
         return row | {"gradient_norm": norm}
 
     def _gradient_norms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:
@@ -408,10 +298,6 @@ class _Training:
         if self.writes:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
-    def _summary(self, row: Mapping[str, Any]) -> str:
-        dev = f", dev {row['score']:.2f}" if "score" in row else ""
-        return f"loss {row['loss']:.4f}{dev}"
-
     def _diverged(self, what: str) -> None:
         kept = (
             f"the last good checkpoint stays in {self.folder.path}"
@@ -422,41 +308,14 @@ class _Training:
             f"training diverged at step {self.step + 1}: {what}; {kept}. A lower lr or a higher temperature may help"
         )
 
-    def _save_checkpoint(self) -> None:
-        model, model_tree = pack("encoder", self.run.encoder.state_dict())
-        optimizer, optimizer_tree = pack("optimizer", self.optimizer.state_dict())
-        method, method_tree = pack("method", self.run.method.state_dict())
-        info = {
-            "step": self.step,
-            "seconds": self._seconds(),
-            "precision": self.precision,
-            "history": self.run.history,
-            "best": self.run.best,
-            "encoder": model_tree,
-            "optimizer": optimizer_tree,
-            "method": method_tree,
-        }
-        self.folder.save(self.folder.checkpoint, model | optimizer | method, info)
-
     def _resume(self) -> None:
-        run = self.run
-        tensors, info = self.folder.load(self.folder.checkpoint)
-        run.encoder.load_state_dict(unpack(tensors, info["encoder"]))
-        self.optimizer.load_state_dict(unpack(tensors, info["optimizer"]))
-        run.method.load_state_dict(unpack(tensors, info["method"]))
-        run.history, run.best = info["history"], info["best"]
+        run, info = self.run, self.loop.resume()
+        run.history, run.best, self.precision = info["history"], info["best"], info["precision"]
         run.encoder.untrained.discard("head")
-        self.step = run.resumed_from = info["step"]
-        self.seconds_before, self.precision = info["seconds"], info["precision"]
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(
-            self.optimizer, self._rate, last_epoch=self.step - 1
-        )
+        run.resumed_from = self.step
         if self.writes and self.folder.best.exists():  # it may be of a later step than the checkpoint
             self.best_state, kept = self.folder.load(self.folder.best)
             run.best = kept["row"]
-
-    def _seconds(self) -> float:
-        return self.seconds_before + time.monotonic() - self.began
 
     def _conclude(self) -> Run:
         run = self.run
@@ -465,7 +324,7 @@ class _Training:
             run.encoder.load_state_dict(best_state)
         run.encoder.eval()
         run.method.eval()
-        run.seconds = self._seconds()
+        run.seconds = self.loop.seconds
         if self.writes:
             run.encoder.save_pretrained(self.folder.path)
             if len(run.method.state_dict()) > 1:  # more than its generator
@@ -523,46 +382,8 @@ def _epoch_order(size: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(size, generator=torch.Generator().manual_seed(_mix(seed, epoch)))
 
 
-def _corpus_hash(corpus: Sequence[Any]) -> str:
-    digest = hashlib.sha256()
-    for row in corpus:
-        digest.update((row if isinstance(row, str) else "\t".join(row)).encode() + b"\n")
-    return digest.hexdigest()
-
-
-def _check_corpus(corpus: Sequence[Any], method: Method, config: TrainConfig) -> list[Any]:
-    corpus = check_sentences(corpus) if len(method.columns) == 1 else _check_rows(corpus, method)
-    if len(corpus) < config.batch_size:
-        raise ValueError(
-            f"the corpus has {len(corpus)} sentences, fewer than one batch of {config.batch_size}: "
-            "give more sentences or a smaller batch_size"
-        )
-    distinct = len(set(corpus))
-    if distinct < config.batch_size:
-        raise ValueError(
-            f"the corpus has only {distinct} different sentences (of {len(corpus)}), fewer than one batch of "
-            f"{config.batch_size}: a sentence cannot be contrasted with itself"
-        )
-    return corpus
-
-
-def _check_rows(corpus: Sequence[Any], method: Method) -> list[tuple[str, ...]]:
-    """The rows as tuples of the method's columns, each text a string that is not empty."""
-    wanted = f"{method.name} takes rows of {len(method.columns)} texts ({', '.join(method.columns)})"
-    help_ = "cselab.data.read_rows reads them from a tab-separated file, World().rows makes some"
-    rows = []
-    for index, row in enumerate(corpus):
-        if isinstance(row, str) or len(row) != len(method.columns):
-            given = "one text" if isinstance(row, str) else f"{len(row)} texts"
-            raise ValueError(f"corpus[{index}] is {given}, but {wanted}: {help_}")
-        for column, text in zip(method.columns, row, strict=True):
-            if not isinstance(text, str) or not text.strip():
-                raise ValueError(f"{column} of corpus[{index}] is {text!r}, not a text: leave the row out")
-        rows.append(tuple(row))
-    return rows
-
-
-def _precision(wanted: str) -> str:
+def chosen_precision(wanted: str) -> str:
+    """ "fp32" or "bf16": what a run with this `TrainConfig.precision` computes in on this machine."""
     if wanted != "auto":
         return wanted
     return "bf16" if faster_in_bf16() else "fp32"
@@ -584,3 +405,17 @@ def faster_in_bf16() -> bool:
         return min(times)
 
     return seconds(torch.bfloat16) * 1.3 < seconds(torch.float32)
+
+
+def _check_size(corpus: Sequence[Any], batch_size: int) -> None:
+    if len(corpus) < batch_size:
+        raise ValueError(
+            f"the corpus has {len(corpus)} sentences, fewer than one batch of {batch_size}: "
+            "give more sentences or a smaller batch_size"
+        )
+    distinct = len(set(corpus))
+    if distinct < batch_size:
+        raise ValueError(
+            f"the corpus has only {distinct} different sentences (of {len(corpus)}), fewer than one batch of "
+            f"{batch_size}: a sentence cannot be contrasted with itself"
+        )

@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cselab.heads import MLPHead
 from cselab.losses import Loss, info_nce
 from cselab.methods import Method, Views
 
@@ -87,7 +86,9 @@ class Discriminator(Contrast):
 
     def build(self, encoder, rows, generator):
         self.judge = copy.deepcopy(encoder.backbone)
-        self.verdict = MLPHead(encoder.backbone.config.hidden_size, generator)
+        self.verdict = nn.utils.skip_init(nn.Linear, encoder.backbone.config.hidden_size, 1)
+        nn.init.normal_(self.verdict.weight, std=0.1, generator=generator)
+        nn.init.zeros_(self.verdict.bias)
         return super().build(encoder, rows, generator)
 
     def groups(self, encoder):
@@ -103,7 +104,7 @@ class Discriminator(Contrast):
         embeds = self.judge.get_input_embeddings()(now)
         embeds = torch.cat([pair[0][:, None], embeds[:, 1:]], dim=1)
         states = self.judge(inputs_embeds=embeds, attention_mask=tokens["attention_mask"]).last_hidden_state
-        return Views(*pair, judged=self.verdict(states).mean(-1)[seen], changed=(now != ids)[seen].float())
+        return Views(*pair, judged=self.verdict(states).squeeze(-1)[seen], changed=(now != ids)[seen].float())
 
     def loss(self, v):
         replaced = F.binary_cross_entropy_with_logits(v.judged, v.changed)

@@ -99,7 +99,7 @@ def test_measures_take_arrays_and_know_no_encoder():
     [
         ("heads", ("encoder", "methods", "training", "evaluators", "lab")),
         ("encoder", ("methods", "training", "evaluators", "lab")),
-        ("methods", ("encoder", "training", "evaluators", "lab")),
+        ("methods", ("training", "evaluators", "lab")),
         ("measures", ("encoder", "methods", "training", "evaluators", "lab")),
         ("evaluators", ("methods", "training", "lab")),
         ("storage", ("encoder", "methods", "training", "evaluators", "lab")),

@@ -3,13 +3,13 @@
 import copy
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
 import torch
-from tiny import LONGEST, make_encoder, make_sentences
+from tiny import LONGEST, make_encoder, make_sentences, write_checkpoint
 
+import cselab.training
 from cselab.encoder import SentenceEncoder
 from cselab.heads import MLPHead
 from cselab.losses import Loss, info_nce
@@ -492,6 +492,7 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
         "m": 0.3,
         "detach": False,
         "head": "mlp",
+        "representation": "backbone",
     }
     assert identity["config"]["lr"] == 1e-2 and identity["corpus"]["sentences"] == 60
     assert identity["encoder"]["weights"] == make_encoder(layers=1).weights_hash()
@@ -665,10 +666,9 @@ def test_bf16_runs_and_its_losses_are_float32(registered):
 
 def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     """Which precision is faster is measured, so "auto" may mean another thing when the run goes on."""
-    module = sys.modules["cselab.training"]  # the attribute of that name is the function
-    monkeypatch.setattr(module, "faster_in_bf16", lambda: True)
+    monkeypatch.setattr(cselab.training, "faster_in_bf16", lambda: True)
     start_and_stop(tmp_path, precision="auto")
-    monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
+    monkeypatch.setattr(cselab.training, "faster_in_bf16", lambda: False)
     run = run_training(output=tmp_path, precision="auto")
     assert run.resumed_from == 4
     assert_equal_weights(weights(run), weights(run_training(precision="bf16")))
@@ -698,6 +698,19 @@ def test_a_user_s_own_method_needs_only_views_and_loss(registered):
             return MLPHead(encoder.embedding_dimension, generator)
 
     assert len(run_training(create_method("mine", temperature=0.1)).history) == 7
+
+
+def test_a_plain_checkpoint_without_a_chosen_pooling_is_trained_on_cls(tmp_path):
+    """Mean pooling under a fresh head is nobody's recipe; a pooling that somebody chose is left alone."""
+    folder = write_checkpoint(tmp_path / "plain", layers=1)
+    plain = SentenceEncoder.from_pretrained(folder)
+    assert plain.pooling == "mean" and not plain.pooling_given
+    run = run_training(encoder=plain, output=tmp_path / "run")
+    assert run.encoder.pooling == "cls" == SentenceEncoder.from_pretrained(tmp_path / "run").pooling
+    chosen = SentenceEncoder.from_pretrained(folder, pooling="mean")
+    assert run_training(encoder=chosen).encoder.pooling == "mean"
+    bare = SentenceEncoder.from_pretrained(folder)
+    assert run_training(SimCSE(head="none"), bare).encoder.pooling == "mean"
 
 
 def test_patience_ends_a_run_that_gets_no_better(tmp_path):

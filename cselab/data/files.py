@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -74,50 +74,3 @@ def read_sentences(path: str | Path) -> Iterator[str]:
     if first is None:
         raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line")
     return chain([first], sentences)
-
-
-def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[str] | Iterator[tuple[str, ...]]:
-    """The rows of a corpus, streamed: texts for one column, tuples of texts for several.
-
-    One column is a plain text file, as `read_sentences` takes it. Several are tab-separated, under a header that
-    names them; they may stand in any order, and columns that are not asked for are passed over. Nothing is quoted:
-    a text holds no tab.
-
-    Args:
-        path: the file; also .gz, .xz.
-        columns: what a row holds, `Method.columns`.
-
-    Raises:
-        MissingFile: the path is not a file.
-        DataError: a header without one of the columns, a row with too few fields or an empty text; names the line.
-
-    See also: `cselab.world.World.rows`, which makes such rows.
-    """
-    if len(columns) == 1:
-        return read_sentences(path)
-    lines = enumerate(read_lines(path), start=1)
-    _, header = next(lines, (1, ""))
-    names = [name.strip() for name in header.split("\t")]
-    for column in columns:
-        if column not in names:
-            raise DataError(
-                f"{path}: its header ({', '.join(names)}) has no column {column!r}; wanted is a tab-separated file "
-                f"whose first line names {', '.join(columns)}"
-            )
-    return _rows(path, lines, [names.index(column) for column in columns], names)
-
-
-def _rows(
-    path: str | Path, lines: Iterator[tuple[int, str]], places: Sequence[int], names: Sequence[str]
-) -> Iterator[tuple[str, ...]]:
-    for number, line in lines:
-        if not line.strip():
-            continue
-        fields = [field.strip() for field in line.split("\t")]
-        if len(fields) != len(names):
-            raise DataError(f"{path}, line {number}: {len(fields)} fields, its header has {len(names)}")
-        row = tuple(fields[place] for place in places)
-        if not all(row):
-            empty = names[places[row.index("")]]
-            raise DataError(f"{path}, line {number}: the column {empty!r} is empty")
-        yield row

@@ -6,12 +6,13 @@ gradients. A method only says what its paper adds to SimCSE.
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.heads import MLPHead
 from cselab.losses import Loss
@@ -68,6 +69,10 @@ class Views:
         self.log_weights = cells if self.log_weights is None else self.log_weights + cells
         return self
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # what a method names is known to the method
+
 
 class Method(nn.Module):
     """Base of all methods. A subclass is its hyper-parameters, `views` and `loss`; what else it has is optional.
@@ -94,6 +99,7 @@ class Method(nn.Module):
         ValueError: a hyper-parameter, variant or choice that the method does not have; lists those it has.
     """
 
+    __signature__: ClassVar[inspect.Signature]
     name: ClassVar[str]
     title: ClassVar[str]
     columns: ClassVar[tuple[str, ...]] = ("sentence",)
@@ -108,7 +114,7 @@ class Method(nn.Module):
         for name, default in cls.hyperparameters().items():
             note = plain(cls._annotation(name))
             shown.append(inspect.Parameter(name, keyword, default=default, annotation=note))
-        cls.__signature__ = inspect.Signature(shown)
+        cls.__signature__ = inspect.Signature(shown)  # what help() and editors show
 
     def __init__(self, *, variant: str = "default", **hyperparameters: Any):
         super().__init__()
@@ -146,7 +152,7 @@ class Method(nn.Module):
         return {"variant": self.variant} | {name: getattr(self, name) for name in self.hyperparameters()}
 
     @classmethod
-    def recipe(cls, encoder: nn.Module) -> Recipe:
+    def recipe(cls, encoder: SentenceEncoder) -> Recipe:
         """What the paper prints for encoders of this family: BERT or RoBERTa, base or large.
 
         Raises:
@@ -160,14 +166,16 @@ class Method(nn.Module):
         """Seed what the method itself draws (noise, artificial rows)."""
         self.generator.manual_seed(seed)
 
-    def prepare(self, encoder: nn.Module) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         """Called once before training: settle the hyper-parameters that depend on the encoder.
 
         Raises:
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
 
-    def build(self, encoder: nn.Module, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
 
         Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
@@ -175,7 +183,7 @@ class Method(nn.Module):
         """
         return MLPHead(encoder.backbone.config.hidden_size, generator) if self.head == "mlp" else None
 
-    def groups(self, encoder: nn.Module) -> list[dict[str, Any]]:
+    def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
         """The optimiser's parameter groups; a group may have an "lr" or "weight_decay" of its own.
 
         Here: all weights of encoder and method that require gradients, in one. A method that freezes weights of the

@@ -1,7 +1,6 @@
 """Focal-InfoNCE (Hou and Li 2023): hard negatives weigh more, doubtful positives less."""
 
-from torch import nn
-
+from cselab.encoder import SentenceEncoder
 from cselab.losses import Loss, focal_info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
@@ -28,7 +27,7 @@ class Focal(Contrastive):
     variants = {"paper": {}, "released": {}, "printed": {}}
     recipes = SIMCSE_RECIPES
 
-    def prepare(self, encoder: nn.Module) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
         if self.temperature is None:
             roberta = "roberta" in encoder.backbone.config.model_type

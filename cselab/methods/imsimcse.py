@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
 from cselab.methods.base import Views, register
@@ -44,7 +45,7 @@ class ImSimCSE(Contrastive):
     variants = {"paper": {"reduction": "sum"}, "released": {"m": 1.0, "m_on": "positive"}}
     recipes = IMSIMCSE_RECIPES
 
-    def prepare(self, encoder) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
         if not self.off_dropout and self.weight == 0:
             raise ValueError("imsimcse with off_dropout=False and weight=0 is plain SimCSE: train simcse")

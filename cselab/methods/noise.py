@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from torch import nn
 
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
 from cselab.methods.base import Method, Views, register
@@ -34,7 +34,7 @@ class Noise(Method):
 
     recipes = IMSIMCSE_RECIPES
 
-    def prepare(self, encoder: nn.Module) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         if self.mean_of == 1 and self.variance == 0:
             raise ValueError(
                 "noise with variance=0 and mean_of=1 changes nothing and would train plain SimCSE: give variance "

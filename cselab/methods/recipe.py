@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import nn
+from cselab.encoder import SentenceEncoder
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Recipe:
     hyperparameters: dict[str, Any] = field(default_factory=dict)
 
 
-def family(encoder: nn.Module) -> str:
+def family(encoder: SentenceEncoder) -> str:
     """ "bert-base", "bert-large", "roberta-base" or "roberta-large": large is 1,024 wide or more.
 
     Anything that is not a RoBERTa counts as BERT, as in the papers' scripts.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.losses import Loss, info_nce, multi_positive_info_nce
 from cselab.methods.base import Method, Views, register
@@ -32,7 +33,7 @@ class SimCSE(Method):
     variants = {"paper": {}, "released": {}}
     recipes = SIMCSE_RECIPES
 
-    def prepare(self, encoder) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         if self.num_views < 2 or (self.symmetric and self.num_views > 2):
             raise ValueError(
                 f"num_views counts the anchor: at least 2, and 2 where symmetric is set; got {self.num_views}"

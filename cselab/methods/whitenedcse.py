@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 from torch import nn
 
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.heads import WhitenedHead
 from cselab.losses import Loss, multi_positive_info_nce
@@ -71,7 +72,7 @@ class WhitenedCSE(Method):
         "roberta-large": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
     }
 
-    def prepare(self, encoder: nn.Module) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         if self.num_views < 2:
             raise ValueError(f"num_views counts the anchor and must be at least 2, got {self.num_views}")
         if self.backbone_passes is None:
@@ -91,11 +92,13 @@ class WhitenedCSE(Method):
             wanted = 128 if self.variant == "released" else 256 if roberta else max(width // 2, 1)
             self.num_groups = wanted if width % wanted == 0 else max(width // 2, 1)
 
-    def build(self, encoder: nn.Module, rows: Sequence[str], generator: torch.Generator) -> nn.Module | None:
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[str], generator: torch.Generator
+    ) -> nn.Module | None:
         mlp = super().build(encoder, rows, generator)
         return mlp if self.kind == "none" else WhitenedHead(self._layer(encoder, generator), mlp)
 
-    def _layer(self, encoder: nn.Module, generator: torch.Generator) -> ShuffledGroupWhitening:
+    def _layer(self, encoder: SentenceEncoder, generator: torch.Generator) -> ShuffledGroupWhitening:
         full = self.kind in ("zca", "pca")
         return ShuffledGroupWhitening(
             encoder.backbone.config.hidden_size,

@@ -148,7 +148,7 @@ def train(
     from cselab.data import read_rows
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import dev_evaluator
-    from cselab.training import TrainConfig
+    from cselab.training import TrainConfig, chosen_precision
 
     plans = _plans(method, read_settings(settings), seed, seeds, output)
     given = {
@@ -180,7 +180,7 @@ def train(
         )  # fmt: skip
         _tell(
             f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}, "
-            f"{_arithmetic(precision)}"
+            f"{chosen_precision(precision)}"
         )
         run = _run(model, plan, sentences, config, evaluator)
         rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
@@ -200,14 +200,6 @@ def _of_recipe(printed: Any) -> dict[str, Any]:
 def _paper_pooling(method: Any, model: Any) -> str:
     """[CLS] under a head that is fresh, as the papers have it; the mean without one, as SimCSE's code does."""
     return "cls" if method.head == "mlp" else model.pooling
-
-
-def _arithmetic(precision: str) -> str:
-    from cselab import training
-
-    if precision == "auto":
-        return "bf16" if training.faster_in_bf16() else "fp32"
-    return precision
 
 
 def _run(model: Any, plan: _Plan, sentences: list[Any], config: Any, evaluator: Any) -> Any:

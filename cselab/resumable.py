@@ -1,0 +1,96 @@
+"""A loop of steps that may be killed at any moment: started again, it goes on from its last checkpoint."""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from cselab.progress import Progress
+from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+
+
+class Stateful(Protocol):
+    """A model, an optimiser, a schedule, a method."""
+
+    def state_dict(self) -> Mapping[str, Any]: ...
+    def load_state_dict(self, state_dict: Any) -> Any: ...
+
+
+class ResumableLoop:
+    """Steps 1 to `steps`, with a checkpoint of the parts now and then.
+
+    Training and pretraining are this loop with a step of their own. What a step does must follow from its number
+    and from the state of the parts alone; then a run that was killed ends as one that was not.
+
+    Args:
+        name: of the work, for its progress.
+        steps: how many there are.
+        parts: what has a state: name -> model, optimiser, schedule, method.
+        checkpoint: the file; None keeps none.
+        every: steps between checkpoints; the last step needs none.
+        show: whether progress is shown.
+        lines: how many lines of progress a log gets.
+        writes: False for a process that reads the checkpoint only.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        steps: int,
+        parts: Mapping[str, Stateful],
+        checkpoint: Path | None = None,
+        every: int = 1,
+        show: bool = True,
+        lines: int = 10,
+        writes: bool = True,
+    ):
+        self.name, self.steps, self.parts = name, steps, parts
+        self.checkpoint, self.every, self.show, self.lines = checkpoint, every, show, lines
+        self.writes = writes and checkpoint is not None
+        self.step, self.stopped = 0, False
+        self._began, self._seconds_before = time.monotonic(), 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Spent so far, in all processes that worked on it one after another."""
+        return self._seconds_before + time.monotonic() - self._began
+
+    def resume(self) -> dict[str, Any]:
+        """Bring the parts to where the checkpoint left them; what else it holds.
+
+        Raises:
+            CheckpointError: no checkpoint, or a damaged one.
+        """
+        assert self.checkpoint is not None, "a loop without a checkpoint file cannot be resumed"
+        tensors, info = load_checkpoint(self.checkpoint)
+        for name, part in self.parts.items():
+            part.load_state_dict(unpack(tensors, info[name]))
+        self.step, self._seconds_before = info["step"], info["seconds"]
+        return info
+
+    def run(self, take: Callable[[], str], info: Callable[[], Mapping[str, Any]] = dict) -> None:
+        """Take the steps that are left.
+
+        Args:
+            take: takes the step after `step`, and returns a note for the progress; setting `stopped` ends the loop.
+            info: whatever else a checkpoint should hold, JSON-able.
+        """
+        with Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
+            progress.done = self.step
+            while self.step < self.steps and not self.stopped:
+                note = take()
+                self.step += 1
+                progress.update(note=note)
+                if self.writes and self.step % self.every == 0 and self.step < self.steps:
+                    self.save(info())
+
+    def save(self, info: Mapping[str, Any]) -> None:
+        """Write the checkpoint: the state of all parts, and `info`."""
+        assert self.checkpoint is not None, "a loop without a checkpoint file keeps none"
+        tensors, trees = {}, {}
+        for name, part in self.parts.items():
+            part_tensors, trees[name] = pack(name, part.state_dict())
+            tensors |= part_tensors
+        save_checkpoint(
+            self.checkpoint, tensors, {"step": self.step, "seconds": self.seconds, **trees, **info}
+        )
