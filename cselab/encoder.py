@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +92,6 @@ class SentenceEncoder(nn.Module):
         self.tokenizer = tokenizer
         self.head = head
         self.untrained: set[str] = set()
-        self.pooling_given = True
         self.template = template
         self.pooling = pooling
         self.representation = representation

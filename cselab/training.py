@@ -177,10 +177,7 @@ class _Training:
         self._note(row, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        self.last_score = row.get("score", self.last_score)
-        return f"loss {row['loss']:.4f}" + (
-            f", dev {self.last_score:.2f}" if self.last_score is not None else ""
-        )
+        return f"loss {row['loss']:.4f}" + (f", dev {row['score']:.2f}" if "score" in row else "")
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
