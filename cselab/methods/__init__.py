@@ -2,7 +2,7 @@
 
 from cselab.encoding import Encode
 from cselab.methods.barlow_twins import BarlowTwins
-from cselab.methods.base import METHODS, Method, Views, create_method, get_method, register
+from cselab.methods.base import FAMILIES, METHODS, Method, Views, create_method, get_method, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
@@ -12,6 +12,7 @@ from cselab.methods.simcse import SimCSE
 from cselab.methods.whitenedcse import WhitenedCSE
 
 __all__ = [
+    "FAMILIES",
     "METHODS",
     "BarlowTwins",
     "Contrastive",

@@ -25,6 +25,7 @@ class BarlowTwins(Method):
     See also: `ImSimCSE`, whose dimension-wise contrast has no such bottleneck.
     """
 
+    family = "loss"
     temperature: Positive = 0.05
     weight: NonNegative = 0.1
     redundancy: NonNegative = 0.012

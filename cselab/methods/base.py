@@ -19,6 +19,18 @@ from cselab.losses import Loss
 from cselab.methods.hyperparameters import accepts, allowed, plain
 from cselab.methods.recipe import Recipe, family
 
+FAMILIES = {
+    "baseline": "dropout makes the views, the batch the negatives",
+    "loss": "how vectors are contrasted",
+    "text": "the words or tokens of a view change",
+    "hidden states": "the numbers inside the encoder, or the vectors, change",
+    "momentum": "a second encoder follows the first, or a queue remembers",
+    "extra network": "a second network, or a part of one, learns or helps",
+    "extra data": "rows that hold more than a sentence",
+    "own": "methods of yours",
+}
+"""What a method changes first of all, in the order of `cselab methods`."""
+
 
 class Views:
     """The vectors of a batch: an anchor, its positives, and whatever else a method names.
@@ -92,6 +104,7 @@ class Method(nn.Module):
     before the head ("backbone"), as SimCSE and most followers do, or after it ("head").
 
     Attributes:
+        family: what the method changes, one of `FAMILIES`; "own" for a method of yours.
         columns: what a row of the corpus holds. One column: rows are texts. Several: rows are tuples of texts.
         recipes: the settings that the paper prints, by family of encoder; see `cselab.methods.recipe`.
 
@@ -102,6 +115,7 @@ class Method(nn.Module):
     __signature__: ClassVar[inspect.Signature]
     name: ClassVar[str]
     title: ClassVar[str]
+    family: ClassVar[str] = "own"
     columns: ClassVar[tuple[str, ...]] = ("sentence",)
     variants: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     recipes: ClassVar[dict[str, Recipe]] = {}

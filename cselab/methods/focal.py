@@ -20,6 +20,7 @@ class Focal(Contrastive):
     See also: `SimCSE`; `cselab.losses.focal_info_nce` on what `detach` does to the gradient.
     """
 
+    family = "loss"
     temperature: Positive | None = None
     m: NonNegative = 0.3
     detach: bool = False

@@ -34,6 +34,7 @@ class ImSimCSE(Contrastive):
     dimension-wise term.
     """
 
+    family = "loss"
     temperature: Positive = 0.05
     off_dropout: bool = True
     m: Positive = 0.9

@@ -27,6 +27,7 @@ class Noise(Method):
     See also: `ImSimCSE`, whose off-dropout negatives are the limit of `mean_of` without its cost.
     """
 
+    family = "hidden states"
     temperature: Positive = 0.05
     on: Literal["positives", "negatives"] = "negatives"
     variance: NonNegative = 0.0

@@ -26,6 +26,7 @@ class SimCSE(Method):
     See also: every other method adds something to this one.
     """
 
+    family = "baseline"
     temperature: Positive = 0.05
     num_views: Count = 2
     symmetric: bool = False

@@ -46,6 +46,7 @@ class WhitenedCSE(Method):
     See also: `SimCSE`, which with `num_views=3` is this without whitening.
     """
 
+    family = "hidden states"
     temperature: Positive = 0.05
     num_views: Count = 3
     backbone_passes: Count | None = None

@@ -712,8 +712,11 @@ def test_world_writes_the_sentences_documents_and_pairs_of_the_generator():
 
 def test_methods_lists_all_and_shows_one_with_its_parameters():
     said = run("methods")
-    assert len(said.splitlines()) == len(METHODS)
-    assert all(re.search(rf"^{name} +\S", said, re.MULTILINE) for name in METHODS)
+    families = {method.family for method in METHODS.values()}
+    assert len(said.splitlines()) == len(METHODS) + len(families)
+    assert all(re.search(rf"^  {name} +\S", said, re.MULTILINE) for name in METHODS)
+    assert all(re.search(rf"^{family}: ", said, re.MULTILINE) for family in families)
+    assert said.index("baseline:") < said.index("  simcse ") < said.index("loss:") < said.index("  imsimcse ")
     for name, method in METHODS.items():
         said = run("methods", name)
         for parameter, default in method.hyperparameters().items():

@@ -10,6 +10,7 @@ from tiny import FAMILIES, make_encoder, make_rows
 from torch.nn.functional import cosine_similarity, normalize
 
 from cselab.losses import Loss
+from cselab.methods import FAMILIES as GROUPS
 from cselab.methods import METHODS, Method, Views, create_method, get_method, register
 from cselab.training import TrainConfig, train
 
@@ -176,6 +177,7 @@ def test_help_and_repr_show_the_parameters(name):
     assert repr(cls()) == f"{cls.__name__}()"
     assert repr(cls(temperature=0.5)) == f"{cls.__name__}(temperature=0.5)"
     assert cls.name == name and cls.title and "See also" in cls.__doc__
+    assert cls.family in set(GROUPS) - {"own"}
 
 
 @every_method

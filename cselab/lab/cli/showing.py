@@ -14,14 +14,20 @@ def methods(
     """List the methods, or show one: what it does, its parameters and variants."""
     import inspect
 
-    from cselab.methods import METHODS, get_method
+    from cselab.methods import FAMILIES, METHODS, get_method
 
     if name is None:
-        for key, method in METHODS.items():
-            typer.echo(f"{key:14}{method.title:26}{inspect.getdoc(method).splitlines()[0]}")
+        for family, meaning in FAMILIES.items():
+            members = {key: method for key, method in METHODS.items() if method.family == family}
+            if members:
+                typer.echo(f"{family}: {meaning}")
+            for key, method in members.items():
+                more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
+                typer.echo(f"  {key:16}{method.title:26}{inspect.getdoc(method).splitlines()[0]}{more}")
         return
     method = get_method(name)
-    typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nParameters (--set NAME=VALUE):")
+    typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nRows: {', '.join(method.columns)}")
+    typer.echo("\nParameters (--set NAME=VALUE):")
     for parameter, default in {"variant": "default", **method.hyperparameters()}.items():
         typer.echo(f"  {parameter} = {default!r}")
     for variant, changes in method.variants.items():

@@ -1,0 +1,26 @@
+"""Which tokens of a row are the sentence's own, and where a model begins to count positions."""
+
+from collections.abc import Mapping
+
+from jaxtyping import Bool
+from torch import Tensor, nn
+
+
+def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
+    """Where the sentence's own tokens are: everything but the first token, the last, and padding.
+
+    >>> import torch
+    >>> inner_tokens({"attention_mask": torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])}).int()
+    tensor([[0, 1, 1, 0],
+            [0, 1, 0, 0]], dtype=torch.int32)
+    """
+    seen = tokens["attention_mask"].bool()
+    inner = seen & seen.roll(-1, 1)
+    inner[:, 0] = inner[:, -1] = False
+    return inner
+
+
+def first_position(backbone: nn.Module) -> int:
+    """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
+    padding = getattr(backbone.embeddings.position_embeddings, "padding_idx", None)
+    return 0 if padding is None else padding + 1

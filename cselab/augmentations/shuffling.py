@@ -1,0 +1,29 @@
+"""Token shuffling: the words stay, their positions change places (one of ConSERT's augmentations)."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from cselab.augmentations.inner import inner_tokens
+
+
+def shuffle_positions(
+    tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0
+) -> dict[str, Tensor]:
+    """The tokens with `position_ids` in which those of each sentence's own tokens are permuted.
+
+    The order of the tokens themselves does not change: to a transformer, which sees order through positions alone,
+    this is the shuffled sentence. [CLS] and [SEP] keep their places.
+
+    Args:
+        tokens: what `Encode.tokens` gives.
+        generator: what draws the permutations, on the CPU.
+        first: the position of the first token: see `first_position`.
+    """
+    inner = inner_tokens(tokens)
+    places = torch.arange(inner.shape[1], device=inner.device)
+    drawn = torch.rand(inner.shape, generator=generator).to(inner.device)
+    # sorted by these: the first token, the inner ones by what was drawn, then all others as they stood
+    order = torch.where(inner, drawn, torch.where(places > 0, places + 1.0, -1.0)).argsort(1)
+    return {**tokens, "position_ids": first + order}

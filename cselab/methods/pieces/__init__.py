@@ -1,0 +1,9 @@
+"""What several methods are built from: a following encoder, a queue of vectors, the states of tokens, masked words.
+
+A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
+"""
+
+from cselab.methods.pieces.momentum_encoder import MomentumEncoder
+from cselab.methods.pieces.queue import Queue
+
+__all__ = ["MomentumEncoder", "Queue"]

@@ -1,0 +1,115 @@
+"""What each change of tokens changes, and what it leaves."""
+
+import pytest
+import torch
+from tiny import make_encoder
+
+from cselab.augmentations import (
+    cut_features,
+    cut_tokens,
+    first_position,
+    inner_tokens,
+    repeat_subwords,
+    shuffle_positions,
+)
+
+TEXTS = ["the old dog sees a small red bird", "a cat sees the quiet house today", "the cat"]
+
+
+@pytest.fixture
+def tokens():
+    return make_encoder(layers=1).tokenize(TEXTS)
+
+
+def drawing(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_the_sentences_own_tokens_are_all_but_the_ends_and_padding(tokens):
+    inner = inner_tokens(tokens)
+    assert inner.sum(1).tolist() == [8, 7, 2]
+    special = torch.tensor(make_encoder(layers=1).tokenizer.all_special_ids)
+    assert not torch.isin(tokens["input_ids"][inner], special).any()
+    assert torch.isin(tokens["input_ids"][~inner], special).all()
+
+
+def test_shuffled_positions_are_a_permutation_of_the_sentences_own(tokens):
+    inner, places = inner_tokens(tokens), torch.arange(tokens["input_ids"].shape[1])
+    shuffled = shuffle_positions(tokens, drawing())
+    assert torch.equal(shuffled["input_ids"], tokens["input_ids"])
+    for row, own in zip(shuffled["position_ids"], inner, strict=True):
+        assert sorted(row[own].tolist()) == places[own].tolist()
+        assert row[~own].tolist() == places[~own].tolist()
+    assert not torch.equal(shuffled["position_ids"][0], places)
+    again = shuffle_positions(tokens, drawing(), first=2)["position_ids"]
+    assert torch.equal(again, shuffled["position_ids"] + 2)
+
+
+def test_all_orders_of_three_tokens_come_up():
+    tokens = {"attention_mask": torch.ones(400, 5, dtype=torch.long)}
+    orders = shuffle_positions(tokens, drawing())["position_ids"][:, 1:4]
+    counts = orders.unique(dim=0, return_counts=True)[1]
+    assert len(counts) == 6 and counts.min() > 400 / 6 / 2
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_positions_that_are_not_shuffled_are_the_models_own(family):
+    encoder = make_encoder(family, layers=1)
+    tokens = encoder.tokenize(["the cat sees a dog", "a bird sees the old house"])
+    still = {**tokens, "attention_mask": tokens["attention_mask"]}
+    rows, length = tokens["input_ids"].shape
+    still["position_ids"] = first_position(encoder.backbone) + torch.arange(length).expand(rows, length)
+    torch.testing.assert_close(encoder.pooled(still), encoder.pooled(tokens))
+
+
+def test_shuffled_tokens_give_the_vector_of_the_shuffled_sentence():
+    encoder = make_encoder(layers=2, pooling="cls")
+    tokens = encoder.tokenize(["the cat sees a dog"])
+    shuffled = shuffle_positions(tokens, drawing(3))
+    order = shuffled["position_ids"].argsort(1)
+    reordered = {**tokens, "input_ids": tokens["input_ids"].gather(1, order)}
+    assert not torch.equal(reordered["input_ids"], tokens["input_ids"])
+    torch.testing.assert_close(encoder.pooled(shuffled), encoder.pooled(reordered))
+
+
+def test_feature_cutoff_cuts_the_same_dimensions_of_all_tokens_of_a_sentence():
+    embeds = torch.rand(50, 7, 10, generator=drawing(1)) + 1
+    cut = cut_features(embeds, 0.2, drawing()) == 0
+    assert (cut.sum(2) == 2).all()
+    assert (cut == cut[:, :1]).all() and len(cut[:, 0].unique(dim=0)) > 20
+    assert torch.equal(cut_features(embeds, 0.0, drawing()), embeds)
+
+
+def test_token_cutoff_cuts_that_share_of_the_inner_tokens(tokens):
+    inner = inner_tokens(tokens)
+    cut = (cut_tokens(torch.ones(*inner.shape, 4), inner, 0.3, drawing()) == 0).all(2)
+    assert not (cut & ~inner).any()
+    assert cut.sum(1).tolist() == [2, 2, 0]
+
+
+def test_repetition_doubles_some_inner_tokens_and_keeps_everything_else_in_order(tokens):
+    longest = torch.tensor([8, 3, 0])
+    lengths = set()
+    for seed in range(40):
+        repeated = repeat_subwords(tokens, longest, drawing(seed), padding=0)
+        for row, mask, old, old_mask, most in zip(
+            repeated["input_ids"], repeated["attention_mask"], tokens["input_ids"], tokens["attention_mask"],
+            longest.tolist(), strict=True,
+        ):  # fmt: skip
+            new, old = row[mask.bool()].tolist(), old[old_mask.bool()].tolist()
+            assert len(old) <= len(new) <= len(old) + most
+            assert (new[0], new[-1]) == (old[0], old[-1]) and new.count(old[-1]) == 1
+            assert list(dict.fromkeys(new)) == list(dict.fromkeys(old))
+            assert (row[~mask.bool()] == 0).all()
+        lengths.add(int(repeated["attention_mask"][0].sum()))
+    assert lengths == set(range(10, 19))  # 8 tokens and the ends: none to all of them doubled
+
+
+def test_the_same_generator_makes_the_same_change(tokens):
+    most = torch.full((3,), 2)
+    for change in (
+        lambda generator: shuffle_positions(tokens, generator)["position_ids"],
+        lambda generator: repeat_subwords(tokens, most, generator)["input_ids"],
+        lambda generator: cut_tokens(torch.ones(3, 10, 4), inner_tokens(tokens), 0.5, generator),
+    ):
+        assert torch.equal(change(drawing(4)), change(drawing(4)))
