@@ -12,7 +12,6 @@ import json
 import math
 import os
 import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,8 +33,8 @@ from cselab.lab.corpus import (
     token_counts,
 )
 from cselab.lab.warm_start import start_embeddings, token_vectors
-from cselab.progress import Progress
-from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.resumable import ResumableLoop
+from cselab.storage.checkpoint import load_checkpoint
 from cselab.storage.run_folder import RunFolder
 from cselab.training import faster_in_bf16
 from cselab.versions import versions
@@ -242,84 +241,82 @@ def pretrain(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warmup, (config.steps - step) / falling)
     )
-    checkpoint, log = output / "checkpoint.safetensors", output / "log.jsonl"
-    start, seconds_before = 0, 0.0
-    if checkpoint.exists():
-        tensors, info = load_checkpoint(checkpoint)
-        before, now = info["config"], asdict(config)
-        other = [
-            f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
-        ]
-        if other:
-            raise ValueError(
-                f"{output} holds a run with other settings ({', '.join(other)}): choose another output"
+    log = output / "log.jsonl"
+    parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
+    loop = ResumableLoop(
+        "pretrain", config.steps, parts, output / "checkpoint.safetensors", config.checkpoint_every, lines=100
+    )
+    if loop.checkpoint.exists():
+        precision = _resumed(loop, config)
+    _cut_log(log, loop.step)
+    prepared, stepper = accelerator.prepare(model, optimizer)
+    prepared.train()
+    curve = _Curve(log, config, loop)
+
+    def take() -> str:
+        batch = make_batch(corpora, tokenizer, config, loop.step, weights)
+        batch = Batch(*(tensor.to(accelerator.device) for tensor in vars(batch).values()))
+        # not accelerate's own autocast: it keeps the first precision of a process for good
+        with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=precision == "bf16"):
+            words, neighbours = pretraining_losses(prepared, batch)
+        loss = words + neighbours
+        if not math.isfinite(loss.item()):
+            raise FloatingPointError(
+                f"step {loop.step + 1}: loss is {loss.item()} (words {words.item()}, next {neighbours.item()}); "
+                "a lower lr may help"
             )
-        model.load_state_dict(unpack(tensors, info["model"]))
-        optimizer.load_state_dict(unpack(tensors, info["optimizer"]))
-        schedule.load_state_dict(info["schedule"])
-        start, seconds_before, precision = info["step"], info["seconds"], info["precision"]
-    _cut_log(log, start)
-    model, optimizer = accelerator.prepare(model, optimizer)
+        accelerator.backward(loss)
+        accelerator.clip_grad_norm_(prepared.parameters(), 1.0)
+        stepper.step()
+        schedule.step()
+        stepper.zero_grad()
+        return curve.add(words.item(), neighbours.item())
 
-    def save(step: int) -> None:
-        tensors, tree = pack("model", accelerator.unwrap_model(model).state_dict())
-        optimizer_tensors, optimizer_tree = pack("optimizer", optimizer.state_dict())
-        info = {
-            "config": asdict(config),
-            "step": step,
-            "precision": precision,
-            "seconds": seconds_before + time.monotonic() - began,
-            "model": tree,
-            "optimizer": optimizer_tree,
-            "schedule": {k: v for k, v in schedule.state_dict().items() if k != "lr_lambdas"}
-            | {"lr_lambdas": [None] * len(optimizer.param_groups)},
-        }
-        save_checkpoint(checkpoint, tensors | optimizer_tensors, info)
-
-    began = time.monotonic()
-    model.train()
-    with open(log, "a", encoding="utf-8") as curve, Progress(config.steps, "pretrain", lines=100) as progress:
-        progress.done = logged = start
-        sums = np.zeros(2)
-        for step in range(start, config.steps):
-            batch = make_batch(corpora, tokenizer, config, step, weights)
-            batch = Batch(*(tensor.to(accelerator.device) for tensor in vars(batch).values()))
-            # not accelerate's own autocast: it keeps the first precision of a process for good
-            with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=precision == "bf16"):
-                words, neighbours = pretraining_losses(model, batch)
-            loss = words + neighbours
-            if not math.isfinite(loss.item()):
-                raise FloatingPointError(
-                    f"step {step + 1}: loss is {loss.item()} (words {words.item()}, next {neighbours.item()}); "
-                    "a lower lr may help"
-                )
-            accelerator.backward(loss)
-            accelerator.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad()
-            sums += words.item(), neighbours.item()
-            done = step + 1
-            keep = done % config.checkpoint_every == 0 or done == config.steps
-            # each checkpoint has its row, so that no mean is half made when a run is resumed
-            if keep or done % LOG_EVERY == 0:
-                mean = sums / (done - logged)
-                row = {
-                    "step": done,
-                    "tokens": done * config.batch_size * config.length,
-                    "words": round(float(mean[0]), 4),
-                    "next": round(float(mean[1]), 4),
-                    "seconds": round(seconds_before + time.monotonic() - began, 1),
-                }
-                curve.write(json.dumps(row) + "\n")
-                curve.flush()
-                progress.update(done - logged, f"words {mean[0]:.3f}, next {mean[1]:.3f}")
-                logged = done
-                sums[:] = 0
-            if keep:
-                save(done)
-    export(accelerator.unwrap_model(model), tokenizer, output)
+    loop.run(take, lambda: {"config": asdict(config), "precision": precision})
+    if loop.step:
+        loop.save({"config": asdict(config), "precision": precision})
+    export(accelerator.unwrap_model(prepared), tokenizer, output)
     return output
+
+
+def _resumed(loop: ResumableLoop, config: PretrainConfig) -> Literal["fp32", "bf16"]:
+    """Bring the loop to its checkpoint; the precision that the run began in."""
+    before, now = load_checkpoint(loop.checkpoint)[1]["config"], asdict(config)
+    other = [
+        f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
+    ]
+    if other:
+        raise ValueError(
+            f"{loop.checkpoint.parent} holds a run with other settings ({', '.join(other)}): choose another output"
+        )
+    return loop.resume()["precision"]
+
+
+class _Curve:
+    """The log of the losses: a row each `LOG_EVERY` steps and at each checkpoint, so that no mean is half made."""
+
+    def __init__(self, file: Path, config: PretrainConfig, loop: ResumableLoop):
+        self.file, self.config, self.loop = file, config, loop
+        self.logged, self.sums = loop.step, np.zeros(2)
+
+    def add(self, words: float, neighbours: float) -> str:
+        """Count the losses of a step; a note for the progress where a row was written."""
+        self.sums += words, neighbours
+        done = self.loop.step + 1
+        if done % self.config.checkpoint_every and done % LOG_EVERY and done != self.config.steps:
+            return ""
+        mean = self.sums / (done - self.logged)
+        row = {
+            "step": done,
+            "tokens": done * self.config.batch_size * self.config.length,
+            "words": round(float(mean[0]), 4),
+            "next": round(float(mean[1]), 4),
+            "seconds": round(self.loop.seconds, 1),
+        }
+        with open(self.file, "a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        self.logged, self.sums[:] = done, 0
+        return f"words {mean[0]:.3f}, next {mean[1]:.3f}"
 
 
 def _optimizer(model, config: PretrainConfig) -> torch.optim.AdamW:
