@@ -1,4 +1,5 @@
 import html
+import sys
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +13,20 @@ from cselab_widgets.projection import project
 
 def traces(panel, **changes) -> dict:
     return {trace.uid: trace for trace in panel.figure(**changes).data}
+
+
+def points(panel, **changes) -> list:
+    """The traces of sentences."""
+    return [
+        trace
+        for trace in panel.figure(**changes).data
+        if trace.uid.split(": ")[1] not in ("pairs", "nearest")
+    ]
+
+
+def hovers(panel) -> list[str]:
+    """The hover texts of the first plane, group by group."""
+    return [text for trace in points(panel) if trace.xaxis == "x" for _, text in trace.customdata]
 
 
 @pytest.fixture
@@ -55,15 +70,15 @@ def test_titles_name_encoder_and_step_and_axes_what_they_are(panel):
 
 
 def test_hover_shows_the_sentence_and_its_colour(panel, sentences):
-    texts = [html.unescape(text) for trace in panel.figure().data if trace.text for text in trace.text]
+    texts = [html.unescape(text) for text in hovers(panel)]
     assert texts[1] == f"{sentences[1]}<br>topic: animal"
     assert texts[4] == f"{sentences[4]}<br>topic: code"
 
 
 def test_a_long_sentence_is_wrapped_in_the_hover(embeddings):
     long = "word " * 40
-    text = EmbeddingMap([long, "b", "c", "d", "e"], {"a": embeddings}).figure().data[0].text[0]
-    assert max(map(len, text.split("<br>"))) <= 60
+    text = hovers(EmbeddingMap([long, "b", "c", "d", "e"], {"a": embeddings}))[0]
+    assert max(map(len, text.split("<br>"))) <= 44
     assert text.replace("<br>", " ") == long.strip()
 
 
@@ -83,24 +98,23 @@ def test_numbers_are_laid_along_one_scale_for_all_encoders(sentences, embeddings
     panel = EmbeddingMap(
         sentences, {"a": embeddings, "b": embeddings}, color=np.array([0, 1, 2.5, 4, 5]), color_title="grade"
     )
-    drawn = panel.figure()
-    assert [trace.marker.color for trace in drawn.data] == [(0.0, 1.0, 2.5, 4.0, 5.0)] * 2
-    assert {trace.marker.coloraxis for trace in drawn.data} == {"coloraxis"}
-    assert drawn.layout.coloraxis.colorbar.title.text == "grade"
-    assert drawn.data[0].text[2].endswith("grade: 2.5")
+    assert [trace.marker.color for trace in points(panel)] == [(0.0, 1.0, 2.5, 4.0, 5.0)] * 2
+    assert {trace.marker.coloraxis for trace in points(panel)} == {"coloraxis"}
+    assert panel.figure().layout.coloraxis.colorbar.title.text == "grade"
+    assert hovers(panel)[2].endswith("grade: 2.5")
 
 
 @pytest.mark.parametrize("color", [[True, False, True, True, False], ["1", "0", "1", "1", "0"]])
 def test_truth_values_and_text_are_told_apart_and_not_scaled(sentences, embeddings, color):
-    drawn = EmbeddingMap(sentences, {"a": embeddings}, color=color).figure()
-    assert [trace.name for trace in drawn.data] == [str(color[0]), str(color[1])]
+    drawn = points(EmbeddingMap(sentences, {"a": embeddings}, color=color))
+    assert [trace.name for trace in drawn] == [str(color[0]), str(color[1])]
 
 
 def test_without_colours_all_points_look_alike(sentences, embeddings):
-    (trace,) = EmbeddingMap(sentences, {"a": embeddings}).figure().data
+    (trace,) = points(EmbeddingMap(sentences, {"a": embeddings}))
     assert isinstance(trace.marker.color, str)
     assert trace.showlegend is False
-    assert trace.text[0] == sentences[0]
+    assert trace.customdata[0].tolist() == [0, sentences[0]]
 
 
 def test_tensors_are_taken_as_arrays_are(sentences, embeddings):
@@ -110,13 +124,13 @@ def test_tensors_are_taken_as_arrays_are(sentences, embeddings):
 
 def test_the_scrubber_moves_only_the_encoder_with_snapshots(panel):
     early, late = traces(panel, step=0), traces(panel, step=50)
-    assert early["plain: animal"].x == late["plain: animal"].x
-    assert early["SimCSE: animal"].x != late["SimCSE: animal"].x
+    assert early["plain: animal"].x.tolist() == late["plain: animal"].x.tolist()
+    assert early["SimCSE: animal"].x.tolist() != late["SimCSE: animal"].x.tolist()
     row, plot, *_ = panel.widget.children
     row.children[0].slider.value = 0
     assert panel.state.step == 0
     index = [trace.uid for trace in panel.figure().data].index("SimCSE: animal")
-    assert tuple(plot.figure["data"][index]["x"]) == early["SimCSE: animal"].x
+    assert plot.figure["data"][index]["x"].tolist() == early["SimCSE: animal"].x.tolist()
 
 
 def test_the_axes_stand_still_and_hold_all_steps(panel):
@@ -158,19 +172,16 @@ def test_found_sentences_stand_out_in_all_encoders(panel):
 
 
 def test_the_search_box_and_the_check_box_set_the_state(panel):
-    _, find, lines = panel.widget.children[0].children[:3]
-    find.value = "cat"
-    lines.value = False
+    controls = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
+    controls["find"].value = "cat"
+    controls["lines"].value = False
     assert (panel.state.find, panel.state.lines) == ("cat", False)
 
 
 def test_there_is_a_control_only_where_there_is_something_to_control(sentences, embeddings):
-    assert list(EmbeddingMap(sentences, {"a": embeddings}).controls()) == ["find"]
-    assert list(EmbeddingMap(sentences, {"a": {0: embeddings}}, pairs=[(0, 1)]).controls()) == [
-        "step",
-        "find",
-        "lines",
-    ]
+    assert list(EmbeddingMap(sentences, {"a": embeddings}).controls()) == ["find", "projection"]
+    both = EmbeddingMap(sentences, {"a": {0: embeddings, 5: embeddings}}, pairs=[(0, 1)])
+    assert list(both.controls()) == ["step", "find", "projection", "moved", "lines"]
 
 
 def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
@@ -205,7 +216,7 @@ def rows(count: int, width: int = 3) -> np.ndarray:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sentences": ["a", "b"]}, "sentences has 2 entries; a plane needs at least 3"),
+        ({"sentences": ["a", "b"]}, "sentences has 2 entries; it needs at least 3"),
         ({"embeddings": {}}, "embeddings is empty"),
         ({"embeddings": {"a": {}}}, r"embeddings\['a'\] has no snapshot"),
         ({"embeddings": {"a": rows(4)}}, r"embeddings\['a'\] has 4 rows for 5 sentences"),
@@ -231,3 +242,188 @@ def rows(count: int, width: int = 3) -> np.ndarray:
 def test_what_does_not_fit_together_is_refused(sentences, changes, message):
     with pytest.raises(ValueError, match=message):
         EmbeddingMap(**({"sentences": sentences, "embeddings": {"a": rows(5)}} | changes))
+
+
+def test_search_looks_into_labels_says_how_many_it_found_and_lists_them(panel):
+    panel.set(find="weather")
+    assert panel.selection == (2, 3)
+    assert '"weather": found in 2 of 5 sentences or labels' in panel.summary()
+    assert "Rain falls." in panel.details(panel.state) and "A cat" not in panel.details(panel.state)
+    panel.set(find="nowhere")
+    assert '"nowhere": found in 0 of 5' in panel.summary()
+    assert traces(panel)["plain: animal"].selectedpoints == ()
+    panel.set(find="")
+    assert panel.selection == () and traces(panel)["plain: animal"].selectedpoints is None
+
+
+def test_a_lasso_selects_in_all_planes_and_gives_the_rows_to_python(panel):
+    panel.set(find="cat")
+    panel.widget.children[1]._handle_custom_msg({"event": "select", "rows": [3, 1]}, [])
+    assert panel.selection == (1, 3) and panel.state.find == ""
+    for encoder in ("plain", "SimCSE"):
+        assert traces(panel)[f"{encoder}: animal"].selectedpoints == (1,)
+        assert traces(panel)[f"{encoder}: weather"].selectedpoints == (1,)
+        assert traces(panel)[f"{encoder}: code"].selectedpoints == ()
+    picked = panel.picked()
+    assert picked["sentence"].tolist() == [panel.state.sentences[1], panel.state.sentences[3]]
+    assert picked["topic"].tolist() == ["animal", "weather"]
+
+
+def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(size=(2, 30, 6))
+    names = [f"sentence {i}" for i in range(30)]
+    panel = EmbeddingMap(names, {"a": before, "b": after})
+    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [4]}, [])
+    assert panel.state.focus == 4
+    nearest = {}
+    for name, vectors in (("a", before), ("b", after)):
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = unit @ unit[4]
+        cosines[4] = -2
+        nearest[name] = np.argsort(-cosines)[:10].tolist()
+        found = panel.neighbours(4).query("encoder == @name")
+        assert found["row"].tolist() == nearest[name]
+        np.testing.assert_allclose(found["cosine"], cosines[nearest[name]], atol=1e-6)
+        star = traces(panel)[f"{name}: nearest"]
+        np.testing.assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
+    html_below = panel.details(panel.state)
+    same = len({*nearest["a"]} & {*nearest["b"]})
+    assert f"{same} of 10 are the same in the first and the last" in html_below
+    assert html_below.count("gained") == html_below.count("lost") == 10 - same
+    panel.clicked(4)
+    assert panel.state.focus is None and traces(panel)["a: nearest"].x == ()
+
+
+def test_those_that_moved_most_kept_the_fewest_neighbours():
+    rng = np.random.default_rng(1)
+    before = rng.normal(size=(40, 8))
+    after = before.copy()
+    after[7] = -before[7]  # it alone changes its company
+    panel = EmbeddingMap([str(i) for i in range(40)], {"a": {0: before, 9: after}})
+    assert panel.state.kept()[7] == panel.state.kept().min()
+    panel.set(moved=True)
+    assert 7 in panel.selection and len(panel.selection) == 10
+    assert panel.details(panel.state).index("<td>7</td>") < 250  # listed first
+    panel.set(step=0)
+    assert (panel.state.kept() == 10).all()
+    panel.set(moved=False)
+    assert panel.selection == ()
+
+
+def test_pca_without_its_first_component_shows_the_second_and_third(sentences, embeddings):
+    from sklearn.decomposition import PCA
+
+    panel = EmbeddingMap(sentences, {"a": embeddings}, projection="PCA without component 1")
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    expected = PCA(n_components=3).fit_transform(unit)[:, 1:]
+    drawn = points(panel)[0]
+    np.testing.assert_allclose(np.abs([drawn.x, drawn.y]), np.abs(expected.T), atol=1e-4)
+    assert panel.figure().layout.xaxis.title.text.startswith("component 2 (")
+    assert panel.figure().layout.yaxis.title.text.startswith("component 3 (")
+
+
+def three_clusters(step: int) -> np.ndarray:
+    rng = np.random.default_rng(step)
+    centres = 6 * np.eye(3, 10)
+    return np.repeat(centres, 20, axis=0) + rng.normal(size=(60, 10)) * 0.3
+
+
+def gathered(trace_x, trace_y) -> bool:
+    """Whether each of three clusters of 20 lies together, apart from the others."""
+    parts = np.stack([trace_x, trace_y], axis=1).reshape(3, 20, 2)
+    middle = parts.mean(axis=1)
+    within = np.linalg.norm(parts - middle[:, None], axis=2).max()
+    between = min(np.linalg.norm(middle[i] - middle[j]) for i, j in [(0, 1), (0, 2), (1, 2)])
+    return within < between
+
+
+def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
+    panel = EmbeddingMap([str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}})
+    panel.set(projection="t-SNE")
+    for step in (0, 9):
+        drawn = points(panel, step=step)[0]
+        assert gathered(drawn.x, drawn.y)
+    assert "each step is a map of its own" in panel.explain(panel.state)
+    assert panel.figure().layout.xaxis.showticklabels is False
+    assert panel.page_figure().frames == ()
+    assert "a map of its own" in panel.summary()
+
+
+def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it():
+    panel = EmbeddingMap(
+        [str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}}, projection="UMAP"
+    )
+    late, early = (points(panel, step=step)[0] for step in (9, 0))
+    assert gathered(late.x, late.y)
+    assert "placed into the map of the fitted one" in panel.explain(panel.state)
+    assert panel.figure().layout.xaxis.title.text == "UMAP of step 9"
+    for k in range(3):  # a cluster is placed where the fitted one lies
+        rows = slice(20 * k, 20 * k + 20)
+        distances = [
+            np.hypot(
+                early.x[rows].mean() - late.x[20 * j : 20 * j + 20].mean(),
+                early.y[rows].mean() - late.y[20 * j : 20 * j + 20].mean(),
+            )
+            for j in range(3)
+        ]
+        assert int(np.argmin(distances)) == k
+
+
+def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, sentences, embeddings):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    panel = EmbeddingMap(sentences, {"a": embeddings})
+    with pytest.raises(ImportError, match="pip install umap-learn"):
+        panel.set(projection="UMAP")
+    assert panel.state.projection == "PCA"
+
+
+def test_an_unknown_projection_is_refused_with_those_there_are(sentences, embeddings):
+    with pytest.raises(
+        ValueError, match="projection is 'MDS'; choose one of PCA, PCA without component 1, UMAP, t-SNE"
+    ):
+        EmbeddingMap(sentences, {"a": embeddings}, projection="MDS")
+
+
+def test_points_are_numbered_so_that_the_page_can_say_which(panel):
+    carried = [row for trace in points(panel) if trace.xaxis == "x2" for row, _ in trace.customdata]
+    assert sorted(carried) == [0, 1, 2, 3, 4]
+
+
+def test_a_redraw_sends_the_places_that_moved_and_nothing_else():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3000, 8))
+    panel = EmbeddingMap([f"sentence {i}" for i in range(3000)], {"plain": a, "SimCSE": {0: a, 9: b}})
+    plot = panel.widget.children[1]
+    panel.set(step=0)
+    still = [number for number, trace in enumerate(plot.figure["data"]) if trace["uid"].startswith("plain")]
+    assert not {str(number) for number in still} & plot.change["data"].keys()
+    (moved,) = plot.change["data"].values()
+    assert set(moved) == {"x", "y"}
+    assert len(moved["x"]["bytes"]) == 4 * 3000
+
+
+def test_hover_texts_are_made_once(panel):
+    carried = panel.state.data.hover
+    panel.set(step=0)
+    assert panel.state.data.hover is carried
+
+
+def test_vectors_are_saved_as_they_were_given_of_the_steps_shown(panel, embeddings, tmp_path):
+    panel.set(step=0)
+    files = panel.save(tmp_path / "map.npy")
+    assert [file.name for file in files] == ["map.plain.npy", "map.SimCSE--step-0.npy"]
+    np.testing.assert_array_equal(np.load(files[1]), embeddings)
+
+
+def test_an_encoder_may_be_given_for_its_vectors(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    given = EmbeddingMap(sentences, {"a": encoder})
+    np.testing.assert_array_equal(given.vectors()["a"], encoder.encode(sentences))
+
+
+def test_of_a_long_film_some_steps_are_left_out_but_not_the_one_shown():
+    vectors = {step: np.random.default_rng(step).normal(size=(3000, 3)) for step in range(30)}
+    panel = EmbeddingMap(["s"] * 3000, {"a": vectors}, step=7)
+    names = [int(frame.name) for frame in panel.page_figure().frames]
+    assert len(names) <= 21 and {0, 7, 29} <= set(names)

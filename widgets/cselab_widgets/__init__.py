@@ -11,7 +11,7 @@
 without a kernel.
 """
 
-from .alignment_uniformity import AlignmentUniformity
+from .alignment_uniformity import AlignmentUniformity, CosinesByGrade
 from .embedding_map import EmbeddingMap
 from .linking import Link, link
 from .loss_lab import BatchWatch, LossLab
@@ -20,15 +20,4 @@ from .panel import Panel
 from .rank_lab import RankLab
 from .whitening_lab import WhiteningLab
 
-__all__ = [
-    "AlignmentUniformity",
-    "BatchWatch",
-    "EmbeddingMap",
-    "Link",
-    "LossLab",
-    "NoiseLab",
-    "Panel",
-    "RankLab",
-    "WhiteningLab",
-    "link",
-]
+__all__ = ["BatchWatch", "CosinesByGrade"]

@@ -1,23 +1,30 @@
-"""Sentences as points: embeddings of one encoder or several, in the plane of their main components."""
+"""Sentences as points: embeddings of one encoder or several, each in a plane of its own."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
-from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+from jaxtyping import Float, Int
 
+from .inputs import index_pairs, snapshots, texts, values
 from .panel import SVG_POINTS, Panel, rounded
-from .projection import Projection, project
+from .projection import METHODS, PCA, TSNE, UMAP, Projection, project, unit_rows
 from .steps import Scrubber, film
 from .theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
+if TYPE_CHECKING:
+    import pandas
+
 HEIGHT = 460
+NEIGHBOURS = 10
+LISTED = 10  # selected sentences named below the plot
+FILM_POINTS = 60_000  # points of all frames of a page's film; of more steps than that some are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +38,121 @@ class Coloring:
     def by_name(self) -> bool:
         return isinstance(self.values[0], str)
 
+    def text(self, row: int) -> str:
+        """The value of a row, as it is read."""
+        return self.values[row] if self.by_name else f"{self.values[row]:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class MapData:
+    """What a map shows, however it is looked at: what is costly is computed once, when it is first needed.
+
+    Attributes:
+        vectors: by encoder and step; the step is None for an encoder that was looked at only once.
+        fit_on: the step that projections are fitted on.
+    """
+
+    sentences: tuple[str, ...]
+    vectors: Mapping[str, Mapping[int | None, Float[np.ndarray, "n d"]]]
+    coloring: Coloring | None
+    pairs: tuple[tuple[int, int], ...]
+    fit_on: int | str = "last"
+    _known: dict[tuple, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def steps(self) -> list[int]:
+        """All steps at which some encoder was looked at; none if each was looked at once."""
+        return sorted({step for taken in self.vectors.values() for step in taken if step is not None})
+
+    def plane(self, encoder: str, method: str) -> Projection:
+        """The encoder's vectors of all steps in the plane."""
+        taken = self.vectors[encoder]
+        try:
+            return self._once(
+                (encoder, method), lambda: project(taken, "last" if None in taken else self.fit_on, method)
+            )
+        except ValueError as error:
+            raise ValueError(f"embeddings[{encoder!r}]: {error}") from error
+
+    def ranges(self, method: str) -> tuple[list[float], list[float]]:
+        """Axes for all encoders and all steps, so that the picture stands still while the points move."""
+
+        def compute() -> tuple[list[float], list[float]]:
+            planes = [self.plane(encoder, method) for encoder in self.vectors]
+            everywhere = np.concatenate([points for plane in planes for points in plane.points.values()])
+            return _range(everywhere[:, 0]), _range(everywhere[:, 1])
+
+        return self._once(("ranges", method), compute)
+
+    def directions(self, encoder: str, step: int | None) -> Float[np.ndarray, "n d"]:
+        """The vectors scaled to length 1."""
+        return self._once(
+            ("directions", encoder, step),
+            lambda: unit_rows(self.vectors[encoder][step]).astype(np.float32),
+        )
+
+    def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
+        """The nearest sentences by cosine in full width, the nearest first."""
+        directions = self.directions(encoder, step)
+        cosines = directions @ directions[row]
+        cosines[row] = -np.inf
+        nearest = np.argsort(-cosines, kind="stable")[: min(NEIGHBOURS, len(cosines) - 1)]
+        return [Neighbour(int(at), float(cosines[at])) for at in nearest]
+
+    def nearest(self, encoder: str, step: int | None) -> Int[np.ndarray, "n k"]:
+        """The nearest sentences of every sentence, in no order."""
+
+        def compute() -> np.ndarray:
+            directions = self.directions(encoder, step)
+            count = min(NEIGHBOURS, len(directions) - 1)
+            found = np.empty((len(directions), count), dtype=np.int64)
+            for start in range(0, len(directions), 1024):
+                block = directions[start : start + 1024] @ directions.T
+                block[np.arange(len(block)), np.arange(start, start + len(block))] = -np.inf
+                found[start : start + 1024] = np.argpartition(-block, count - 1, axis=1)[:, :count]
+            return found
+
+        return self._once(("nearest", encoder, step), compute)
+
+    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+    @cached_property
+    def groups(self) -> dict[str, Int[np.ndarray, " k"]]:
+        """The rows drawn alike: those of each name, in order of first appearance; else all, under ""."""
+        named = self.coloring and self.coloring.by_name
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.coloring.values if named else [""] * len(self.sentences)):
+            rows.setdefault(name, []).append(row)
+        return {name: np.array(found) for name, found in rows.items()}
+
+    @cached_property
+    def hover(self) -> np.ndarray:
+        """Row number and hover text of each sentence, as points carry them."""
+        carried = np.empty((len(self.sentences), 2), dtype=object)
+        for row, sentence in enumerate(self.sentences):
+            text = "<br>".join(escape(line, quote=False) for line in textwrap.wrap(sentence, 44))
+            if self.coloring:
+                label = f"{escape(self.coloring.title)}: " if self.coloring.title else ""
+                text += f"<br>{label}{escape(self.coloring.text(row))}"
+            carried[row] = row, text
+        return carried
+
+    @cached_property
+    def searched(self) -> list[str]:
+        """What a search looks into: each sentence and its label, in lower case."""
+        labels = (
+            self.coloring.values if self.coloring and self.coloring.by_name else [""] * len(self.sentences)
+        )
+        return [f"{text}\n{label}".lower() for text, label in zip(self.sentences, labels, strict=True)]
+
+
+class Neighbour(NamedTuple):
+    row: int
+    cosine: float
+
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingMapState:
@@ -38,115 +160,230 @@ class EmbeddingMapState:
 
     Attributes:
         step: the training step looked at; None if no encoder has several.
-        find: sentences with this text in them stand out and the others fade; "" for all alike.
+        projection: one of `METHODS`.
+        find: text that was searched for; "" if nothing was.
         lines: whether the pairs are joined.
+        moved: whether the sentences are picked out that kept the fewest of their neighbours.
+        selection: the rows that stand out while the others fade; none, and no search: all alike.
+        focus: the row whose nearest sentences are shown, or None.
     """
 
-    sentences: tuple[str, ...]
-    planes: Mapping[str, Projection]
-    coloring: Coloring | None
-    pairs: tuple[tuple[int, int], ...]
+    data: MapData
     step: int | None
+    projection: str = PCA
     find: str = ""
     lines: bool = True
+    moved: bool = False
+    selection: tuple[int, ...] = ()
+    focus: int | None = None
 
     def __post_init__(self):
         if self.step not in (self.steps or [None]):
             raise ValueError(
                 f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}."
             )
+        for encoder in self.data.vectors:
+            self.data.plane(encoder, self.projection)  # so that what cannot be projected is not taken on
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.data.sentences
+
+    @property
+    def coloring(self) -> Coloring | None:
+        return self.data.coloring
 
     @property
     def steps(self) -> list[int]:
-        """All steps at which some encoder was looked at; none if each was looked at once."""
-        return sorted({step for plane in self.planes.values() for step in plane.points if step is not None})
+        return self.data.steps
 
-    def groups(self) -> dict[str, list[int]]:
-        """The rows drawn alike: those of each name, in order of first appearance; else all, under ""."""
-        names = (
-            self.coloring.values if self.coloring and self.coloring.by_name else [""] * len(self.sentences)
-        )
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(names):
-            rows.setdefault(name, []).append(row)
-        return rows
+    @property
+    def planes(self) -> dict[str, Projection]:
+        """The planes of the projection looked at, by encoder."""
+        return {encoder: self.data.plane(encoder, self.projection) for encoder in self.data.vectors}
 
-    def found(self) -> set[int]:
-        """The rows that `find` picks out."""
-        return {row for row, sentence in enumerate(self.sentences) if self.find.lower() in sentence.lower()}
+    @property
+    def shown_steps(self) -> dict[str, int | None]:
+        """The snapshot that each encoder is shown at."""
+        return {encoder: plane.at(self.step) for encoder, plane in self.planes.items()}
+
+    @property
+    def picked(self) -> tuple[int, ...] | None:
+        """The rows that stand out; None if all look alike."""
+        return self.selection if self.selection or self.find else None
+
+    def found(self, text: str) -> tuple[int, ...]:
+        """The rows with this text in the sentence or its label."""
+        return tuple(row for row, here in enumerate(self.data.searched) if text.lower() in here)
+
+    def kept(self) -> Int[np.ndarray, " n"]:
+        """Of the nearest sentences of each sentence, how many are the same in the first plane and in the last.
+
+        With one encoder: at its first step and at the one looked at.
+        """
+        (first, before), *_, (last, after) = [*self.shown_steps.items()] * 2
+        if first == last and self.steps:
+            before = self.steps[0]
+        one, other = self.data.nearest(first, before), self.data.nearest(last, after)
+        return (one[:, :, None] == other[:, None, :]).sum(axis=(1, 2))
 
 
 def figure(state: EmbeddingMapState) -> go.Figure:
-    """A plane for each encoder, all on one scale; in each the lines between pairs, then the points."""
-    canvas = make_subplots(
-        cols=len(state.planes), horizontal_spacing=0.16 / len(state.planes), subplot_titles=titles(state)
-    )
-    for column, (encoder, plane) in enumerate(state.planes.items(), start=1):
-        points = plane.points[plane.at(state.step)]
-        if state.pairs:
-            canvas.add_trace(_lines(state, encoder, points), row=1, col=column)
-        canvas.add_traces(_points(state, encoder, points), rows=1, cols=column)
-        x = "x" if column == 1 else f"x{column}"
-        axes = [
-            {"title": _axis_title(plane, i), "range": _range(state, i), "constrain": "domain"} for i in (0, 1)
-        ]
-        canvas.update_xaxes(axes[0], col=column)
-        canvas.update_yaxes(axes[1], scaleanchor=x, constraintoward="top", col=column)
-    # One entry a name in the legend, which shows and hides it in all planes.
-    canvas.for_each_trace(
-        lambda trace: trace.update(showlegend=False), selector=lambda trace: trace.xaxis != "x"
-    )
+    """A plane for each encoder; in each the lines between pairs, the points, and what is nearest to the focus."""
+    planes, count = state.planes, len(state.planes)
+    gap = 0.16 / count
+    width = (1 - gap * (count - 1)) / count
+    traces, layout, notes = [], {}, []
+    ranges = state.data.ranges(state.projection) if next(iter(planes.values())).linear else None
+    for number, (encoder, plane) in enumerate(planes.items()):
+        axis = "" if number == 0 else str(number + 1)
+        points = plane.points[plane.at(state.step)].astype(np.float32)
+        placed = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+        if state.data.pairs:
+            traces.append(_lines(state, encoder, points, placed))
+        traces += _points(state, encoder, points, placed, legend=number == 0)
+        traces.append(_nearest(state, encoder, points, placed))
+        across, up = ranges or _square(points)
+        left = number * (width + gap)
+        layout[f"xaxis{axis}"] = {
+            **_axis(plane, 0, across),
+            "anchor": f"y{axis}",
+            "domain": [left, left + width],
+        }
+        layout[f"yaxis{axis}"] = {
+            **_axis(plane, 1, up),
+            "anchor": f"x{axis}",
+            "domain": [0.0, 1.0],
+            "scaleanchor": f"x{axis}",
+            "constraintoward": "top",
+        }
+        notes.append(
+            {
+                "text": titles(state)[number],
+                "showarrow": False,
+                "x": left + width / 2,
+                "y": 1.0,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "center",
+                "yanchor": "bottom",
+            }
+        )
     title = {"text": state.coloring.title if state.coloring else ""}
-    return canvas.update_layout(
-        template=TEMPLATE,
-        height=HEIGHT,
-        legend={"title": title, "itemsizing": "constant"},
-        coloraxis={
-            "colorscale": NUMERIC_SCALE,
-            "colorbar": {"title": title, "outlinewidth": 0, "thickness": 14},
+    return go.Figure(
+        traces,
+        {
+            **layout,
+            "template": TEMPLATE,
+            "height": HEIGHT,
+            "annotations": notes,
+            "dragmode": "lasso",
+            "selectionrevision": f"{hash_of(state.picked)}",
+            "legend": {"title": title, "itemsizing": "constant"},
+            "coloraxis": {
+                "colorscale": NUMERIC_SCALE,
+                "colorbar": {"title": title, "outlinewidth": 0, "thickness": 14},
+            },
         },
     )
 
 
+def hash_of(rows: tuple[int, ...] | None) -> str:
+    """A short name of a selection: the page keeps the reader's own marks as long as it stays the same."""
+    return "all" if rows is None else f"{len(rows)} {sum(rows)} {sum(row * row for row in rows)}"
+
+
 def titles(state: EmbeddingMapState) -> list[str]:
     """What stands above each plane: the encoder, and the step it is shown at if it has several."""
-    steps = {encoder: plane.at(state.step) for encoder, plane in state.planes.items()}
-    return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in steps.items()]
+    return [
+        encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()
+    ]
 
 
 def summary(state: EmbeddingMapState) -> str:
     """What is shown of each encoder, a line each, with how far its points spread in the plane."""
     colored = f", coloured by {state.coloring.title}" if state.coloring and state.coloring.title else ""
-    lines = [
-        f"Map of {len(state.sentences)} sentences{colored} (principal components of vectors of length 1)"
-    ]
+    how = {PCA: "principal components", UMAP: "UMAP", TSNE: "t-SNE"}.get(
+        state.projection, "principal components from the second on"
+    )
+    lines = [f"Map of {len(state.sentences)} sentences{colored} ({how} of vectors of length 1)"]
     width = max(map(len, titles(state)))
     for plane, title in zip(state.planes.values(), titles(state), strict=True):
         points = plane.points[plane.at(state.step)]
         spread = np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
-        shares = " + ".join(f"{share:.0%}" for share in plane.explained)
-        lines.append(
-            f"  {title:{width}}  spread {spread:.3f}  axes hold {shares} of the variance{_fitted_on(plane)}"
-        )
+        if plane.linear:
+            shares = " + ".join(f"{share:.0%}" for share in plane.explained)
+            told = f"spread {spread:.3f}  axes hold {shares} of the variance{_fitted_on(plane)}"
+        else:
+            told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a map of its own"
+        lines.append(f"  {title:{width}}  {told}")
+    if state.picked is not None:
+        lines.append(f"  {_picked_in_words(state)}")
     return "\n".join(lines)
 
 
-class EmbeddingMap(Panel):
-    """Sentences in the plane of their embeddings' first two principal components; encoders side by side.
+def explain(state: EmbeddingMapState) -> str:
+    """What the map is, and what it cannot say."""
+    linear = next(iter(state.planes.values())).linear
+    several = len(state.planes) > 1 or bool(state.steps)
+    text = "Each dot is a sentence; " + (
+        "near dots have a high cosine as far as two axes can show it (their share of the variance stands on them)."
+        if linear
+        else "dots are near where the cosine is high, and distances farther off mean nothing."
+    )
+    if linear and several:
+        text += " One scale for all planes and steps."
+    elif state.projection == TSNE and several:
+        text += " t-SNE cannot place new vectors: each plane and each step is a map of its own."
+    elif state.projection == UMAP and state.steps:
+        text += " Other steps are placed into the map of the fitted one."
+    return (
+        text + " Lasso dots to select them in all planes; click one for its nearest sentences in full width."
+    )
 
-    Rows are scaled to length 1 and all planes have one scale, so distances may be compared between them; see
-    `project`. Pointing at a dot shows its sentence; the search box picks sentences out in all planes at once.
+
+def details(state: EmbeddingMapState) -> str:
+    """The selected sentences, and the nearest sentences of the one that was clicked."""
+    parts = []
+    if state.picked is not None:
+        rows = list(state.picked)
+        kept = None
+        if state.moved:
+            kept = state.kept()
+            rows.sort(key=lambda row: (kept[row], row))
+        listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
+        more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
+        heading = "<tr><th>neighbours kept</th><th>sentence</th></tr>" if state.moved else ""
+        parts.append(
+            f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}"
+        )
+    if state.focus is not None:
+        parts.append(_neighbour_table(state))
+    return "".join(parts)
+
+
+class EmbeddingMap(Panel):
+    """Sentences as points, encoders side by side, in a plane of their embeddings.
+
+    Rows are scaled to length 1. With principal components all planes have one scale, so distances may be compared
+    between them; with UMAP and t-SNE only who is near whom means something; see `project`.
+
+    Lasso or box: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
+    sentences in full width, and which of them were lost and gained from the first plane to the others. The search box
+    looks into sentences and labels.
 
     Args:
-        sentences: n sentences, at least 3.
+        sentences: n sentences, at least 3; 126 of the bundled world on six topics by default.
         embeddings: name -> array [n, d], or name -> {step: array [n, d]} for snapshots of a training run, which get
-            a step scrubber. An encoder without a snapshot at the current step shows the latest one before it.
+            a step scrubber, or name -> an encoder or its name. An encoder without a snapshot at the current step shows
+            the latest one before it. The bundled encoders by default.
         color: n values. Numbers are laid along a scale; text (and bool) is told apart by colour, and beyond
             eight names by symbol. Turn class numbers into text: `[str(c) for c in classes]`.
         color_title: what `color` is, such as "topic" or "grade".
         pairs: (i, j) index pairs of sentences to join by a line.
-        fit_on: the step whose components are the axes at all steps: "first", "last" or its number.
+        fit_on: the step whose map is the plane at all steps: "first", "last" or its number.
         step: the step to look at; the last by default.
+        projection: "PCA", "PCA without component 1", "UMAP" (compiles itself at first use: about a minute) or "t-SNE".
         key: see `Panel`.
 
     Raises:
@@ -156,89 +393,181 @@ class EmbeddingMap(Panel):
     See also: `AlignmentUniformity`, which puts a number on what is seen here.
 
     >>> map = EmbeddingMap(["a b", "b c", "c d"], {"toy": [[1, 0], [0, 1], [1, 1]]}, color=["x", "y", "y"])
-    >>> map.figure().data[0].text
-    ('a b<br>x',)
+    >>> map.to_frame()["sentence"].tolist()
+    ['a b', 'b c', 'c d']
     """
 
     draw = staticmethod(figure)
     describe = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
 
     def __init__(
         self,
-        sentences: Sequence[str],
-        embeddings: Mapping[str, Any],
+        sentences: Sequence[str] | None = None,
+        embeddings: Mapping[str, Any] | None = None,
         color: Iterable[Any] | None = None,
         color_title: str = "",
         pairs: Iterable[tuple[int, int]] = (),
         fit_on: int | str = "last",
         step: int | None = None,
+        projection: str = PCA,
         key: str | None = None,
     ):
-        sentences = tuple(sentences)
-        if len(sentences) < 3:
-            raise ValueError(f"sentences has {len(sentences)} entries; a plane needs at least 3.")
+        if sentences is None:
+            sentences, topics = _six_topics()
+            color, color_title = (topics, "topic") if color is None else (color, color_title)
+        sentences = texts(sentences, "sentences", at_least=3)
+        embeddings = {"micro": "micro", "mini": "mini"} if embeddings is None else embeddings
         if not embeddings:
             raise ValueError(
                 "embeddings is empty; give at least one, such as {'SimCSE': encoder.encode(sentences)}."
             )
-        planes = {
-            str(name): _plane(str(name), given, len(sentences), fit_on) for name, given in embeddings.items()
-        }
-        taken = [taken for plane in planes.values() for taken in plane.points if taken is not None]
-        super().__init__(
-            EmbeddingMapState(
-                sentences=sentences,
-                planes=planes,
-                coloring=None if color is None else _coloring(color, color_title, len(sentences)),
-                pairs=_checked_pairs(pairs, len(sentences)),
-                step=max(taken, default=None) if step is None else step,
-            ),
-            key,
+        rows = len(sentences)
+        data = MapData(
+            sentences,
+            {
+                str(name): snapshots(given, f"embeddings[{name!r}]", sentences)
+                for name, given in embeddings.items()
+            },
+            None if color is None else Coloring(color_title, values(color, "color", rows)),
+            index_pairs(pairs, "pairs", rows),
+            fit_on,
         )
+        last = max(data.steps, default=None)
+        super().__init__(EmbeddingMapState(data, last if step is None else step, projection), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         find = ipywidgets.Text(
             value=self.state.find,
-            placeholder="find in sentences",
+            placeholder="find in sentences and labels",
             continuous_update=False,
-            layout={"width": "14em"},
+            layout={"width": "16em"},
         )
         lines = ipywidgets.Checkbox(value=self.state.lines, description="join pairs", indent=False)
+        moved = ipywidgets.ToggleButton(
+            value=self.state.moved,
+            description="moved most",
+            tooltip="pick out the ten sentences that kept the fewest of their ten nearest",
+            layout={"width": "9em"},
+        )
         return {
             **({"step": Scrubber(self.state.steps, self.state.step)} if self.state.steps else {}),
             "find": find,
-            **({"lines": lines} if self.state.pairs else {}),
+            "projection": ipywidgets.Dropdown(
+                options=METHODS, value=self.state.projection, layout={"width": "15em"}
+            ),
+            **({"moved": moved} if self._compares else {}),
+            **({"lines": lines} if self.state.data.pairs else {}),
+        }
+
+    @property
+    def _compares(self) -> bool:
+        return len(self.state.data.vectors) > 1 or len(self.state.steps) > 1
+
+    def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
+        """Searching, asking for the movers and selecting each put an end to what was picked before."""
+        state = super()._changed(changes)
+        if changes.get("find"):
+            found = state.found(state.find)
+            focus = found[0] if len(found) == 1 else state.focus
+            return replace(state, selection=found, moved=False, focus=focus)
+        if changes.get("moved") or (state.moved and "step" in changes):
+            movers = np.argsort(state.kept(), kind="stable")[:NEIGHBOURS]
+            return replace(state, selection=tuple(sorted(movers.tolist())), moved=True, find="")
+        if "selection" in changes:
+            return replace(state, find="", moved=False)
+        if {"find", "moved"} & changes.keys():
+            return replace(state, selection=(), moved=False, find="")
+        return state
+
+    def clicked(self, row: int) -> None:
+        """Show what is nearest to the sentence; clicked again, no longer."""
+        self.set(focus=None if row == self.state.focus else row)
+
+    def items(self) -> Sequence[str]:
+        return self.state.sentences
+
+    def neighbours(self, row: int) -> "pandas.DataFrame":
+        """The ten sentences nearest to one of them by cosine in full width, for each encoder as it is shown now."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "encoder": encoder,
+                    "rank": rank,
+                    "row": at,
+                    "cosine": cosine,
+                    "sentence": self.state.sentences[at],
+                }
+                for encoder, step in self.state.shown_steps.items()
+                for rank, (at, cosine) in enumerate(self.state.data.neighbours(encoder, step, row), start=1)
+            ]
+        )
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each sentence: its colour, its place in each plane, and whether it is selected."""
+        import pandas as pd
+
+        state = self.state
+        columns: dict[str, Any] = {"sentence": state.sentences}
+        if state.coloring:
+            columns[state.coloring.title or "color"] = state.coloring.values
+        for title, plane in zip(titles(state), state.planes.values(), strict=True):
+            points = plane.points[plane.at(state.step)]
+            columns |= {f"{title}: x": points[:, 0], f"{title}: y": points[:, 1]}
+        picked = set(state.selection)
+        columns["selected"] = [row in picked for row in range(len(state.sentences))]
+        return pd.DataFrame(columns)
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """The vectors as they were given, of the steps shown now."""
+        shown = self.state.shown_steps.items()
+        return {
+            title: self.state.data.vectors[encoder][step]
+            for title, (encoder, step) in zip(titles(self.state), shown, strict=True)
         }
 
     def page_figure(self) -> go.Figure:
-        if not self.state.steps:
+        """A film over the steps; a still of a projection that would have to be computed for each."""
+        steps = self.state.steps
+        if not steps or not next(iter(self.state.planes.values())).linear:
             return self.figure()
-        return film(lambda step: self.figure(step=step), self.state.steps, self.state.step)
+        frames = max(2, FILM_POINTS // (len(self.state.sentences) * len(self.state.data.vectors)))
+        if len(steps) > frames:
+            chosen = np.linspace(0, len(steps) - 1, frames).round().astype(int)
+            steps = sorted({*(steps[at] for at in chosen), self.state.step})
+        return film(lambda step: self.figure(step=step), steps, self.state.step)
 
 
-def _points(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:
+def _points(
+    state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict, legend: bool
+) -> list[go.Scatter | go.Scattergl]:
     """A trace for each group of rows drawn alike."""
-    scatter = go.Scatter if len(state.sentences) * len(state.planes) <= SVG_POINTS else go.Scattergl
-    size = 9 if len(state.sentences) <= 300 else 6
-    texts, found, groups = _hover_texts(state), state.found(), state.groups()
+    data = state.data
+    scatter = go.Scatter if len(data.sentences) * len(data.vectors) <= SVG_POINTS else go.Scattergl
+    size = 9 if len(data.sentences) <= 300 else 6
+    picked = None if state.picked is None else np.array(state.picked, dtype=int)
     traces = []
-    for (name, rows), style in zip(groups.items(), category_styles(groups).values(), strict=True):
+    for (name, rows), style in zip(data.groups.items(), category_styles(data.groups).values(), strict=True):
         color = {"color": style.color}
-        if state.coloring and not state.coloring.by_name:
-            color = {"color": rounded(state.coloring.values), "coloraxis": "coloraxis"}
+        if data.coloring and not data.coloring.by_name:
+            color = {"color": rounded(data.coloring.values), "coloraxis": "coloraxis"}
         traces.append(
             scatter(
-                x=rounded(points[rows, 0]),
-                y=rounded(points[rows, 1]),
+                x=points[rows, 0],
+                y=points[rows, 1],
+                **placed,
                 uid=f"{encoder}: {name}",
                 name=name,
                 legendgroup=name,
-                showlegend=name != "",
+                showlegend=legend and name != "",
                 mode="markers",
                 marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.9},
-                text=[texts[row] for row in rows],
-                hovertemplate="%{text}<extra></extra>",
-                selectedpoints=[k for k, row in enumerate(rows) if row in found] if state.find else None,
+                customdata=data.hover[rows],
+                hovertemplate="%{customdata[1]}<extra></extra>",
+                selectedpoints=None if picked is None else np.flatnonzero(np.isin(rows, picked)).tolist(),
                 selected={"marker": {"opacity": 1, "size": size + 3}},
                 unselected={"marker": {"opacity": 0.12}},
             )
@@ -246,14 +575,16 @@ def _points(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> list[
     return traces
 
 
-def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Scatter:
+def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
     """All pairs as one trace, in which None lifts the pen."""
     ends = {
-        axis: [z for i, j in state.pairs for z in (*rounded(points[[i, j], axis]), None)] for axis in (0, 1)
+        axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)]
+        for axis in (0, 1)
     }
     return go.Scatter(
         x=ends[0],
         y=ends[1],
+        **placed,
         uid=f"{encoder}: pairs",
         mode="lines",
         line={"color": INK, "width": 1},
@@ -264,76 +595,100 @@ def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Sca
     )
 
 
-def _hover_texts(state: EmbeddingMapState) -> list[str]:
-    texts = [
-        "<br>".join(escape(line, quote=False) for line in textwrap.wrap(sentence, 60))
-        for sentence in state.sentences
-    ]
-    if state.coloring is None:
-        return texts
-    label = f"{escape(state.coloring.title)}: " if state.coloring.title else ""
-    values = (escape(v) if state.coloring.by_name else f"{v:.4g}" for v in state.coloring.values)
-    return [f"{text}<br>{label}{value}" for text, value in zip(texts, values, strict=True)]
+def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
+    """A star from the sentence in focus to its nearest in full width."""
+    x, y = [], []
+    if state.focus is not None:
+        here = points[state.focus]
+        for at, _ in state.data.neighbours(encoder, state.shown_steps[encoder], state.focus):
+            x += [*rounded([here[0], points[at, 0]]), None]
+            y += [*rounded([here[1], points[at, 1]]), None]
+    return go.Scatter(
+        x=x,
+        y=y,
+        **placed,
+        uid=f"{encoder}: nearest",
+        mode="lines+markers",
+        line={"color": INK, "width": 1.5},
+        marker={"symbol": "circle-open", "size": 14, "color": INK, "line": {"width": 1.5}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
-def _axis_title(plane: Projection, axis: int) -> str:
-    return f"component {axis + 1}{_fitted_on(plane)} ({plane.explained[axis]:.0%})"
+def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
+    if plane.linear:
+        number = axis + 1 + METHODS.index(plane.method)  # PCA without component 1 begins at the second
+        title = f"component {number}{_fitted_on(plane)} ({plane.explained[axis]:.0%})"
+        return {"title": {"text": title}, "range": limits, "constrain": "domain"}
+    title = {"text": f"{plane.method}{_fitted_on(plane)}" if axis == 0 else ""}
+    return {"title": title, "range": limits, "constrain": "domain", "showticklabels": False, "ticks": ""}
 
 
 def _fitted_on(plane: Projection) -> str:
     return "" if plane.fitted_on is None else f" of step {plane.fitted_on}"
 
 
-def _range(state: EmbeddingMapState, axis: int) -> list[float]:
-    """One axis for all encoders and all steps, so that the picture stands still while the points move."""
-    values = np.concatenate([p[:, axis] for plane in state.planes.values() for p in plane.points.values()])
-    margin = 0.06 * (values.max() - values.min())
-    return rounded([values.min() - margin, values.max() + margin])
+def _range(coordinates: np.ndarray) -> list[float]:
+    margin = 0.06 * (coordinates.max() - coordinates.min())
+    return rounded([coordinates.min() - margin, coordinates.max() + margin])
 
 
-def _plane(name: str, given: Any, rows: int, fit_on: int | str) -> Projection:
-    """Check what was given for one encoder, and project it."""
-    several = isinstance(given, Mapping)
-    if several and not given:
-        raise ValueError(f"embeddings[{name!r}] has no snapshot; give {{step: array}}.")
-    snapshots = {index(step): array for step, array in given.items()} if several else {None: given}
-    arrays = {}
-    for step, array in snapshots.items():
-        label = f"embeddings[{name!r}]" + ("" if step is None else f"[{step}]")
-        arrays[step] = array = np.asarray(array, dtype=np.float64)
-        if array.ndim != 2 or array.shape[1] < 2:
-            raise ValueError(f"{label} has shape {array.shape}; it must be [sentences, at least 2].")
-        if len(array) != rows:
-            raise ValueError(f"{label} has {len(array)} rows for {rows} sentences.")
-        if not np.isfinite(array).all():
-            raise ValueError(
-                f"{label} holds NaN or infinity, first in row {int(np.argmin(np.isfinite(array).all(1)))}."
-            )
-    widths = {step: array.shape[1] for step, array in arrays.items()}
-    if len(set(widths.values())) > 1:
-        raise ValueError(
-            f"embeddings[{name!r}] changes its width over the steps: {widths}; one plane cannot hold both."
-        )
-    try:
-        return project(arrays, fit_on if several else "last")
-    except ValueError as error:
-        raise ValueError(f"embeddings[{name!r}]: {error}") from error
+def _square(points: np.ndarray) -> tuple[list[float], list[float]]:
+    """Axes of one length about the points."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = 0.56 * (high - low).max()
+    return tuple(rounded([z - half, z + half]) for z in (low + high) / 2)
 
 
-def _coloring(color: Iterable[Any], title: str, rows: int) -> Coloring:
-    values = np.asarray(color if hasattr(color, "__array__") else list(color))
-    if values.shape != (rows,):
-        raise ValueError(f"color has shape {values.shape} for {rows} sentences; give one value for each.")
-    if values.dtype.kind not in "iuf":
-        return Coloring(title, tuple(map(str, values.tolist())))
-    if not np.isfinite(values).all():
-        raise ValueError(f"color holds NaN or infinity, first at {int(np.argmin(np.isfinite(values)))}.")
-    return Coloring(title, tuple(values.tolist()))
+def _picked_in_words(state: EmbeddingMapState) -> str:
+    count, total = len(state.picked), len(state.sentences)
+    if state.find:
+        return f'"{state.find}": found in {count} of {total} sentences or labels'
+    if state.moved:
+        return f"the {count} sentences that kept the fewest of their {NEIGHBOURS} nearest"
+    return f"{count} of {total} sentences selected"
 
 
-def _checked_pairs(pairs: Iterable[tuple[int, int]], rows: int) -> tuple[tuple[int, int], ...]:
-    pairs = tuple((index(i), index(j)) for i, j in pairs)
-    for pair in pairs:
-        if not all(0 <= end < rows for end in pair):
-            raise ValueError(f"pairs holds {pair}; the sentences are numbered 0 to {rows - 1}.")
-    return pairs
+def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -> str:
+    number = "" if kept is None else f'<td class="number">{kept[row]} of {NEIGHBOURS}</td>'
+    label = f"<td>{escape(state.coloring.text(row))}</td>" if state.coloring else ""
+    return f"<tr>{number}<td>{escape(state.sentences[row])}</td>{label}</tr>"
+
+
+def _neighbour_table(state: EmbeddingMapState) -> str:
+    """Side by side the nearest of each encoder; what is not among those of the first is new, of the first, lost."""
+    columns = {
+        title: state.data.neighbours(encoder, step, state.focus)
+        for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)
+    }
+    first, *others = [{near.row for near in nearest} for nearest in columns.values()]
+    heads = "".join(f"<th>cosine</th><th>{escape(title)}</th>" for title in columns)
+    lines = []
+    for rank in range(len(next(iter(columns.values())))):
+        cells = []
+        for number, nearest in enumerate(columns.values()):
+            row, cosine = nearest[rank]
+            lost = number == 0 and others and all(row not in other for other in others)
+            gained = number > 0 and row not in first
+            mark = " <b>&minus; lost</b>" if lost else " <b>+ gained</b>" if gained else ""
+            cells.append(f'<td class="number">{cosine:.2f}</td><td>{escape(state.sentences[row])}{mark}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    same = (
+        f" {len(first & others[-1])} of {len(first)} are the same in the first and the last."
+        if others
+        else ""
+    )
+    return (
+        f"<p>Nearest to &ldquo;{escape(state.sentences[state.focus])}&rdquo; by cosine in full width.{same}</p>"
+        f"<table><tr>{heads}</tr>{''.join(lines)}</table>"
+    )
+
+
+def _six_topics() -> tuple[list[str], list[str]]:
+    from cselab.world import World
+
+    topics = ("cooking", "sport", "music", "weather", "crime", "traffic")
+    labelled = World().clustering(441, split="test")
+    rows = [row for row, label in enumerate(labelled.labels) if labelled.classes[label] in topics]
+    return [labelled.sentences[row] for row in rows], [labelled.classes[labelled.labels[row]] for row in rows]

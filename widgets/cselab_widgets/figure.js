@@ -79,18 +79,15 @@ const cselabFigure = (() => {
     const inner = width - margin.l - margin.r;
     let top = 14;
 
-    const lines = legendLines(data, layout, inner);
-    if (lines) {
-      const title = { ...layout.legend?.title, side: "top" };
-      const place = { orientation: "h", x: 0, xanchor: "left", y: 1, yref: "container", yanchor: "top" };
-      layout.legend = { ...layout.legend, ...place, title };
-      top += LINE * lines + 6;
-    }
     if (layout.coloraxis?.colorbar && data.some((trace) => trace.marker?.coloraxis || trace.coloraxis)) {
       const bar = { orientation: "h", x: 0, xanchor: "left", len: 1, y: 1, yref: "container", yanchor: "top", thickness: 10 };
-      layout.coloraxis.colorbar = { ...layout.coloraxis.colorbar, ...bar };
+      const title = { ...layout.coloraxis.colorbar.title, side: "top" };
+      layout.coloraxis.colorbar = { ...layout.coloraxis.colorbar, ...bar, title };
       top += 62;
     }
+    const aboveLegend = top - 14;
+    const lines = legendLines(data, layout, inner);
+    if (lines) top += LINE * lines + 6;
     if (layout.title?.text) {
       layout.title = { ...layout.title, yref: "paper", y: 1, yanchor: "bottom", pad: { b: 10 } };
       top += 24;
@@ -101,9 +98,14 @@ const cselabFigure = (() => {
     margin.t = top;
 
     const tall = layout.height - wide.t - wide.b;
-    const columns = new Set(planes.map((plane) => plane.across[0].toFixed(3)));
-    const height = columns.size > 1 ? stack(layout, planes, inner, tall) : Math.min(tall, Math.max(260, inner));
+    const height = planes.length > 1 ? stack(layout, planes, inner, tall) : Math.min(tall, Math.max(260, inner));
     layout.height = height + margin.t + margin.b;
+    if (lines) {
+      const title = { ...layout.legend?.title, side: "top" };
+      const y = 1 - aboveLegend / layout.height;
+      const place = { orientation: "h", x: 0, xanchor: "left", y, yref: "container", yanchor: "top" };
+      layout.legend = { ...layout.legend, ...place, title };
+    }
     layout.margin = margin;
     for (const { x, y, now } of planes) {
       const share = now ? now[1] - now[0] : layout[y].domain ? layout[y].domain[1] - layout[y].domain[0] : 1;

@@ -165,6 +165,10 @@ class Panel(traitlets.HasTraits):
                 parts.append(pd.DataFrame({"trace": name, **{axis: list(v) for axis, v in columns.items()}}))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["trace", "x", "y"])
 
+    def picked(self) -> "pandas.DataFrame":
+        """The rows of `to_frame()` that are selected."""
+        return self.to_frame().iloc[list(self.selection)]
+
     def vectors(self) -> Mapping[str, np.ndarray]:
         """The vectors behind what is shown, by name. None by default."""
         return {}

@@ -107,11 +107,11 @@ def difference(before: Figure, after: Figure) -> Figure:
     data = {}
     for number, (old, new) in enumerate(zip(before["data"], after["data"], strict=True)):
         keys = {**old, **new}
-        changed = {key: new.get(key) for key in keys if not _same(old.get(key), new.get(key))}
+        changed = {key: new.get(key) for key in keys if not same(old.get(key), new.get(key))}
         if changed:
             data[str(number)] = changed
     parts = {"data": data} if data else {}
-    if not _same(before["layout"], after["layout"]):
+    if not same(before["layout"], after["layout"]):
         parts["layout"] = after["layout"]
     return parts
 
@@ -120,15 +120,16 @@ def _traces(figure: Figure) -> list[tuple[Any, Any]]:
     return [(trace.get("type"), trace.get("uid")) for trace in figure["data"]]
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of a figure are equal, arrays entry by entry."""
     if one is other:
         return True
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
 
 

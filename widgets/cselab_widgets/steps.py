@@ -7,6 +7,7 @@ import ipywidgets
 import plotly.graph_objects as go
 import traitlets
 
+from .plot import plain, same
 from .theme import INK
 
 MILLISECONDS_A_STEP = 500
@@ -43,8 +44,8 @@ def film(figure_at: Callable[[int], go.Figure], steps: Sequence[int], step: int)
 
     A frame holds only what changes between the steps; hover texts, for instance, are stored once.
     """
-    shown = figure_at(step).to_plotly_json()
-    stills = [figure_at(other).to_plotly_json() for other in steps]
+    shown = plain(figure_at(step))
+    stills = [plain(figure_at(other)) for other in steps]
     moving = [_differing([still["data"][i] for still in stills]) for i in range(len(shown["data"]))]
     turning = _differing([still["layout"] for still in stills])
     frames = [
@@ -64,7 +65,7 @@ def film(figure_at: Callable[[int], go.Figure], steps: Sequence[int], step: int)
 def _differing(stills: Sequence[Mapping[str, Any]]) -> list[str]:
     """The keys whose values are not the same in all."""
     keys = sorted({key for still in stills for key in still})
-    return [key for key in keys if any(still.get(key) != stills[0].get(key) for still in stills)]
+    return [key for key in keys if not all(same(still.get(key), stills[0].get(key)) for still in stills)]
 
 
 def _film_controls(steps: Sequence[int], step: int, shown: dict) -> dict:

@@ -1,0 +1,97 @@
+"""Checks of what users hand to panels: sentences, vectors, snapshots, colours, pairs. Errors name the argument."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .sources import opened
+
+
+def texts(given: Sequence[str], name: str, at_least: int = 1) -> tuple[str, ...]:
+    """A list of strings, not too few.
+
+    Raises:
+        TypeError: a single string, or an entry that is none.
+        ValueError: too few.
+    """
+    if isinstance(given, str):
+        raise TypeError(f"{name} is one string; give a list of them.")
+    given = tuple(given)
+    for row, text in enumerate(given):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{row}] is {text!r}; it must be text.")
+    if len(given) < at_least:
+        raise ValueError(f"{name} has {len(given)} entries; it needs at least {at_least}.")
+    return given
+
+
+def vectors(given: Any, name: str, rows: int | None = None) -> Float[np.ndarray, "n d"]:
+    """Rows of finite numbers, as many as there are sentences. Double precision stays, all else is single.
+
+    Raises:
+        ValueError: another shape, another number of rows, NaN or infinity.
+    """
+    array = np.asarray(given)
+    array = array if array.dtype == np.float64 else array.astype(np.float32)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise ValueError(f"{name} has shape {array.shape}; it must be [sentences, at least 2].")
+    if rows is not None and len(array) != rows:
+        raise ValueError(f"{name} has {len(array)} rows for {rows} sentences.")
+    finite = np.isfinite(array).all(axis=1)
+    if not finite.all():
+        raise ValueError(f"{name} holds NaN or infinity, first in row {int(np.argmin(finite))}.")
+    return array
+
+
+def snapshots(given: Any, name: str, sentences: Sequence[str]) -> dict[int | None, Float[np.ndarray, "n d"]]:
+    """One encoder's vectors of the sentences: an array, {step: array}, an encoder, or the name of one.
+
+    Returns:
+        {step: array}, or {None: array} of an encoder that was looked at once.
+
+    Raises:
+        ValueError: as `vectors`; no snapshot; snapshots of different widths.
+    """
+    if isinstance(given, str) or hasattr(given, "encode"):
+        given = opened(given).encode(list(sentences))
+    if not isinstance(given, Mapping):
+        return {None: vectors(given, name, len(sentences))}
+    if not given:
+        raise ValueError(f"{name} has no snapshot; give {{step: array}}.")
+    taken = {index(step): vectors(array, f"{name}[{step}]", len(sentences)) for step, array in given.items()}
+    widths = {step: array.shape[1] for step, array in taken.items()}
+    if len(set(widths.values())) > 1:
+        raise ValueError(f"{name} changes its width over the steps: {widths}; one plane cannot hold both.")
+    return taken
+
+
+def values(given: Iterable[Any], name: str, rows: int) -> tuple[str, ...] | tuple[float, ...]:
+    """One value for each sentence: numbers, or anything else as text.
+
+    Raises:
+        ValueError: not one for each; a number that is not finite.
+    """
+    array = np.asarray(given if hasattr(given, "__array__") else list(given))
+    if array.shape != (rows,):
+        raise ValueError(f"{name} has shape {array.shape} for {rows} sentences; give one value for each.")
+    if array.dtype.kind not in "iuf":
+        return tuple(map(str, array.tolist()))
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds NaN or infinity, first at {int(np.argmin(np.isfinite(array)))}.")
+    return tuple(array.tolist())
+
+
+def index_pairs(given: Iterable[tuple[int, int]], name: str, rows: int) -> tuple[tuple[int, int], ...]:
+    """Pairs of row numbers.
+
+    Raises:
+        ValueError: a number that is no row.
+    """
+    pairs = tuple((index(i), index(j)) for i, j in given)
+    for pair in pairs:
+        if not all(0 <= end < rows for end in pair):
+            raise ValueError(f"{name} holds {pair}; the sentences are numbered 0 to {rows - 1}.")
+    return pairs

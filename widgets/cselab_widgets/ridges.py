@@ -1,0 +1,172 @@
+"""Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not its mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import floor
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from plotly.colors import sample_colorscale
+
+from .theme import NUMERIC_SCALE
+
+FINE = 161  # points of a density
+TALL = 0.82  # of the room between two ridges
+STRIP = 0.09  # below its ridge, where the pairs themselves lie
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Rows of ridges, the lowest first: a name and the pairs in it.
+
+    Attributes:
+        title: what the bands are, such as "grade".
+        names: of each band.
+        rows: the pairs of each band, by number.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    rows: tuple[np.ndarray, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def colors(self) -> list[str]:
+        """Along the numeric scale, from the lowest band to the highest."""
+        places = np.linspace(0, 1, len(self)) if len(self) > 1 else [0.5]
+        return sample_colorscale(list(NUMERIC_SCALE), [float(place) for place in places])
+
+
+def by_grade(grades: Sequence[float]) -> Bands:
+    """A band for each grade, or, where there are more than seven, for each whole grade and what lies above it.
+
+    >>> by_grade([0.0, 5.0, 5.0]).names
+    ('0', '5')
+    >>> by_grade([0.1, 0.2, 1.5, 2.5, 3.1, 3.2, 4.2, 4.9, 5.0]).names
+    ('0 to 1', '1 to 2', '2 to 3', '3 to 4', '4 to 5')
+    """
+    grades = np.asarray(grades, dtype=float)
+    found = np.unique(grades)
+    if len(found) <= 7:
+        return Bands(
+            "grade",
+            tuple(f"{grade:g}" for grade in found),
+            tuple(np.flatnonzero(grades == grade) for grade in found),
+        )
+    top = max(floor(found[-1]) - (found[-1] == floor(found[-1])), floor(found[0]))
+    whole = np.minimum(np.floor(grades).astype(int), int(top))
+    kept = np.unique(whole)
+    return Bands(
+        "grade",
+        tuple(f"{low} to {low + 1}" for low in kept),
+        tuple(np.flatnonzero(whole == low) for low in kept),
+    )
+
+
+def by_kind(kinds: Sequence[str], grades: Sequence[float]) -> Bands:
+    """A band for each kind of pair, ordered by mean grade, which its name tells."""
+    grades = np.asarray(grades, dtype=float)
+    rows = {kind: np.flatnonzero(np.asarray(kinds) == kind) for kind in dict.fromkeys(kinds)}
+    order = sorted(rows, key=lambda kind: (grades[rows[kind]].mean(), kind))
+    names = tuple(f"{kind} ({grades[rows[kind]].mean():.2g})" for kind in order)
+    return Bands("kind (mean grade)", names, tuple(rows[kind] for kind in order))
+
+
+def density(values: Float[np.ndarray, " n"], grid: Float[np.ndarray, " g"]) -> Float[np.ndarray, " g"]:
+    """A smooth histogram: a normal curve about each value, as wide as Silverman (1986, 3.31) advises.
+
+    0.9 min(s, IQR / 1.34) n^(-1/5), and at least the distance between two points of the grid.
+    """
+    low, high = np.percentile(values, [25, 75])
+    spread = min(values.std(), (high - low) / 1.34) or values.std()
+    width = max(0.9 * spread * len(values) ** -0.2, grid[1] - grid[0])
+    away = (grid[:, None] - values[None, :]) / width
+    return np.exp(-0.5 * away**2).sum(axis=1) / (len(values) * width * np.sqrt(2 * np.pi))
+
+
+def ridges(
+    cosines: Float[np.ndarray, " n"],
+    bands: Bands,
+    uid: str,
+    limits: tuple[float, float],
+    hover: Sequence[str] | None = None,
+    **placed: Any,
+) -> list[go.Scatter]:
+    """Two traces a band: its density as a filled curve, and below it the pairs, which carry their number.
+
+    Args:
+        uid: begins the traces' `uid`.
+        limits: of the cosine axis.
+        hover: a text for each pair; without it the pairs are not drawn.
+        placed: `xaxis`, `yaxis` of the traces.
+    """
+    grid = np.linspace(*limits, FINE)
+    curves = [density(cosines[rows], grid) for rows in bands.rows]
+    highest = max(curve.max() for curve in curves)
+    traces = []
+    for level, (name, rows, color) in enumerate(zip(bands.names, bands.rows, bands.colors, strict=True)):
+        curve = level + TALL * curves[level] / highest
+        common = {**placed, "showlegend": False}
+        mean = float(cosines[rows].mean())
+        traces.append(
+            go.Scatter(
+                x=np.concatenate([grid, grid[::-1]]).astype(np.float32),
+                y=np.concatenate([curve, np.full(FINE, float(level))]).astype(np.float32),
+                uid=f"{uid}: {name}",
+                mode="lines",
+                fill="toself",
+                line={"color": color, "width": 1},
+                fillcolor=color.replace("rgb", "rgba").replace(")", ", 0.5)"),
+                hoveron="fills",
+                hoverinfo="text",
+                text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, mean cosine {mean:.3f}",
+                **common,
+            )
+        )
+        if hover is None:
+            continue
+        carried = np.empty((len(rows), 2), dtype=object)
+        carried[:, 0], carried[:, 1] = rows, [hover[row] for row in rows]
+        shift = STRIP * (
+            0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1)
+        )  # a little apart, the same each time
+        traces.append(
+            go.Scatter(
+                x=cosines[rows].astype(np.float32),
+                y=(level - shift).astype(np.float32),
+                uid=f"{uid}: {name}: pairs",
+                mode="markers",
+                marker={"color": color, "size": 4, "opacity": 0.7},
+                customdata=carried,
+                hovertemplate="%{customdata[1]}<extra></extra>",
+                **common,
+            )
+        )
+    return traces
+
+
+def ridge_axes(bands: Bands, limits: tuple[float, float], named: bool = True) -> tuple[dict, dict]:
+    """The axes for `ridges`; the names of the bands only where `named`."""
+    across = {"title": {"text": "cosine"}, "range": list(limits), "zeroline": False}
+    up = {
+        "range": [-0.25, len(bands) - 0.05],
+        "tickvals": list(range(len(bands))),
+        "ticktext": list(bands.names) if named else [""] * len(bands),
+        "title": {"text": bands.title if named else ""},
+        "automargin": True,
+        "showline": False,
+        "ticks": "",
+    }
+    return across, up
+
+
+def cosine_limits(*cosines: np.ndarray) -> tuple[float, float]:
+    """An axis that holds them all, with a margin, inside -1 to 1."""
+    low, high = min(c.min() for c in cosines), max(c.max() for c in cosines)
+    margin = 0.04 * max(high - low, 0.1)
+    return round(float(max(low - margin, -1.05)), 3), round(float(min(high + margin, 1.05)), 3)
