@@ -20,4 +20,16 @@ from .panel import Panel
 from .rank_lab import RankLab
 from .whitening_lab import WhiteningLab
 
-__all__ = ["BatchWatch", "CosinesByGrade"]
+__all__ = [
+    "AlignmentUniformity",
+    "BatchWatch",
+    "CosinesByGrade",
+    "EmbeddingMap",
+    "Link",
+    "LossLab",
+    "NoiseLab",
+    "Panel",
+    "RankLab",
+    "WhiteningLab",
+    "link",
+]
