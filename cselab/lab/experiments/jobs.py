@@ -254,7 +254,8 @@ def _measured(model: Any, suites: Sequence[str], geometry: str) -> dict[str, dic
         wanted.append("geometry")
     if not wanted:
         return found
-    scores = evaluate(_quiet(model), wanted, data="world" if geometry == "world" else None)
+    on = {"data": "world"} if geometry == "world" else {"split": "test"}
+    scores = evaluate(_quiet(model), wanted, **(on if "geometry" in wanted else {}))
     average = {} if scores.avg is None else {"Avg.": scores.avg}
     found["scores"], found["failures"] = scores.scores | average, dict(scores.failures)
     found["missing"] |= scores.missing

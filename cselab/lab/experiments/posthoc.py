@@ -53,7 +53,7 @@ def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Any:
     if kind == "without" and number.isdigit():
         return ComponentsRemoved(int(number)).fit(vectors)
     if name == "whitening":
-        spanned = rank(vectors) if len(vectors) > vectors.shape[1] else None
+        spanned = min(rank(vectors), len(vectors) - 1)
         return BertWhitening(n_components=spanned).fit(vectors)
     if name == "flow":
         return BertFlow().fit(vectors)

@@ -1,0 +1,102 @@
+"""Rows train and are measured for real, in the smallest size: one of each kind."""
+
+import numpy as np
+import pytest
+from small_experiment import DEV, tiny_profile
+
+from cselab.lab.experiments import get_experiment
+from cselab.lab.experiments.corpora import corpus
+from cselab.lab.experiments.jobs import job_of, run_job
+from cselab.lab.experiments.posthoc import ComponentsRemoved, fit
+
+TRAINED = [
+    ("whitenedcse-table3", "ZCA"),
+    ("whitenedcse-table3", "PCA"),
+    ("whitenedcse-table3", "shuffled groups, one pass"),
+    ("whitenedcse-table3", "shuffled groups, vector after the head"),
+    ("whitenedcse-table4", "fixed, 4 channels a group"),
+    ("whitenedcse-table5", "4 views"),
+    ("whitenedcse-table6", "3 dropout views"),
+    ("imsimcse-table1", "+noise on positives"),
+    ("imsimcse-table1", "-noise on negatives"),
+    ("imsimcse-table2", "Barlow Twins, full rank"),
+    ("imsimcse-table3", "dimension-wise alone"),
+    ("imsimcse-table5", "m = 0.5 on the positive"),
+    ("focal-table5", "m = 0.2"),
+]
+
+
+@pytest.mark.parametrize(("name", "label"), TRAINED)
+def test_a_row_trains_and_has_a_dev_score(name, label):
+    experiment = get_experiment(name)
+    job = job_of(experiment, experiment.row(label), tiny_profile(1), seed=0)
+    steps = []
+    line = run_job(job.settings, (), "world", lambda step, total: steps.append((step, total)))
+    assert line["failure"] is None and -100 < line["scores"][DEV] < 100
+    assert steps[-1] == (1, 1) and line["best_step"] == 1
+
+
+@pytest.mark.parametrize("label", ["word overlap", "plain, first 4 components removed", "plain, whitened"])
+def test_a_control_is_measured_without_training(label):
+    experiment = get_experiment("main-comparison")
+    job = job_of(experiment, experiment.row(label), tiny_profile(), seed=None)
+    line = run_job(job.settings, ("world",), "world")
+    assert job.seed is None and {"World-STS", "Classroom-STS"} <= line["scores"].keys()
+    assert ("mean_cosine" in line["scores"]) == (label != "word overlap")
+
+
+def test_what_diverges_is_a_result_and_not_an_error(monkeypatch):
+    from cselab.lab.experiments import jobs as module
+    from cselab.training import TrainingDiverged
+
+    def diverges(*_):
+        raise TrainingDiverged("training diverged at step 3")
+
+    monkeypatch.setattr(module, "_trained", diverges)
+    experiment = get_experiment("imsimcse-table1")
+    job = job_of(experiment, experiment.row("SimCSE"), tiny_profile(), seed=0)
+    line = run_job(job.settings, ("world",), "world")
+    assert line["failure"] == "training diverged at step 3" and line["scores"] == {}
+
+
+def test_without_the_data_folder_the_rest_is_measured_and_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    experiment = get_experiment("main-comparison")
+    job = job_of(experiment, experiment.row("word overlap"), tiny_profile(), seed=None)
+    line = run_job(job.settings, ("world", "sts"), "STS-B")
+    assert set(line["scores"]) == {"World-STS", "Classroom-STS"}
+    assert "no data folder" in line["missing"]["sts"]
+
+
+def test_components_are_removed_from_the_largest_on():
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(500, 6)) * [9.0, 5.0, 1.0, 1.0, 1.0, 1.0] + 3.0
+    y = ComponentsRemoved(2).fit(x).transform(x)
+    assert np.abs(y.mean(0)).max() < 1e-9 and np.linalg.matrix_rank(y) == 4
+    assert np.allclose(ComponentsRemoved(0).fit(x).transform(x), x - x.mean(0))
+    assert y[:, :2].std() < 0.2 < 0.8 < y[:, 2:].std()
+
+
+def test_an_unknown_transform_is_answered_with_the_known():
+    with pytest.raises(
+        ValueError, match="unknown transform 'pca'; choose centred, without K, whitening or flow"
+    ):
+        fit("pca", np.eye(3))
+
+
+def test_a_corpus_is_the_same_each_time_and_missing_text_says_where_it_was_looked_for(monkeypatch, tmp_path):
+    assert corpus("world:50") == corpus("world:50") and len(set(corpus("world:50"))) == 50
+    (tmp_path / "mine.txt").write_text("One.\nTwo.\n")
+    assert corpus(str(tmp_path / "mine.txt")) == ["One.", "Two."]
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    with pytest.raises(OSError, match=r"no simplewiki\.txt in .*: looked for corpora/simplewiki-1m\.txt\.xz"):
+        corpus("half-world:10")
+
+
+def test_half_of_the_mixed_corpus_is_of_the_world(monkeypatch, tmp_path):
+    text = [f"line {number} of the encyclopedia says something" for number in range(300_020)]
+    (tmp_path / "simplewiki.txt").write_text("\n".join(text))
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    mixed = corpus("half-world:20")
+    assert len(mixed) == 20 and sum("encyclopedia" in sentence for sentence in mixed) == 10
+    assert set(corpus("world:10")) < set(mixed)
