@@ -86,3 +86,18 @@ class WhitenedHead(nn.Module):
         yield self.whitening.as_linear(), nn.Identity()
         if self.mlp is not None:
             yield from self.mlp.dense_layers()
+
+
+def each_view(
+    head: nn.Module, views: Sequence[Float[Tensor, "n d"]], layout: str = "per_view"
+) -> list[Tensor]:
+    """The views after the head, each a batch of its own; or as the released WhitenedCSE cuts them.
+
+    "contiguous_thirds": rows lie sentence by sentence and pass the head in contiguous blocks, as many as there are
+    views, as if they lay view by view.
+    """
+    if layout == "per_view":
+        return [head(view) for view in views]
+    sentence_major = torch.stack(list(views), dim=1).flatten(0, 1)
+    passed = torch.cat([head(block) for block in sentence_major.chunk(len(views))])
+    return list(passed.unflatten(0, (-1, len(views))).unbind(1))

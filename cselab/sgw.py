@@ -16,6 +16,7 @@ See also: `cselab.posthoc` for whitening fitted once on the embeddings of a fini
 """
 
 import math
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -275,6 +276,19 @@ class ShuffledGroupWhitening(nn.Module):
         self.register_buffer("running_mean", torch.zeros(width))
         self.register_buffer("running_covariance", torch.zeros(width, width))
         self.register_buffer("updates", torch.zeros((), dtype=torch.long))
+
+    @classmethod
+    def of_kind(
+        cls, kind: str, width: int, num_groups: int, running: bool = False, **options: Any
+    ) -> "ShuffledGroupWhitening":
+        """One of the ablations of the paper's Table 3: "shuffled" or plain "group"s, "zca" or "pca" of all channels.
+
+        `running` whitens by the running estimates, as 64 rows must that whiten 768 channels at once.
+        """
+        _check_name("kind", kind, ("shuffled", "group", *KINDS))
+        full = kind in KINDS
+        options |= {"kind": kind if full else "zca", "estimate": "running" if running else "batch"}
+        return cls(width, 1 if full else num_groups, shuffle=kind == "shuffled", **options)
 
     def forward(
         self, x: Float[Tensor, "n d"], permutation: Int[Tensor, " d"] | None = None

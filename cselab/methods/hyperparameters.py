@@ -20,6 +20,7 @@ NonNegative = Annotated[float, Range("a number of at least 0", lambda x: 0 <= x 
 Share = Annotated[float, Range("a number from 0 to 1", lambda x: 0 <= x <= 1)]
 Momentum = Annotated[float, Range("a number of at least 0, below 1", lambda x: 0 <= x < 1)]
 Count = Annotated[int, Range("a whole number of at least 1", lambda x: x >= 1)]
+Several = Annotated[int, Range("a whole number of at least 2", lambda x: x >= 2)]
 Whole = Annotated[int, Range("a whole number of at least 0", lambda x: x >= 0)]
 
 PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "text"}

@@ -45,3 +45,19 @@ SIMCSE_RECIPES = {
 
 IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
 """ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""
+
+WHITENEDCSE_RECIPES = {
+    "bert-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 384}),
+    "bert-large": Recipe(lr=3e-5),
+    "roberta-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
+    "roberta-large": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
+}
+"""WhitenedCSE's, section 4.1; the 384 groups that it prints for BERT-large do not divide 1,024 channels."""
+
+
+def default_groups(encoder: SentenceEncoder, released: bool = False) -> int:
+    """WhitenedCSE's number of groups: half the width, 256 for RoBERTa, 128 in the released code, if they divide it."""
+    config = encoder.backbone.config
+    half = max(config.hidden_size // 2, 1)
+    wanted = 128 if released else 256 if "roberta" in config.model_type else half
+    return wanted if config.hidden_size % wanted == 0 else half

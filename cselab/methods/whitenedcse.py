@@ -8,11 +8,11 @@ from torch import nn
 
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
-from cselab.heads import WhitenedHead
+from cselab.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Count, Momentum, NonNegative, Positive, Share
-from cselab.methods.recipe import Recipe
+from cselab.methods.hyperparameters import Count, Momentum, NonNegative, Positive, Several, Share
+from cselab.methods.recipe import WHITENEDCSE_RECIPES, default_groups
 from cselab.sgw import ShuffledGroupWhitening
 
 
@@ -48,7 +48,7 @@ class WhitenedCSE(Method):
 
     family = "hidden states"
     temperature: Positive = 0.05
-    num_views: Count = 3
+    num_views: Several = 3
     backbone_passes: Count | None = None
     kind: Literal["shuffled", "group", "zca", "pca", "none"] = "shuffled"
     num_groups: Count | None = None
@@ -66,69 +66,36 @@ class WhitenedCSE(Method):
         "paper": {"backbone_passes": 1, "representation": "head"},
         "released": {"layout": "contiguous_thirds", "eps": 0.0},
     }
-    recipes = {
-        "bert-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 384}),
-        "bert-large": Recipe(lr=3e-5),
-        "roberta-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
-        "roberta-large": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
-    }
+    recipes = WHITENEDCSE_RECIPES
 
     def prepare(self, encoder: SentenceEncoder) -> None:
-        if self.num_views < 2:
-            raise ValueError(f"num_views counts the anchor and must be at least 2, got {self.num_views}")
-        if self.backbone_passes is None:
-            self.backbone_passes = self.num_views
+        self.backbone_passes = self.backbone_passes or self.num_views
         if self.backbone_passes not in (1, self.num_views):
-            raise ValueError(
-                f"backbone_passes must be 1 or num_views ({self.num_views}), got {self.backbone_passes}"
-            )
+            raise ValueError(f"backbone_passes must be 1 or num_views, got {self.backbone_passes}")
         if self.backbone_passes == 1 and self.kind != "shuffled":
             raise ValueError(
-                f"one backbone pass and kind={self.kind!r} make {self.num_views} identical views, from "
-                f"which nothing is learnt: take backbone_passes={self.num_views}, or kind='shuffled'"
+                f"one backbone pass and kind={self.kind!r} make {self.num_views} identical views, from which "
+                f"nothing is learnt: take backbone_passes={self.num_views}, or kind='shuffled'"
             )
-        width = encoder.backbone.config.hidden_size
-        if self.num_groups is None:
-            roberta = "roberta" in encoder.backbone.config.model_type
-            wanted = 128 if self.variant == "released" else 256 if roberta else max(width // 2, 1)
-            self.num_groups = wanted if width % wanted == 0 else max(width // 2, 1)
+        self.num_groups = self.num_groups or default_groups(encoder, released=self.variant == "released")
 
     def build(
         self, encoder: SentenceEncoder, rows: Sequence[str], generator: torch.Generator
     ) -> nn.Module | None:
         mlp = super().build(encoder, rows, generator)
-        return mlp if self.kind == "none" else WhitenedHead(self._layer(encoder, generator), mlp)
-
-    def _layer(self, encoder: SentenceEncoder, generator: torch.Generator) -> ShuffledGroupWhitening:
-        full = self.kind in ("zca", "pca")
-        return ShuffledGroupWhitening(
-            encoder.backbone.config.hidden_size,
-            1 if full else self.num_groups,
-            kind=self.kind if full else "zca",
-            shuffle=self.kind == "shuffled",
-            estimate="running" if self.running else "batch",
-            eps=self.eps,
-            shrinkage=self.shrinkage,
-            divisor=self.divisor,
-            gradient_through_matrix=self.gradient_through_matrix,
-            momentum=self.momentum,
-            seed=generator.initial_seed(),
-        )
+        if self.kind == "none":
+            return mlp
+        names = ("eps", "shrinkage", "divisor", "gradient_through_matrix", "momentum")
+        layer = ShuffledGroupWhitening.of_kind(
+            self.kind, encoder.backbone.config.hidden_size, self.num_groups, self.running,
+            seed=generator.initial_seed(), **{name: getattr(self, name) for name in names},
+        )  # fmt: skip
+        return WhitenedHead(layer, mlp)
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        if self.backbone_passes == 1:
-            vectors = [encode(batch, head=False)] * self.num_views
-        else:
-            vectors = encode(*[batch] * self.num_views, head=False)
-        head = encode.head or nn.Identity()
-        if self.layout == "contiguous_thirds":
-            return Views(*self._contiguous_thirds(head, vectors))
-        return Views(*(head(x) for x in vectors))
-
-    def _contiguous_thirds(self, head: nn.Module, vectors: list[torch.Tensor]) -> list[torch.Tensor]:
-        sentence_major = torch.stack(vectors, dim=1).flatten(0, 1)
-        whitened = torch.cat([head(part) for part in sentence_major.chunk(len(vectors))])
-        return list(whitened.unflatten(0, (-1, len(vectors))).unbind(1))
+        vectors = encode(*[batch] * self.backbone_passes, head=False)
+        views = [vectors] * self.num_views if self.backbone_passes == 1 else vectors
+        return Views(*each_view(encode.head or nn.Identity(), views, self.layout))
 
     def loss(self, v: Views) -> Loss:
         return multi_positive_info_nce(

@@ -152,13 +152,12 @@ def test_the_running_estimates_follow_the_batches(variant, trainer, batch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_views": 1}, "num_views counts the anchor and must be at least 2, got 1"),
         (
             {"backbone_passes": 1, "kind": "group"},
             "one backbone pass and kind='group' make 3 identical views",
         ),
         ({"backbone_passes": 1, "kind": "none"}, "one backbone pass and kind='none' make 3 identical views"),
-        ({"backbone_passes": 2}, r"backbone_passes must be 1 or num_views \(3\), got 2"),
+        ({"backbone_passes": 2}, "backbone_passes must be 1 or num_views, got 2"),
     ],
 )
 def test_values_without_meaning_are_refused(options, message):
