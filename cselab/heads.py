@@ -54,6 +54,15 @@ class DenseLayers(nn.Module):
         return zip(self.layers[::2], self.layers[1::2], strict=True)
 
 
+def fresh_linear(width: int, out: int, generator: torch.Generator, bias: bool = True) -> nn.Linear:
+    """A linear layer as BERT starts its own: weights N(0, 0.02^2) drawn with the generator, biases 0."""
+    linear = nn.utils.skip_init(nn.Linear, width, out, bias=bias)  # else it draws from the global generator
+    nn.init.normal_(linear.weight, std=0.02, generator=generator)
+    if bias:
+        nn.init.zeros_(linear.bias)
+    return linear
+
+
 class MLPHead(DenseLayers):
     """Linear(d, d) + tanh on the sentence vector, SimCSE's head: freshly initialised, used in training.
 
@@ -61,10 +70,52 @@ class MLPHead(DenseLayers):
     """
 
     def __init__(self, width: int, generator: torch.Generator):
-        linear = nn.utils.skip_init(nn.Linear, width, width)  # else it draws from the global generator
-        nn.init.normal_(linear.weight, std=0.02, generator=generator)  # BERT's initialisation
-        nn.init.zeros_(linear.bias)
-        super().__init__([(linear, nn.Tanh())])
+        super().__init__([(fresh_linear(width, width, generator), nn.Tanh())])
+
+
+class ProjectionHead(DenseLayers):
+    """Linear(d, d), ReLU, Linear(d, e), both without bias: the head of VaSCL and PairSupCon, e = 128 there."""
+
+    def __init__(self, width: int, out: int, generator: torch.Generator):
+        first, last = (fresh_linear(width, size, generator, bias=False) for size in (width, out))
+        super().__init__([(first, nn.ReLU()), (last, nn.Identity())])
+
+
+class NormalizedHead(nn.Module):
+    """Linear(d, 2d) - batch norm - ReLU - Linear(2d, d) - batch norm, without biases: DiffCSE's head.
+
+    Each call is a batch of its own. The second normalisation has no scale and shift to learn. At inference the
+    running averages stand in for the batch, and both are part of the linear layers.
+    """
+
+    def __init__(self, width: int, generator: torch.Generator):
+        super().__init__()
+        self.layers = nn.Sequential(
+            fresh_linear(width, 2 * width, generator, bias=False),
+            nn.BatchNorm1d(2 * width),
+            nn.ReLU(),
+            fresh_linear(2 * width, width, generator, bias=False),
+            nn.BatchNorm1d(width, affine=False),
+        )
+
+    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        return self.layers(x)
+
+    def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
+        first, norm, relu, last, last_norm = self.layers
+        yield _normalized(first, norm), relu
+        yield _normalized(last, last_norm), nn.Identity()
+
+
+def _normalized(linear: nn.Linear, norm: nn.BatchNorm1d) -> nn.Linear:
+    """The linear layer, and after it the normalisation by its running averages, as one linear layer."""
+    scale = (norm.running_var + norm.eps).rsqrt() * (1 if norm.weight is None else norm.weight)
+    shift = 0 if norm.bias is None else norm.bias
+    both = nn.utils.skip_init(nn.Linear, linear.in_features, linear.out_features).to(linear.weight)
+    with torch.no_grad():
+        both.weight.copy_(scale[:, None] * linear.weight)
+        both.bias.copy_(shift - scale * norm.running_mean)
+    return both
 
 
 class WhitenedHead(nn.Module):

@@ -3,26 +3,40 @@
 from cselab.encoding import Encode
 from cselab.methods.barlow_twins import BarlowTwins
 from cselab.methods.base import FAMILIES, METHODS, Method, Views, create_method, get_method, register
+from cselab.methods.cards import CARDS
 from cselab.methods.contrastive import Contrastive
+from cselab.methods.dclr import DCLR
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
+from cselab.methods.mixcse import MixCSE
 from cselab.methods.noise import Noise
+from cselab.methods.pairsupcon import PairSupCon
 from cselab.methods.recipe import Recipe
 from cselab.methods.simcse import SimCSE
+from cselab.methods.supervised_simcse import SupervisedSimCSE
+from cselab.methods.uscal import USCAL
+from cselab.methods.vascl import VaSCL
 from cselab.methods.whitenedcse import WhitenedCSE
 
 __all__ = [
+    "CARDS",
+    "DCLR",
     "FAMILIES",
     "METHODS",
+    "USCAL",
     "BarlowTwins",
     "Contrastive",
     "Encode",
     "Focal",
     "ImSimCSE",
     "Method",
+    "MixCSE",
     "Noise",
+    "PairSupCon",
     "Recipe",
     "SimCSE",
+    "SupervisedSimCSE",
+    "VaSCL",
     "Views",
     "WhitenedCSE",
     "create_method",

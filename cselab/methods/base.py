@@ -24,6 +24,7 @@ FAMILIES = {
     "loss": "how vectors are contrasted",
     "text": "the words or tokens of a view change",
     "hidden states": "the numbers inside the encoder, or the vectors, change",
+    "negatives": "negatives beyond the batch, or weights for those of the batch",
     "momentum": "a second encoder follows the first, or a queue remembers",
     "extra network": "a second network, or a part of one, learns or helps",
     "extra data": "rows that hold more than a sentence",

@@ -46,6 +46,9 @@ SIMCSE_RECIPES = {
 IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
 """ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""
 
+SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5)}
+"""The survey's for most of its models, its Table 7: 64 sentences, 3e-5; BERT-base is all it trains."""
+
 WHITENEDCSE_RECIPES = {
     "bert-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 384}),
     "bert-large": Recipe(lr=3e-5),

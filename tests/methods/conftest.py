@@ -28,7 +28,7 @@ class Table(nn.Module):
         """Give the same noise again."""
         self.generator.manual_seed(1)
 
-    def forward(self, *batches, dropout=True, head=True):
+    def forward(self, *batches, dropout=True, head=True, by=None):
         views = []
         for batch in batches:
             rows = self.vectors[[BATCH.index(sentence) for sentence in batch]]

@@ -1,0 +1,64 @@
+"""MixCSE (Zhang et al. 2022): hard negatives made by mixing a positive with another sentence's."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.encoding import Encode
+from cselab.losses import Loss
+from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Share
+from cselab.methods.recipe import SURVEY_RECIPES
+
+
+@register("mixcse", "MixCSE")
+class MixCSE(Contrastive):
+    """Further negatives m_i = share h_i+ + (1 - share) h_{i+1}+, through which no gradient flows.
+
+    They stay close to the anchor all through training, and keep its gradient from dying out.
+
+    `appended="own"` adds m_i to the negatives of sentence i alone, as the text does. `"all"` adds every m_j, but for
+    m_{i-1}, most of which is i's own positive. The released code (`"both_ways"`) takes all, contrasts the mixed
+    anchors with the positives, too, and sets the logits it means to leave out to 0, where they count as a cosine
+    of 0.
+
+    See also: `DCLR` and `AdCSE`, whose extra negatives are drawn and learnt.
+    """
+
+    family = "negatives"
+    share: Share = 0.2
+    appended: Literal["own", "all", "both_ways"] = "own"
+
+    variants = {"paper": {}, "released": {"appended": "both_ways"}}
+    recipes = SURVEY_RECIPES
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        v = super().views(encode, batch)
+        if self.appended == "both_ways":
+            return v
+        own = torch.eye(len(v.anchor), dtype=torch.bool, device=v.anchor.device)
+        taken_out = ~own if self.appended == "own" else own.roll(-1, 1)
+        return v.against(
+            self.mixed(v.positive), torch.zeros_like(own, dtype=v.anchor.dtype).masked_fill(taken_out, -inf)
+        )
+
+    def mixed(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        """Each vector mixed with the next sentence's."""
+        return (self.share * z + (1 - self.share) * z.roll(-1, 0)).detach()
+
+    def loss(self, v: Views) -> Loss:
+        if self.appended != "both_ways":
+            return super().loss(v)
+        kept = 1 - torch.eye(len(v.anchor), device=v.anchor.device)
+        cosines = [
+            cosine_matrix(v.anchor, v.positive),
+            cosine_matrix(v.anchor, self.mixed(v.positive)) * kept.roll(-1, 1),
+            cosine_matrix(self.mixed(v.anchor), v.positive) * kept.roll(1, 1),
+        ]
+        return Loss({"info_nce": contrast(torch.cat(cosines, dim=1) / self.temperature).mean()})

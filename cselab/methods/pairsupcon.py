@@ -1,0 +1,80 @@
+"""PairSupCon (Zhang et al. 2021): entailed pairs contrasted with near negatives first, and a classifier of pairs."""
+
+from collections.abc import Sequence
+from math import inf, log
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.heads import ProjectionHead, fresh_linear
+from cselab.losses import Loss, info_nce
+from cselab.losses.contrast import cosine_matrix
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.recipe import Recipe
+
+
+@register("pairsupcon", "PairSupCon")
+class PairSupCon(Method):
+    """Instance discrimination of entailed pairs, and telling entailment from contradiction.
+
+        l = beta * mean over both directions of  -log( e^{s_i} / (e^{s_i} + sum_k w_ik e^{s_ik}) )  + cross-entropy
+        w_ik = e^{s_ik} / mean_k e^{s_ik}
+
+    s: cosines of the head's vectors over the temperature; k: the 2N - 2 other sentences of entailed pairs. A negative
+    thus weighs as its own exponential, once more: near ones count most. The classifier sees (u, v, |u - v|) of the
+    vectors before the head, which are evaluated.
+
+    Rows: sentence, entailment, contradiction, which are an entailed and a contradicting pair. The released code
+    draws single labelled pairs in place of triples, and takes the sentences of contradicting pairs as negatives, too.
+
+    See also: `SupervisedSimCSE`, which makes the contradictions themselves the negatives.
+    """
+
+    family = "extra data"
+    columns = ("sentence", "entailment", "contradiction")
+    temperature: Positive = 0.05
+    beta: NonNegative = 1.0
+    width: Count = 128
+    head_lr: Positive = 5e-4
+
+    recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        width = encoder.backbone.config.hidden_size
+        self.classifier = fresh_linear(3 * width, 2, generator, bias=False)
+        return ProjectionHead(width, self.width, generator)
+
+    def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
+        fresh = [*encoder.head.parameters(), *self.parameters()]
+        return [{"params": list(encoder.backbone.parameters())}, {"params": fresh, "lr": self.head_lr}]
+
+    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+        u, entailed, denied = encode(*(self.column(batch, name) for name in self.columns), head=False)
+        v = Views(encode.head(u), encode.head(entailed))
+        v.pairs = torch.cat([torch.cat([u, other, (u - other).abs()], dim=1) for other in (denied, entailed)])
+        return v
+
+    def loss(self, v: Views) -> Loss:
+        both = [(v.anchor, v.positive), (v.positive, v.anchor)]
+        apart = sum(
+            info_nce(one, two, self.temperature, one, self.importance(one, two)).total for one, two in both
+        )
+        labels = torch.arange(2, device=v.pairs.device).repeat_interleave(len(v.anchor))
+        relation = F.cross_entropy(self.classifier(v.pairs), labels)
+        return Loss({"importance_info_nce": self.beta * apart / 2, "relation": relation})
+
+    def importance(self, one: Float[Tensor, "n d"], two: Float[Tensor, "n d"]) -> Float[Tensor, "n columns"]:
+        """Log w for the columns of `two` and then `one`; 0 for the pair itself, and `one` is no negative of itself."""
+        s = cosine_matrix(one, torch.cat([two, one])) / self.temperature
+        pair = torch.eye(*s.shape, device=s.device, dtype=torch.bool)
+        oneself = pair.roll(len(one), 1)
+        mean = s.masked_fill(pair | oneself, -inf).logsumexp(1, keepdim=True) - log(2 * len(one) - 2)
+        return (s - mean).masked_fill(pair, 0).masked_fill(oneself, -inf)

@@ -1,0 +1,40 @@
+"""Supervised SimCSE (Gao, Yao, Chen 2021): entailed sentences are positives, contradictions hard negatives."""
+
+from collections.abc import Sequence
+
+import torch
+
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.recipe import Recipe
+
+
+@register("supervised_simcse", "Supervised SimCSE")
+class SupervisedSimCSE(Contrastive):
+    """A sentence, one that follows from it, one that contradicts it; all contradictions are negatives of all.
+
+        l_i = -log( e^{s(h_i, h_i+)} / sum_j ( e^{s(h_i, h_j+)} + a_ij e^{s(h_i, h_j-)} ) )        SimCSE Eq. 5
+
+    with s the cosine over the temperature, log a_ij = `hard_negative_weight` where j = i and 0 elsewhere. The
+    released script's weight is 0, all alike. The vector after the head is evaluated, in the paper as in its code.
+
+    Rows: sentence, entailment, contradiction; in the paper 275,601 triples of SNLI and MNLI.
+
+    See also: `PairSupCon`, which weighs all negatives by how near they are; `SimCSE`, unsupervised.
+    """
+
+    family = "extra data"
+    columns = ("sentence", "entailment", "contradiction")
+    hard_negative_weight: float = 0.0
+    representation = "head"
+
+    recipes = {
+        "bert-base": Recipe(lr=5e-5, batch_size=512, epochs=3),
+        "bert-large": Recipe(lr=1e-5, batch_size=512, epochs=3),
+    }
+
+    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+        anchor, positive, negative = encode(*(self.column(batch, name) for name in self.columns))
+        own = self.hard_negative_weight * torch.eye(len(anchor), device=anchor.device)
+        return Views(anchor, positive).against(negative, own)

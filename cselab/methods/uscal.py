@@ -1,0 +1,51 @@
+"""USCAL (Miao et al. 2021): a second positive whose input vectors were moved to where the contrast is hardest."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from cselab.encoding import Encode
+from cselab.losses import Loss, info_nce
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegative, Positive
+
+
+@register("uscal", "USCAL")
+class USCAL(Contrastive):
+    """SimCSE, and InfoNCE with an adversarial example of the same sentence.
+
+        x_adv = x + size * g / |g|,   g = d InfoNCE(h, h(x)) / d x         x: the input vectors of all its tokens
+        l = InfoNCE(h, h+) + weight * InfoNCE(h, h(x_adv))
+
+    The moves are as long as `size` in each sentence, whatever the gradient. The survey describes the method in words
+    and no code is public: `size` and `weight` are ours, chosen like the perturbations of its relatives. Each step costs
+    a second pass forward and back to find the move, and a third to encode what was moved.
+
+    See also: `VaSCL`, which moves the sentence's vector; `MoCoSE`, which moves input vectors by their sign.
+    """
+
+    family = "hidden states"
+    size: Positive = 1.0
+    weight: NonNegative = 1.0
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        v = super().views(encode, batch)
+        tokens = encode.tokens(self.column(batch, "sentence"))
+        rest = {name: tensor for name, tensor in tokens.items() if name != "input_ids"}
+        embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"])
+        with torch.enable_grad():
+            probe = embeds.detach().requires_grad_()
+            example = encode({"inputs_embeds": probe, **rest})
+            (slope,) = torch.autograd.grad(
+                info_nce(v.anchor.detach(), example, self.temperature).total, probe
+            )
+        move = self.size * F.normalize(slope.flatten(1), dim=1).view_as(slope)
+        v.adversarial = encode({"inputs_embeds": embeds + move, **rest})
+        return v
+
+    def loss(self, v: Views) -> Loss:
+        adversarial = info_nce(v.anchor, v.adversarial, self.temperature).total
+        return super().loss(v) + self.weight * Loss({"adversarial": adversarial})

@@ -1,0 +1,99 @@
+"""VaSCL (Zhang et al. 2022): vectors moved to where they are hardest to tell from their neighbours."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.heads import ProjectionHead
+from cselab.losses import Loss, info_nce, nt_xent
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count, Positive
+from cselab.methods.recipe import Recipe
+
+
+@register("vascl", "VaSCL")
+class VaSCL(Contrastive):
+    """NT-Xent, and a virtual view: the sentence vector e moved by a length of `reach`, told from its neighbours only.
+
+        d = unit( d/dd l(p(e), p(e + probe d) | N(e)) ) from a random d
+        l = NT-Xent(p(e), p(e+)) + l(p(e), p(e + reach d) | N(e))
+
+    N(e): the `neighbours` sentences of the batch nearest to e by inner product; l(. | N) is NT-Xent with these as its
+    only negatives; p is the head, two layers into `width` dimensions, evaluated without it.
+
+    `variant="released"` takes the detours of the authors' code: `probe` is as long as `reach`, and the second
+    term sees e as a constant (`through=False`), so that of all weights it trains the head alone.
+
+    See also: `USCAL`, which moves the input; `DCLR`, whose noise is not bound to a sentence.
+    """
+
+    family = "hidden states"
+    neighbours: Count = 16
+    probe: Positive = 0.1
+    reach: Positive = 15.0
+    through: bool = True
+    width: Count = 128
+    head_lr: Positive = 5e-4
+
+    variants = {"paper": {}, "released": {"probe": 15.0, "through": False}}
+    recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        return ProjectionHead(encoder.backbone.config.hidden_size, self.width, generator)
+
+    def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
+        return [
+            {"params": list(encoder.backbone.parameters())},
+            {"params": list(encoder.head.parameters()), "lr": self.head_lr},
+        ]
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        sentences = self.column(batch, "sentence")
+        e, other = encode(sentences, sentences, head=False)
+        v = Views(encode.head(e), encode.head(other))
+        e = e if self.through else e.detach()
+        v.near = self.nearest(e)
+        v.still, v.moved = (
+            encode.head(e),
+            encode.head(e + self.reach * self.direction(encode.head, e, v.near)),
+        )
+        return v
+
+    def nearest(self, e: Float[Tensor, "n d"]) -> Bool[Tensor, "n n"]:
+        """Which sentences are neighbours of which."""
+        products = (e @ e.T).fill_diagonal_(-inf)
+        found = products.topk(min(self.neighbours, len(e) - 1), dim=1).indices
+        return torch.zeros_like(products, dtype=torch.bool).scatter(1, found, True)
+
+    @torch.enable_grad()
+    def direction(
+        self, head: nn.Module, e: Float[Tensor, "n d"], near: Bool[Tensor, "n n"]
+    ) -> Float[Tensor, "n d"]:
+        """The unit vectors along which the loss of the moved vectors rises most."""
+        drawn = torch.rand(e.shape, generator=self.generator) - 0.5
+        d = F.normalize(drawn.to(e), dim=1).requires_grad_()
+        moved, still = head(e.detach() + self.probe * d), head(e).detach()
+        loss = info_nce(moved, still, self.temperature, log_weights=_only(near))
+        return F.normalize(torch.autograd.grad(loss.total, d)[0], dim=1)
+
+    def loss(self, v: Views) -> Loss:
+        weights = torch.cat([_only(v.near), _only(v.near).fill_diagonal_(-inf)], dim=1)
+        there = info_nce(v.still, v.moved, self.temperature, v.still, weights).total
+        back = info_nce(v.moved, v.still, self.temperature, v.moved, weights).total
+        return nt_xent(v.anchor, v.positive, self.temperature) + Loss({"neighbourhood": (there + back) / 2})
+
+
+def _only(near: Bool[Tensor, "n n"]) -> Float[Tensor, "n n"]:
+    """Log weights that leave each sentence itself and its neighbours."""
+    own = torch.eye(len(near), dtype=torch.bool, device=near.device)
+    return torch.zeros(near.shape, device=near.device).masked_fill(~(near | own), -inf)
