@@ -5,6 +5,7 @@
     LossLab               a batch's cosines while it trains, and what each loss wants of them
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
+    TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
 `link` makes panels move together. `panel` says how a panel is built, `page` how its figures get into pages read
@@ -18,6 +19,7 @@ from .loss_lab import BatchWatch, LossLab
 from .noise_lab import NoiseLab
 from .panel import Panel
 from .rank_lab import RankLab
+from .training_monitor import TrainingMonitor
 from .whitening_lab import WhiteningLab
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "NoiseLab",
     "Panel",
     "RankLab",
+    "TrainingMonitor",
     "WhiteningLab",
     "link",
 ]

@@ -468,7 +468,7 @@ def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
         )
     y = {"title": {"text": label}, "zeroline": True, "zerolinecolor": INK}
     if what == "gradients":  # ArcCon's has no bound near a cosine of 1
-        reach = 1.3 / state.temperature
+        reach = 2.4 / state.temperature
         y["range"] = [-reach, reach]
     return Plane(f"{title} by the {state.pair}'s cosine", traces, {"title": {"text": "cosine"}}, y)
 
