@@ -17,13 +17,23 @@ from torch import Tensor, nn
 from cselab.bundled import BUNDLED, bundled_folder
 from cselab.data.rows import check_sentences
 from cselab.heads import check_head
+from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
 from cselab.storage.checkpoint import CheckpointError, tensors_hash
-from cselab.storage.encoder_folder import load_backbone, load_tokenizer, read_folder, save_folder
+from cselab.storage.encoder_folder import (
+    check_folder,
+    load_backbone,
+    load_tokenizer,
+    read_folder,
+    save_folder,
+)
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
+
+CHARACTERS = 100
+"""Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
 
 
 class UntrainedWeightsError(ValueError):
@@ -139,6 +149,7 @@ class SentenceEncoder(nn.Module):
                 f"the tokenizer of {folder} knows {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
                 "its files belong to different models"
             )
+        check_folder(folder)
         if settings.get("max_length") is not None:
             settings["max_length"] = min(settings["max_length"], _positions(backbone))
         if pooling not in (None, "mask") and settings.pop("template", None) is not None:
@@ -277,12 +288,13 @@ class SentenceEncoder(nn.Module):
         A `template` of this call takes the place of the encoder's own: a prompt with {sentence} where the sentence
         goes. A long sentence is cut, the prompt never.
         """
+        max_length = max_length or self.max_length
         with nullcontext() if template is None else _prompted(self.tokenizer, template):
             features = self.tokenizer(
-                list(sentences),
+                [text[: CHARACTERS * max_length] for text in sentences],
                 padding=True,
                 truncation=True,
-                max_length=max_length or self.max_length,
+                max_length=max_length,
                 return_tensors="pt",
             )
         return {name: tensor.to(self.device) for name, tensor in features.items()}
@@ -329,6 +341,7 @@ class SentenceEncoder(nn.Module):
             TypeError, ValueError: something that is not a string, an empty string (its index is named), an
                 empty list.
             UntrainedWeightsError: the head was never trained or loaded.
+            DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
         """
         single = isinstance(sentences, str)
         sentences = check_sentences([sentences] if single else sentences)
@@ -336,8 +349,15 @@ class SentenceEncoder(nn.Module):
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
-        encodings = self.tokenizer(distinct, truncation=True, max_length=self.max_length)
-        cut = {text for text, one in zip(distinct, encodings.encodings, strict=True) if one.overflowing}
+        longest = CHARACTERS * self.max_length
+        encodings = self.tokenizer(
+            [text[:longest] for text in distinct], truncation=True, max_length=self.max_length
+        )
+        cut = {
+            text
+            for text, one in zip(distinct, encodings.encodings, strict=True)
+            if one.overflowing or len(text) > longest
+        }
         self.last_truncation = Truncation(
             sum(text in cut for text in sentences), len(sentences), self.max_length
         )
@@ -366,6 +386,7 @@ class SentenceEncoder(nn.Module):
                 )
                 vectors[rows] = self(dict(features.to(self.device))).float()
                 progress.update()
+        self._check_finite(vectors)
         if self.normalize or normalize_embeddings:
             vectors = F.normalize(vectors, dim=1)
         place = {text: row for row, text in enumerate(distinct)}
@@ -381,6 +402,16 @@ class SentenceEncoder(nn.Module):
     def copy(self) -> "SentenceEncoder":
         """An independent copy: train it, and this one stays as it is."""
         return copy.deepcopy(self)
+
+    def _check_finite(self, vectors: Tensor) -> None:
+        broken = int((~vectors.isfinite().all(dim=1)).sum())
+        if broken:
+            names = [name for name, weights in self.named_parameters() if not bool(weights.isfinite().all())]
+            why = f"hold such numbers ({names[0]})" if names else "are finite, but too large"
+            raise DegenerateEmbeddings(
+                f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf): the weights of "
+                f"{self.name or 'this encoder'} {why}"
+            )
 
     def _check_trained(self) -> None:
         if self.representation == "head" and "head" in self.untrained:
@@ -419,7 +450,8 @@ def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         if not (path / "config.json").exists():
-            raise CheckpointError(f"{path} is not an encoder: it has no config.json")
+            unfinished = ": it is a run that is not finished" if (path / "run.json").exists() else ""
+            raise CheckpointError(f"{path} is not an encoder: it has no config.json{unfinished}")
         return path, path.resolve().name
     if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise CheckpointError(f"there is no encoder folder {path}")

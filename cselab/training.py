@@ -114,6 +114,7 @@ class _Training:
             "method": {"name": method.name, **method.settings()},
             "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()},
             "corpus": {"sentences": len(corpus), "sha256": rows_hash(corpus)},
+            "dev": _dev_identity(evaluator),
             "config": asdict(config),
         }
         encoder.to(processes.device)
@@ -377,6 +378,12 @@ def _mix(*numbers: int) -> int:
 @lru_cache(maxsize=1)
 def _epoch_order(size: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(size, generator=torch.Generator().manual_seed(_mix(seed, epoch)))
+
+
+def _dev_identity(evaluator: Evaluator | None) -> Any:
+    """What selects the best step: `evaluator.identity` where it has one (`PairsEvaluator`), otherwise its name."""
+    kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
+    return None if evaluator is None else getattr(evaluator, "identity", kind)
 
 
 def chosen_precision(wanted: str) -> str:

@@ -107,7 +107,7 @@ def _two_files(folder: Path, task: str, subset: str) -> tuple[Rows, Path]:
         if score.strip():
             number_from(score, f"{scores_file}, line {number}")
             fields = [*line.split("\t")[:2], score]
-            rows.append(_tokens(pair_from(fields, (0, 1, 2), f"{sentences_file}, line {number}")))
+            rows.append(_row(fields, (0, 1, 2), f"{sentences_file}, line {number}"))
     return rows, sentences_file
 
 
@@ -123,13 +123,19 @@ def _one_file(folder: Path, task: str, split: str) -> tuple[Rows, Path]:
                     f"{path}, line 1: a header that starts with {header!r} was expected, not {line[:40]!r}"
                 )
         else:
-            rows.append(_tokens(pair_from(line.split("\t"), columns, f"{path}, line {number}")))
+            rows.append(_row(line.split("\t"), columns, f"{path}, line {number}"))
     return rows, path
 
 
-def _tokens(row: tuple[str, str, float]) -> tuple[str, str, float]:
-    """SentEval splits at white space and joins by single spaces."""
-    first, second, score = row
+def _row(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:
+    """A pair and its score on the scale of STS. SentEval splits at white space and joins by single spaces.
+
+    Raises:
+        DataError: a score that cannot be one.
+    """
+    first, second, score = pair_from(fields, columns, place)
+    if not 0 <= score <= 5:
+        raise DataError(f"{place}: the score {score:g} is not between 0 and 5; are the columns shifted?")
     return " ".join(first.split()), " ".join(second.split()), score
 
 

@@ -6,6 +6,7 @@ Each distinct sentence is encoded once a call, and only sentences for developmen
 raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the history and goes on.
 """
 
+import hashlib
 import random
 from collections.abc import Sequence
 
@@ -54,6 +55,11 @@ class PairsEvaluator:
                 f"no pair of {pairs.name} has a score above {threshold:g} (the highest is {highest}); "
                 "give a threshold below it"
             )
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What a run records of its dev set: another one is another run."""
+        return {"pairs": self.pairs.name, "split": self.pairs.split, "sha256": self.pairs.hash}
 
     def __call__(self, encoder: Encoder) -> DevScores:
         """Raises DegenerateEmbeddings when the encoder's vectors are not finite or all the same."""
@@ -121,6 +127,12 @@ class UnlabelledEvaluator:
             raise ValueError(f"drop must be between 0 and 1, got {drop}")
         generator = random.Random(seed)
         self.twins = [without_words(sentence, drop, generator) for sentence in self.sentences]
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What a run records of its dev set: other sentences or twins are another run."""
+        text = "\n".join([*self.sentences, *self.twins])
+        return {"sentences": len(self.sentences), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
     def __call__(self, encoder: Encoder) -> dict[str, float]:
         """Raises DegenerateEmbeddings when the encoder's vectors are not finite or all the same."""

@@ -60,7 +60,12 @@ def evaluate(
     """
     collected, missing = _collect(suite, data, tasks, options)
     started = time.perf_counter()
-    encoded = _encoded(encoder, collected, cache)
+    try:
+        encoded = _encoded(encoder, collected, cache)
+    except DegenerateEmbeddings as reason:  # the encoder itself noticed
+        outline = [record for task in collected for record in task.outline()]
+        failed = [replace(record, failure=str(reason), **_about(encoder)) for record in outline]
+        return Scores(failed, missing, {}, time.perf_counter() - started)
     encode_seconds = time.perf_counter() - started
     scores = Scores([], missing, {}, encode_seconds)
     about = _about(encoder) | {"truncated": encoded.truncated}

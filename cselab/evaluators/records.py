@@ -146,6 +146,16 @@ class Scores:
         return {record.key: record.failure for record in self.records if record.key and record.failure}
 
     @property
+    def doubts(self) -> list[str]:
+        """What is wrong with scores that are there: STS sets whose content is not the published one."""
+        return [
+            f"{record.key} was scored on unknown text: {record.rows} rows as published, but neither the published "
+            "sentences nor scores. Do not compare it with published numbers"
+            for record in self.records
+            if record.key and record.task in SEVEN_STS and record.provenance == "unknown text"
+        ]
+
+    @property
     def covers(self) -> tuple[str, ...]:
         """Which of the seven STS sets (test splits) have a score."""
         return tuple(task for task in SEVEN_STS if task in self.scores)
@@ -211,6 +221,7 @@ class Scores:
             notes.append(f"average of the seven STS sets: {self.avg:.2f}")
         elif self.covers:
             notes.append(f"no average: only {', '.join(self.covers)} of the seven STS sets have a score")
+        notes += self.doubts
         notes += [f"{task} failed: {reason}" for task, reason in self.failures.items()]
         notes += [f"{task} did not run: {reason}" for task, reason in self.missing.items()]
         return notes

@@ -47,7 +47,9 @@ def dev_evaluator(
     if choice in ("auto", "sts-b"):
         root = data or data_root()
         try:
-            return PairsEvaluator(load_sts("STS-B", root, split="dev")), sentences, "STS-B dev"
+            pairs = load_sts("STS-B", root, split="dev")
+            doubt = " (not the published text)" if pairs.provenance == "unknown text" else ""
+            return PairsEvaluator(pairs), sentences, f"STS-B dev{doubt}"
         except MissingFile:
             if choice == "sts-b" or data is not None:
                 raise

@@ -145,10 +145,25 @@ def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     return chosen or known
 
 
+def read_notebook(path: Path) -> nbformat.NotebookNode:
+    """A notebook from its file.
+
+    Raises:
+        ValueError: the file is damaged; named.
+    """
+    try:
+        notebook = nbformat.read(str(path), as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:  # a damaged file raises whatever nbformat meets first
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
+        raise ValueError(f"{path} is not a whole notebook ({reason}): restore the file") from None
+    return notebook
+
+
 def _prepare(
     path: Path, profile: str, overrides: Mapping[str, object], output: Path
 ) -> tuple[nbformat.NotebookNode, NotebookResult]:
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read_notebook(path)
     defaults = parameters_of(notebook, path.stem)
     wanted = {"profile": profile, **overrides} if "profile" in defaults else overrides
     result = NotebookResult(

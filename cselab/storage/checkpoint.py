@@ -6,9 +6,7 @@ a checksum of both, so that a damaged file is noticed when it is read and never 
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from cselab.storage.errors import CheckpointError
+from cselab.storage.writing import written_whole
 
 
 def tensors_hash(tensors: Mapping[str, Tensor]) -> str:
@@ -28,31 +27,6 @@ def tensors_hash(tensors: Mapping[str, Tensor]) -> str:
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A file to write in the place of `path`, which it takes when all of it is on the disk.
-
-    Raises:
-        OSError: it cannot be written, of whatever library's making; the message names file and reason, and what
-            was at `path` before is still there.
-    """
-    partial = path.with_name(path.name + ".part")
-    try:
-        yield partial
-        with open(partial, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except (OSError, SafetensorError) as error:
-        partial.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or str(error)
-        full = "No space left" in str(error)
-        advice = "free some space and run the command again" if full else "choose another place"
-        raise OSError(f"{path} could not be written ({reason}): {advice}; nothing was overwritten") from error
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:

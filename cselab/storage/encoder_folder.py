@@ -6,11 +6,13 @@ modules.json, 1_Pooling/ ...                       how sentence-transformers poo
 cselab.json                                        pooling, representation, longest input
 """
 
+import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import torch
@@ -21,6 +23,7 @@ from torch import nn
 from cselab.heads import ACTIVATIONS, DenseLayers
 from cselab.pooling import get_pooling
 from cselab.storage.checkpoint import CheckpointError
+from cselab.storage.writing import folder_written_whole
 
 MODULE = "sentence_transformers.models."
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
@@ -40,6 +43,15 @@ def _read_json(path: Path) -> Any:
         raise CheckpointError(f"{path} is not valid JSON ({error}): it was cut short or damaged") from None
 
 
+def _read_object(path: Path) -> dict[str, Any]:
+    content = _read_json(path)
+    if not isinstance(content, dict):
+        raise CheckpointError(
+            f"{path} is damaged: it holds {content!r:.40}, not named settings; restore the file"
+        )
+    return content
+
+
 def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None:
     kind = type(activation)
     config = {
@@ -56,13 +68,14 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 
 
 def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
-    config = _read_json(folder / "config.json")
-    name = config["activation_function"]
+    config = _read_object(folder / "config.json")
+    name = config.get("activation_function")
     if name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
-    linear = nn.utils.skip_init(
-        nn.Linear, config["in_features"], config["out_features"], bias=config.get("bias", True)
-    )
+    sizes = [config.get("in_features"), config.get("out_features")]
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
+    linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
     weights = folder / "model.safetensors"
     try:
         state = {key.removeprefix("linear."): value for key, value in load_file(weights).items()}
@@ -89,8 +102,21 @@ def save_folder(
         backbone, tokenizer: of transformers.
         settings: pooling, representation, max_length, normalize, template: what `read_folder` gives back.
         head: linear layers with their activations, or nothing.
+
+    Raises:
+        OSError: the folder cannot be written; what was in it before is still there.
     """
-    path.mkdir(parents=True, exist_ok=True)
+    with folder_written_whole(path, last="config.json") as aside:
+        _write_folder(aside, backbone, tokenizer, settings, head)
+
+
+def _write_folder(
+    path: Path,
+    backbone: nn.Module,
+    tokenizer: Any,
+    settings: dict[str, Any],
+    head: Sequence[tuple[nn.Linear, nn.Module]],
+) -> None:
     pooling = get_pooling(settings["pooling"])
     config = backbone.config
     several_layers = len(pooling.layers) > 1
@@ -176,7 +202,7 @@ def save_folder(
         ],
     )
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
-    _write_json(path / "cselab.json", settings | {"head": head_folders})
+    _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
 
 
 def read_folder(path: Path) -> dict[str, Any]:
@@ -190,7 +216,8 @@ def read_folder(path: Path) -> dict[str, Any]:
     """
     own, modules = path / "cselab.json", path / "modules.json"
     if own.exists():
-        settings = _read_json(own)
+        settings = _own_settings(own)
+        settings.pop("sha256", None)
         head = settings.pop("head")
         if head:
             settings["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
@@ -199,7 +226,14 @@ def read_folder(path: Path) -> dict[str, Any]:
         return {}
     settings: dict[str, Any] = {"representation": "backbone"}
     dense = []
-    listed = [(path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
+    try:
+        listed = [
+            (path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)
+        ]
+    except (KeyError, TypeError, AttributeError):
+        raise CheckpointError(
+            f"{modules} is damaged: it is no list of modules with a path and a type"
+        ) from None
     kinds = [kind for _, kind in listed]
     if not set(kinds) <= set(ORDER) or kinds != sorted(kinds, key=ORDER.index):
         raise CheckpointError(
@@ -221,8 +255,61 @@ def read_folder(path: Path) -> dict[str, Any]:
     return settings
 
 
+def _own_settings(file: Path) -> dict[str, Any]:
+    """What cselab.json says, each setting there and of its type."""
+    kinds = {
+        "pooling": str,
+        "representation": str,
+        "max_length": int,
+        "normalize": bool,
+        "template": (str, NoneType),
+        "head": list,
+    }
+    settings = _read_object(file)
+    for name, kind in kinds.items():
+        if name not in settings or not isinstance(settings[name], kind):
+            raise CheckpointError(
+                f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file"
+            )
+    unknown = sorted(settings.keys() - kinds.keys() - {"sha256"})
+    if unknown:
+        raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
+    return settings
+
+
+def _checksums(path: Path) -> dict[str, str]:
+    """SHA-256 of what makes the vectors: the weights and the tokenizer's files."""
+    files = [*path.rglob("*.safetensors"), *path.glob("tokenizer*.json"), *path.glob("vocab*")]
+    return {file.relative_to(path).as_posix(): _sha256(file) for file in sorted(files)}
+
+
+def check_folder(path: Path) -> None:
+    """Hold a folder of cselab against the checksums that were written with it; other folders have none.
+
+    Raises:
+        CheckpointError: a file was altered; the message names it.
+    """
+    own = path / "cselab.json"
+    wanted = _read_object(own).get("sha256", {}) if own.exists() else {}
+    if not isinstance(wanted, dict):
+        raise CheckpointError(f"{own} is damaged: 'sha256' is {wanted!r}; restore the file")
+    for name, checksum in wanted.items():
+        if not (path / name).is_file():
+            raise CheckpointError(f"{path / name} is missing: it was saved here; restore it")
+        if _sha256(path / name) != checksum:
+            raise CheckpointError(
+                f"{path / name} is not the file that was saved here (its checksum differs): it was altered or damaged. "
+                f"Restore it; if it was changed on purpose, take 'sha256' out of {own}"
+            )
+
+
+def _sha256(file: Path) -> str:
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
 def _pooling_name(path: Path) -> str:
-    config = _read_json(path)
+    config = _read_object(path)
     modes = config.get("pooling_mode") or [
         key.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens")
         for key, on in config.items()
@@ -244,23 +331,23 @@ def load_backbone(folder: Path) -> nn.Module:
 
     if list(folder.glob("pytorch_model*.bin")) and not list(folder.glob("model*.safetensors")):
         raise CheckpointError(
-            f"{folder} has its weights as pytorch_model.bin only, a pickle, which can run code when it is opened: "
-            "weights are read from safetensors. If you trust the file, open it with transformers and write it "
-            "again with save_pretrained"
+            f"{folder} has its weights as pytorch_model.bin only, a pickle, which can run code when it is opened; "
+            f"weights are read from safetensors. If you trust it, convert it: {converting_line(folder)}"
         )
     try:
         with quiet_transformers():
-            config = AutoConfig.from_pretrained(folder)
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
             model, info = AutoModel.from_pretrained(
                 folder,
                 config=config,
                 dtype=torch.float32,
                 use_safetensors=True,
+                trust_remote_code=False,
                 ignore_mismatched_sizes=True,  # reported below, by name
                 output_loading_info=True,
             )
-    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except Exception as error:  # a damaged config raises whatever it meets first
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
             f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
             "and whole safetensors weights"
@@ -277,9 +364,32 @@ def load_backbone(folder: Path) -> nn.Module:
             f"{folder} lacks weights that its config asks for, or has them in another size ({named}): it was cut "
             "short, or its files belong to different models"
         )
+    extra = sorted(name for name in info["unexpected_keys"] if _is_of_backbone(name, model))
+    if extra:
+        named = ", ".join(extra[:3]) + (" ..." if len(extra) > 3 else "")
+        raise CheckpointError(
+            f"{folder} has weights that its config does not ask for ({named}): the config is of a smaller model; its "
+            "files belong to different models"
+        )
     if pooler:
         model.pooler = None
     return model
+
+
+def _is_of_backbone(name: str, model: nn.Module) -> bool:
+    """Whether weights of this name would be the transformer's own: a further layer, and not a pretraining head."""
+    own = name.removeprefix(f"{model.base_model_prefix}.")
+    return own.startswith(("encoder.layer.", "embeddings.")) and not own.endswith("position_ids")
+
+
+def converting_line(folder: Path | str) -> str:
+    """The command that writes a checkpoint again, with its weights as safetensors."""
+    there = f"{folder}-safetensors"
+    return (
+        'python -c "from transformers import AutoModel, AutoTokenizer; '
+        f"AutoModel.from_pretrained('{folder}').save_pretrained('{there}'); "
+        f"AutoTokenizer.from_pretrained('{folder}').save_pretrained('{there}')\""
+    )
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -292,9 +402,9 @@ def load_tokenizer(folder: Path) -> Any:
 
     try:
         with quiet_transformers():
-            tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0]
+            tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
+    except Exception as error:  # the tokenizers library raises nothing more particular
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")

@@ -9,7 +9,7 @@ config.json, ...          when finished: the encoder itself, so that the folder 
 """
 
 import json
-import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 from torch import Tensor
 
 from cselab.storage.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from cselab.storage.writing import PART, cannot_write, written_whole
 
 
 class RunFolderError(ValueError):
@@ -62,7 +63,7 @@ class RunFolder:
 
     def _check_content(self) -> None:
         names = sorted(file.name for file in self.path.iterdir())
-        others = [name for name in names if name != ".lock" and not name.endswith(".part")]
+        others = [name for name in names if name != ".lock" and not name.endswith(PART)]
         if others and "run.json" not in others:
             raise RunFolderError(
                 f"{self.path} holds something that is not a run ({', '.join(others[:3])}): choose an empty output"
@@ -105,7 +106,8 @@ class RunFolder:
         return found
 
     def append(self, row: Mapping[str, Any]) -> None:
-        with open(self.path / "history.jsonl", "a", encoding="utf-8") as file:
+        history = self.path / "history.jsonl"
+        with cannot_write(history), open(history, "a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
 
     def rewrite_history(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -130,8 +132,11 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what only an unfinished run needs."""
-        for file in (self.checkpoint, self.best, *self.path.glob("*.part")):
-            file.unlink(missing_ok=True)
+        for file in (self.checkpoint, self.best, *self.path.glob(f"*{PART}")):
+            if file.is_dir():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
 
 
 def _parse(text: str, file: Path) -> Any:
@@ -150,6 +155,5 @@ def _difference(before: Any, now: Any) -> str:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    with written_whole(path) as aside:
+        aside.write_text(text, encoding="utf-8")

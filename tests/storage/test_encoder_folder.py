@@ -2,10 +2,13 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules
 from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
@@ -347,14 +350,19 @@ def test_dense_weights_that_do_not_fit_are_named(saved):
         SentenceEncoder.from_pretrained(saved)
 
 
-def test_a_pickle_is_refused_with_advice(tmp_path):
-    write_checkpoint(tmp_path)
-    (tmp_path / "model.safetensors").unlink()
-    torch.save({}, tmp_path / "pytorch_model.bin")
+def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
+    folder = write_checkpoint(tmp_path / "old")
+    state = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(state, folder / "pytorch_model.bin")
     with pytest.raises(
-        CheckpointError, match=r"pytorch_model\.bin only, a pickle.* write it again with save_pretr"
-    ):
-        SentenceEncoder.from_pretrained(tmp_path)
+        CheckpointError, match=r"pytorch_model\.bin only, a pickle.*convert it: python -c"
+    ) as refused:
+        SentenceEncoder.from_pretrained(folder)
+    line = str(refused.value).split("convert it: python ")[1]
+    subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True)
+    converted = SentenceEncoder.from_pretrained(tmp_path / "old-safetensors")
+    assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
 
 
 # ------------------------------------------------------------------------------------ names

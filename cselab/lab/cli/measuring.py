@@ -77,6 +77,8 @@ def evaluate(
         typer.echo(json.dumps(scores.to_dict(), indent=1, allow_nan=False))
     else:
         print_table({record.key: _cells(record) for record in scores.records if record.key}, form)
+    for doubt in scores.doubts if form != "text" else ():
+        typer.echo(doubt, err=True)
     if json_file is not None:
         scores.to_json(json_file)
     if scores.failures:
@@ -276,7 +278,7 @@ def encode(
 
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
-    from cselab.storage.checkpoint import written_whole
+    from cselab.storage.writing import written_whole
 
     if writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
@@ -316,8 +318,6 @@ def search(
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=accelerator(device))
     vectors = model.encode([*lines.values(), *query], normalize_embeddings=True)
     numbers, found = list(lines), vectors[: len(lines)] @ vectors[len(lines) :].T
-    if not np.isfinite(found).all():
-        raise ValueError(f"{encoder} gives vectors that are not finite: nothing can be found with it")
     for column, asked in enumerate(query):
         nearest = np.argsort(-found[:, column], kind="stable")[:top]
         if len(query) > 1 and form == "text":

@@ -1,0 +1,398 @@
+"""Altered files, full disks, killed processes, numbers that are none: told in a sentence, and nothing is lost."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny import make_encoder, make_sentences, write_checkpoint
+from typer.testing import CliRunner
+
+from cselab import SentenceEncoder, TrainConfig, evaluate, train
+from cselab.data import STS_PAIRS, DataError, load_sts
+from cselab.encoder import CHARACTERS, TruncationWarning
+from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
+from cselab.lab import cli
+from cselab.lab.notebooks import run_notebooks
+from cselab.measures.degenerate import DegenerateEmbeddings
+from cselab.methods import METHODS, create_method
+from cselab.storage.errors import CheckpointError
+from cselab.storage.run_folder import RunFolderError
+
+CORPUS = make_sentences(40)
+CONFIG = TrainConfig(steps=4, batch_size=8, lr=1e-2, eval_every=2, precision="fp32")
+
+
+def pairs(seed):
+    sentences = make_sentences(24, seed)
+    return [
+        (a, b, float(row % 6)) for row, (a, b) in enumerate(zip(sentences[::2], sentences[1::2], strict=True))
+    ]
+
+
+def run(output, evaluator=None, config=CONFIG, callbacks=()):
+    encoder = make_encoder(layers=1)
+    return train(encoder, "simcse", CORPUS, config, evaluator, callbacks, output, show_progress_bar=False)
+
+
+def command(*arguments):
+    result = CliRunner().invoke(cli.app, list(map(str, arguments)))
+    assert isinstance(result.exception, SystemExit) and result.exit_code == 1, repr(result.exception)
+    assert len(result.stderr.splitlines()) == 1
+    return result.stderr
+
+
+def stop_at(step):
+    def stop(run, row):
+        if row["step"] == step:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+# ------------------------------------------------------------------------------------------ two dev sets
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (PairsEvaluator(pairs(1)), PairsEvaluator(pairs(2)), "another dev .sha256 was"),
+        (PairsEvaluator(pairs(1)), UnlabelledEvaluator(CORPUS), "another dev .sentences was None, now 40"),
+        (
+            UnlabelledEvaluator(CORPUS),
+            UnlabelledEvaluator(CORPUS[:30]),
+            "another dev .sentences was 40, now 30",
+        ),
+        (PairsEvaluator(pairs(1)), None, "another dev"),
+        (None, PairsEvaluator(pairs(1)), "another dev .was None, now"),
+    ],
+)
+def test_a_stopped_run_does_not_go_on_with_another_dev_set(first, second, said, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, first, callbacks=[stop_at(3)])
+    with pytest.raises(RunFolderError, match=said):
+        run(tmp_path, second)
+    assert run(tmp_path, first).resumed_from == 2
+
+
+# ------------------------------------------------------------------------------------------ a full disk
+
+ON_A_SMALL_DISK = """
+import os, sys
+sys.path.insert(0, {tests!r})
+import test_worst_day as t
+from cselab.storage.run_folder import RunFolder
+
+def fill(run, row):
+    if row["step"] == 3:
+        with open({disk!r} + "/filler", "wb", buffering=0) as filler:
+            try:
+                while True: filler.write(bytes(4096))
+            except OSError: pass
+
+try:
+    t.run({disk!r} + "/run", callbacks=[fill])
+    print("it fitted")
+except OSError as error:
+    print(error)
+os.remove({disk!r} + "/filler")
+again = t.run({disk!r} + "/run")
+print(again.resumed_from, again.encoder.weights_hash())
+"""
+
+
+def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    (tmp_path / "script.py").write_text(
+        ON_A_SMALL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk))
+    )
+    mount = f"mount -t tmpfs -o size=2m tmpfs {disk}"
+    line = ["unshare", "--mount", "sh", "-c", f"{mount} && exec {sys.executable} {tmp_path / 'script.py'}"]
+    if shutil.which("unshare") is None or subprocess.run([*line[:4], mount], capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here: that takes Linux and root")
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    done = subprocess.run(line, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    said, after = done.stdout.strip().splitlines()
+    assert said.startswith(f"{disk}/run") and "could not be written (no space left on the disk)" in said
+    assert "free some space and run the same command again" in said
+    assert after.split() == ["2", run(tmp_path / "whole").encoder.weights_hash()]
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Nothing more can be put on the disk."""
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("cselab.storage.writing.os.fsync", refuse)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "safetensors"])
+def test_vectors_are_written_aside_and_on_a_full_disk_the_old_ones_stay(full_disk, suffix, tmp_path):
+    encoder = write_checkpoint(tmp_path / "encoder")
+    (tmp_path / "corpus.txt").write_text("\n".join(CORPUS))
+    output = tmp_path / f"vectors.{suffix}"
+    output.write_bytes(b"from before")
+    said = command("encode", encoder, tmp_path / "corpus.txt", "--output", output)
+    assert f"{output} could not be written (no space left on the disk): free some space" in said
+    assert output.read_bytes() == b"from before" and not list(tmp_path.glob("*.part"))
+
+
+def test_an_encoder_that_cannot_be_saved_leaves_the_one_before(tmp_path, monkeypatch):
+    make_encoder(seed=1).save_pretrained(tmp_path)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("cselab.storage.encoder_folder._write_json", full)
+    with pytest.raises(OSError, match=r"could not be written \(no space left on the disk\)"):
+        make_encoder(seed=2).save_pretrained(tmp_path)
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
+# ------------------------------------------------------------------------------------------ killed while saving
+
+KILLED_WHILE_SAVING = """
+import os, sys
+sys.path.insert(0, {tests!r})
+import test_worst_day as t
+import cselab.storage.writing as writing
+moves, move = [], os.replace
+def replace(source, place):
+    if "saving.part" in str(source):
+        moves.append(place)
+        if len(moves) == {moves}: os._exit(9)
+    move(source, place)
+writing.os.replace = replace
+t.run({output!r})
+"""
+
+
+@pytest.mark.parametrize("moves", [1, 3, 5])
+def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, tmp_path):
+    output = tmp_path / "run"
+    script = KILLED_WHILE_SAVING.format(tests=str(Path(__file__).parent), output=str(output), moves=moves)
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    assert subprocess.run([sys.executable, "-c", script], env=environment).returncode == 9
+    assert (output / "saving.part").is_dir()
+    with pytest.raises(CheckpointError, match=r"no config\.json: it is a run that is not finished"):
+        SentenceEncoder.from_pretrained(output)
+    finished = run(output)
+    whole = run(tmp_path / "whole")
+    assert finished.encoder.weights_hash() == whole.encoder.weights_hash()
+    names = [{file.name for file in folder.iterdir()} for folder in (output, tmp_path / "whole")]
+    assert names[0] == names[1] and not any(name.endswith(".part") for name in names[0])
+
+
+# ------------------------------------------------------------------------------------------ altered files
+
+
+@pytest.fixture
+def finished(tmp_path):
+    return run(tmp_path / "run").output
+
+
+def test_altered_weights_of_a_finished_run_are_noticed(finished):
+    file = finished / "model.safetensors"
+    weights = load_file(file)
+    weights["embeddings.word_embeddings.weight"][7] += 0.01
+    save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is not the file that was saved here"):
+        SentenceEncoder.from_pretrained(finished)
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is not the file that was saved here"):
+        run(finished)
+
+
+def test_a_changed_vocabulary_is_noticed(finished):
+    file = finished / "tokenizer.json"
+    text = file.read_text()
+    assert '"cat"' in text and '"dog"' in text
+    file.write_text(text.replace('"cat"', '"xx"').replace('"dog"', '"cat"').replace('"xx"', '"dog"'))
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json is not the file that was saved here"):
+        SentenceEncoder.from_pretrained(finished)
+
+
+def test_a_change_on_purpose_is_accepted_when_it_is_said(finished):
+    weights = load_file(finished / "model.safetensors")
+    save_file({name: value + 0.5 for name, value in weights.items()}, finished / "model.safetensors",
+              metadata={"format": "pt"})  # fmt: skip
+    settings = json.loads((finished / "cselab.json").read_text())
+    del settings["sha256"]
+    (finished / "cselab.json").write_text(json.dumps(settings))
+    assert SentenceEncoder.from_pretrained(finished).encode(CORPUS[0]).shape == (8,)
+
+
+def test_weights_of_more_layers_than_the_config_has_are_noticed(tmp_path):
+    folder = write_checkpoint(tmp_path, layers=3)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 2}))
+    with pytest.raises(
+        CheckpointError, match=r"weights that its config does not ask for \(.*encoder\.layer\.2\."
+    ):
+        SentenceEncoder.from_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("cselab.json", "[]", "cselab.json is damaged: it holds"),
+        ("cselab.json", "{}", "cselab.json is damaged: 'pooling' is 'missing'"),
+        ("cselab.json", '{"pooling": "mea', "cselab.json is not valid JSON"),
+        ("cselab.json", '{"pooling": 7}', "cselab.json is damaged: 'pooling' is 7"),
+        ("cselab.json", b"\xff\xfe\x00", "cselab.json is not valid JSON"),
+        ("tokenizer.json", "{}", "no tokenizer that can be opened"),
+        ("tokenizer.json", '{"version": "1.0"', "no tokenizer that can be opened"),
+        ("config.json", "[]", "cannot be opened as an encoder"),
+        ("config.json", '{"model_type": "bert", "hidden_size": "wide"}', "cannot be opened as an encoder"),
+        ("2_Dense/config.json", "{}", "2_Dense: unknown activation None"),
+        (
+            "2_Dense/config.json",
+            '{"activation_function": "torch.nn.modules.activation.Tanh", "in_features": -1}',
+            "2_Dense/config.json is damaged: its sizes are",
+        ),
+    ],
+)
+def test_a_damaged_file_of_an_encoder_is_named_without_a_traceback(file, content, said, tmp_path):
+    config = TrainConfig(steps=1, batch_size=8, representation="head", precision="fp32")
+    run(tmp_path / "run", config=config)
+    (tmp_path / "run" / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert said in command("search", tmp_path / "run", Path(__file__), "a cat")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"cells": 3}', '{"nbformat": 4, "metadata": {}}'])
+def test_a_damaged_notebook_is_named(content, tmp_path):
+    (tmp_path / "00_tour.ipynb").write_text(content)
+    with pytest.raises(ValueError, match=r"00_tour\.ipynb is not a whole notebook"):
+        run_notebooks([], "smoke", {}, tmp_path / "out", folder=tmp_path)
+
+
+def test_code_that_a_folder_brings_is_neither_run_nor_asked_about(tmp_path, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("it asked"))
+    folder = write_checkpoint(tmp_path / "model")
+    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    config = json.loads((folder / "config.json").read_text())
+    config["auto_map"] = {
+        "AutoConfig": "evil.Config",
+        "AutoModel": "evil.Model",
+        "AutoTokenizer": "evil.Tokenizer",
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    assert SentenceEncoder.from_pretrained(folder).encode(CORPUS[0]).shape == (
+        8,
+    )  # its own BERT, without the code
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "evil"}))
+    with pytest.raises(CheckpointError, match="cannot be opened as an encoder"):
+        SentenceEncoder.from_pretrained(folder)
+    assert not (tmp_path / "ran").exists()
+
+
+# ------------------------------------------------------------------------------------------ numbers that are none
+
+
+def test_weights_that_are_not_numbers_give_no_vectors_and_no_score(tmp_path):
+    encoder = make_encoder()
+    with torch.no_grad():
+        encoder.backbone.encoder.layer[0].output.dense.bias[3] = float("nan")
+    with pytest.raises(DegenerateEmbeddings, match=r"hold such numbers \(.*layer\.0\.output\.dense\.bias\)"):
+        encoder.encode(CORPUS)
+    scores = evaluate(encoder, pairs(1))
+    assert scores.scores == {} and "not finite" in scores.failures["pairs"]
+    encoder.save_pretrained(tmp_path / "encoder")
+    (tmp_path / "corpus.txt").write_text("\n".join(CORPUS))
+    said = command("encode", tmp_path / "encoder", tmp_path / "corpus.txt", "--output", tmp_path / "v.npy")
+    assert "embeddings are not finite (NaN or Inf)" in said and not (tmp_path / "v.npy").exists()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_hyper_parameters_out_of_their_range_are_refused_when_the_method_is_made(name):
+    for parameter, default in METHODS[name].hyperparameters().items():
+        values = [float("nan"), float("inf"), "hot"]
+        values += [-1.0] if isinstance(default, float) and "weight" not in parameter else []
+        for value in values:
+            if isinstance(default, bool | str) and value != "hot":
+                continue
+            with pytest.raises(ValueError, match=rf"{parameter} of {name} is"):
+                create_method(name, **{parameter: value})
+    with pytest.raises(ValueError, match="m of focal is -1; it must be a number of at least 0"):
+        create_method("focal", m=-1)
+
+
+# ------------------------------------------------------------------------------------------ data
+
+
+def test_a_line_of_50_megabytes_is_cut_before_it_is_tokenised(monkeypatch):
+    encoder = make_encoder()
+    longest, tokenizer = [], type(encoder.tokenizer)
+    original = tokenizer.__call__
+
+    def measured(self, texts, *arguments, **options):
+        longest.append(max(map(len, texts)))
+        return original(self, texts, *arguments, **options)
+
+    monkeypatch.setattr(tokenizer, "__call__", measured)
+    line = "the cat " * 6_250_000
+    with pytest.warns(TruncationWarning, match="1 of 2 sentences were cut"):
+        vectors = encoder.encode([line, "the cat"])
+    encoder.tokenize([line, "the cat"], max_length=8)
+    assert longest == [CHARACTERS * encoder.max_length, CHARACTERS * 8]
+    with pytest.warns(TruncationWarning):
+        assert np.array_equal(vectors[0], encoder.encode("the cat " * encoder.max_length))
+
+
+@pytest.fixture
+def stsb(tmp_path):
+    """Writes STS-B with these lines in place of the first of the test part."""
+
+    def write(*fields):
+        folder = tmp_path / "STS" / "STSBenchmark"
+        folder.mkdir(parents=True, exist_ok=True)
+        for split, rows in STS_PAIRS["STS-B"].items():
+            sentences = make_sentences(40)
+            lines = [
+                [
+                    "main",
+                    "file",
+                    "2012",
+                    str(row),
+                    f"{row % 51 / 10}",
+                    sentences[row % 40],
+                    sentences[row % 39],
+                ]
+                for row in range(rows)
+            ]
+            lines[0] = list(fields) or lines[0]
+            (folder / f"sts-{split}.csv").write_text("".join("\t".join(line) + "\n" for line in lines))
+        return tmp_path
+
+    return write
+
+
+def test_sts_files_whose_columns_shifted_or_whose_scores_cannot_be_are_refused(stsb):
+    with pytest.raises(
+        DataError, match=r"sts-test\.csv, line 1: the score 17 is not between 0 and 5; are the col"
+    ):
+        load_sts("STS-B", stsb("main", "file", "2012", "5.0", "17", "a cat", "a dog"))
+    with pytest.raises(DataError, match="the score 'a cat' is not a number"):
+        load_sts("STS-B", stsb("file", "2012", "17", "5.0", "a cat", "a dog", "a dog"))
+    with pytest.raises(DataError, match=r"line 1: the score -0\.5 is not between 0 and 5"):
+        load_sts("STS-B", stsb("main", "file", "2012", "17", "-0.5", "a cat", "a dog"))
+
+
+def test_sts_of_another_text_never_scores_without_a_loud_word(stsb, tmp_path):
+    scores = evaluate(make_encoder(), "sts", stsb(), ["STS-B"])
+    loud = "STS-B was scored on unknown text: 1379 rows as published, but neither the published sentences nor scores"
+    assert loud in str(scores) and loud in scores.doubts[0]
+    encoder = write_checkpoint(tmp_path / "encoder")
+    line = ["evaluate", encoder, "--suite", "sts", "--task", "STS-B", "--data", tmp_path, "--format", "csv"]
+    result = CliRunner().invoke(cli.app, list(map(str, line)))
+    assert loud in result.stderr and "STS-B" in result.stdout
