@@ -63,7 +63,7 @@ def test_world_is_the_bundled_dev_pairs(world):
 def test_sts_b_dev_comes_from_the_folder(choice, tmp_path, world):
     evaluator, rest, said = dev_evaluator(choice, CORPUS, write_stsb_dev(tmp_path))
     assert (evaluator.pairs.name, evaluator.pairs.split, len(evaluator.pairs)) == ("STS-B", "dev", 1500)
-    assert rest == CORPUS and said == "STS-B dev"
+    assert rest == CORPUS and said == "STS-B dev (not the published text)"
 
 
 def test_auto_finds_the_folder_that_the_environment_names(tmp_path, monkeypatch, world):
