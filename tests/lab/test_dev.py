@@ -68,7 +68,7 @@ def test_sts_b_dev_comes_from_the_folder(choice, tmp_path, world):
 
 def test_auto_finds_the_folder_that_the_environment_names(tmp_path, monkeypatch, world):
     monkeypatch.setenv("CSELAB_DATA", str(write_stsb_dev(tmp_path)))
-    assert dev_evaluator("auto", CORPUS)[2] == "STS-B dev"
+    assert dev_evaluator("auto", CORPUS)[2] == "STS-B dev (not the published text)"
 
 
 def test_auto_takes_the_world_where_there_are_no_data(no_data, world):
