@@ -4,6 +4,7 @@
     EmbeddingMap          sentences as points, encoders side by side, over training steps
     LossLab               a batch's cosines while it trains, and what each loss wants of them
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
+    PairExplorer          two typed sentences: their cosine under each encoder, among those of graded pairs
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
@@ -17,6 +18,7 @@ from .embedding_map import EmbeddingMap
 from .linking import Link, link
 from .loss_lab import BatchWatch, LossLab
 from .noise_lab import NoiseLab
+from .pair_explorer import PairExplorer
 from .panel import Panel
 from .rank_lab import RankLab
 from .training_monitor import TrainingMonitor
@@ -30,6 +32,7 @@ __all__ = [
     "Link",
     "LossLab",
     "NoiseLab",
+    "PairExplorer",
     "Panel",
     "RankLab",
     "TrainingMonitor",

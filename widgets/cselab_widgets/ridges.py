@@ -107,10 +107,9 @@ def ridges(
     """
     grid = np.linspace(*limits, FINE)
     curves = [density(cosines[rows], grid) for rows in bands.rows]
-    highest = max(curve.max() for curve in curves)
     traces = []
     for level, (name, rows, color) in enumerate(zip(bands.names, bands.rows, bands.colors, strict=True)):
-        curve = level + TALL * curves[level] / highest
+        curve = level + TALL * curves[level] / curves[level].max()  # each as tall as the others
         common = {**placed, "showlegend": False}
         mean = float(cosines[rows].mean())
         traces.append(
@@ -151,13 +150,13 @@ def ridges(
 
 
 def ridge_axes(bands: Bands, limits: tuple[float, float], named: bool = True) -> tuple[dict, dict]:
-    """The axes for `ridges`; the names of the bands only where `named`."""
+    """The axes for `ridges`; what the bands are stands there only where `named` and the names leave room."""
     across = {"title": {"text": "cosine"}, "range": list(limits), "zeroline": False}
     up = {
         "range": [-0.25, len(bands) - 0.05],
         "tickvals": list(range(len(bands))),
-        "ticktext": list(bands.names) if named else [""] * len(bands),
-        "title": {"text": bands.title if named else ""},
+        "ticktext": list(bands.names),
+        "title": {"text": bands.title if named and len(max(bands.names, key=len)) < 8 else ""},
         "automargin": True,
         "showline": False,
         "ticks": "",
