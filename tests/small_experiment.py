@@ -26,5 +26,5 @@ def tiny_profile(steps=2):
         geometry="world",
         recipe={"steps": steps, "batch_size": 8, "lr": 3e-4, "eval_every": steps, "precision": "fp32"},
         pooling="cls",
-        time="seconds",
+        purpose="tests",
     )

@@ -52,6 +52,7 @@ class Row:
         posthoc: "centred", "without 4" (components), "whitening" or "flow", fitted on training sentences.
         reference: instead of an encoder: "random", "word overlap" or "static".
         recipe: fields of `TrainConfig` that differ from the profile's recipe.
+        against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
     label: str
@@ -63,6 +64,7 @@ class Row:
     posthoc: str | None = None
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    against: str | None = None
 
     @property
     def seeded(self) -> bool:
@@ -121,7 +123,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         labels = [row.label for row in self.all_rows]
-        for name in (self.baseline, *(label for direction in self.directions for label in direction.labels)):
+        named = [label for direction in self.directions for label in direction.labels]
+        for name in (self.baseline, *named, *(row.against for row in self.rows if row.against)):
             if name not in labels:
                 raise ValueError(f"{self.name}: no row is called {name!r}; the rows are: {', '.join(labels)}")
         if len(set(labels)) < len(labels):

@@ -28,7 +28,8 @@ declare(
             Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
             *(Row(_named("SimCSE", encoder), "simcse", encoder=encoder, published=f"SimCSE-{name}")
               for name, encoder in ENCODERS.items()),
-            *(Row(_named("Focal", encoder), "focal", encoder=encoder, published=f"SimCSE-{name} + Focal-InfoNCE")
+            *(Row(_named("Focal", encoder), "focal", encoder=encoder, published=f"SimCSE-{name} + Focal-InfoNCE",
+                  against=_named("SimCSE", encoder))
               for name, encoder in ENCODERS.items()),
         ),
         directions=(
@@ -69,7 +70,7 @@ declare(
         baseline="temperature 0.05",
         rows=tuple(
             Row(_named(f"temperature {tau}", encoder), "focal", {"temperature": float(tau)}, encoder=encoder,
-                published=(f"tau={tau}", name))
+                published=(f"tau={tau}", name), against=_named("temperature 0.05", encoder))
             for name, encoder in ENCODERS.items()
             for tau in TEMPERATURES
         ),
@@ -90,7 +91,7 @@ declare(
         baseline="m = 0.1",
         rows=tuple(
             Row(_named(f"m = {m}", encoder), "focal", {"m": float(m)}, encoder=encoder,
-                published=(f"m={m}", f"{name} STS-B"))
+                published=(f"m={m}", f"{name} STS-B"), against=_named("m = 0.1", encoder))
             for name, encoder in ENCODERS.items() if "base" in name
             for m in ("0.1", "0.2", "0.3", "0.4")
         ),

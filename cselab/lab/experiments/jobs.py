@@ -215,7 +215,25 @@ def _trained(
     ]
     best = run.best
     dev = {} if best is None else {f"{settings['dev']} dev": best["score"]}
+    dev |= _diversity(run, sentences[: config.batch_size])
     return {"scores": dev, "best_step": None if best is None else best["step"], "curve": curve}
+
+
+def _diversity(run: Any, sentences: list[str]) -> dict[str, float]:
+    """How far apart views of a sentence are after training (WhitenedCSE, Figure 1 d); nothing if they collapsed."""
+    import torch
+
+    from cselab.encoding import Encode
+    from cselab.measures import DegenerateEmbeddings, diversity
+
+    encoder = run.encoder.copy().train()  # a copy: a whitening head would go on with its estimates
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(run.config.seed)
+        views = run.method.views(Encode(encoder, run.config.max_length), sentences)
+        try:
+            return {"diversity": float(diversity([views.anchor, *views.positives]))}
+        except DegenerateEmbeddings:
+            return {}
 
 
 @cache

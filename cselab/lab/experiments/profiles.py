@@ -48,7 +48,7 @@ class Profile:
         geometry: the pairs on which alignment, uniformity and rank are measured: "world" or "STS-B" (dev).
         recipe: fields of `TrainConfig`.
         pooling: of every encoder, unless a row says otherwise.
-        time: how long the whole takes, in words.
+        purpose: what its numbers are good for.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Profile:
     geometry: str
     recipe: Mapping[str, Any]
     pooling: str
-    time: str
+    purpose: str
 
     @property
     def dev_measure(self) -> str:
@@ -86,7 +86,7 @@ PROFILES = {
             geometry="world",
             recipe={"steps": 4, "batch_size": 32, "lr": 3e-4, "eval_every": 4, "precision": "fp32"},
             pooling="cls",
-            time="seconds a job on one core",
+            purpose="a check that every row runs; its numbers answer nothing",
         ),
         Profile(
             name="classroom",
@@ -98,7 +98,7 @@ PROFILES = {
             geometry="STS-B",
             recipe={"steps": 200, "batch_size": 64, "lr": 3e-4, "eval_every": 20, "precision": "fp32"},
             pooling="cls",
-            time="three minutes a job on one core",
+            purpose="the bundled encoder, at a size for a laptop",
         ),
         Profile(
             name="paper",
@@ -117,7 +117,7 @@ PROFILES = {
             geometry="STS-B",
             recipe=PAPER_RECIPE,
             pooling="cls",
-            time="minutes to hours a job on a GPU",
+            purpose="the encoders and the corpus of the papers",
         ),
     )
 }

@@ -71,8 +71,9 @@ class Results:
 
         Columns: row, column (as published), measure (what ours is: another task where the data of the published one
         are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, where the
-        measure is the same), published_gain and gain (over the experiment's baseline, seed by seed) with
-        gain_low and gain_high (its 95 % interval), failed (seeds that broke down), note.
+        measure is the same), published_gain and gain (over the experiment's baseline, or the row's own, seed by
+        seed, for rows of the same encoder) with gain_low and gain_high (its 95 % interval), failed (seeds that broke
+        down), note.
         """
         from pandas import DataFrame
 
@@ -90,11 +91,13 @@ class Results:
         measure = self.measure(column)
         values = self.values(row.label, measure)
         cell = self.experiment.cell(row, column)
-        base = self.experiment.cell(self.experiment.row(self.experiment.baseline), column)
+        against = self.experiment.row(row.against or self.experiment.baseline)
+        comparable = against.label != row.label and against.encoder == row.encoder
+        base = self.experiment.cell(against, column) if comparable else None
         printed = None if cell is None else cell.value
         ours = mean(values.values()) if values else None
         same = measure == column.measure and printed is not None and ours is not None
-        gain, low, high = self._gain(row.label, measure)
+        gain, low, high = self._gain(row.label, against.label, measure) if comparable else (None, None, None)
         notes = [self.reasons.get(row.label, ""), cell.note if cell is not None else ""]
         return {
             "row": row.label,
@@ -106,9 +109,7 @@ class Results:
             "sd": stdev(values.values()) if len(values) > 1 else None,
             "n": len(values),
             "difference": ours - printed if same else None,
-            "published_gain": None
-            if base is None or base.value is None or printed is None
-            else printed - base.value,
+            "published_gain": _difference(printed, None if base is None else base.value),
             "gain": gain,
             "gain_low": low,
             "gain_high": high,
@@ -116,10 +117,11 @@ class Results:
             "note": "; ".join(filter(None, notes)),
         }
 
-    def _gain(self, label: str, measure: str) -> tuple[float | None, float | None, float | None]:
-        if label == self.experiment.baseline:
-            return None, None, None
-        pairs = _paired([self.values(label, measure), self.values(self.experiment.baseline, measure)])
+    def _gain(
+        self, label: str, against: str, measure: str
+    ) -> tuple[float | None, float | None, float | None]:
+        """The mean gain of a row over another, and its 95 % interval."""
+        pairs = _paired([self.values(label, measure), self.values(against, measure)])
         gains = np.array([mine - base for mine, base in pairs])
         if not len(gains):
             return None, None, None
@@ -180,21 +182,25 @@ class Results:
     def __str__(self) -> str:
         experiment, profile = self.experiment, self.profile
         base = profile.encoders["base"].name
-        table_of = experiment.published
+        table_of, reasons = experiment.published, dict.fromkeys(self.reasons.values())
         lines = [
             f"{experiment.name}: {experiment.question}",
             table_of.title if table_of is not None else "No published numbers.",
             f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
             f"{experiment.baseline!r} with their 95 % interval, paired by seed.",
+            f"{profile.name}: {profile.purpose}.",
             "",
             self.shown(),
             "",
             *(str(verdict) for verdict in self.verdicts()),
-            *(f"{label}: published only ({reason})" for label, reason in self.reasons.items()),
+            *(f"Published only, {reason}: {', '.join(self._with(reason))}" for reason in reasons),
         ]
         if self.other:
             lines.append(f"{self.other} lines of the results file have other settings and are not read.")
         return "\n".join(lines)
+
+    def _with(self, reason: str) -> list[str]:
+        return [label for label, found in self.reasons.items() if found == reason]
 
     def _repr_html_(self) -> str:
         said = "".join(f"<li>{verdict}</li>" for verdict in self.verdicts())
@@ -249,6 +255,10 @@ def _paired(rows: list[dict[int | None, float]]) -> list[tuple[float, ...]]:
     drawn = [row.keys() for row in rows if None not in row]
     seeds = sorted(set.intersection(*map(set, drawn))) if drawn else [None]
     return [tuple(row[None] if None in row else row[seed] for row in rows) for seed in seeds]
+
+
+def _difference(value: float | None, base: float | None) -> float | None:
+    return None if value is None or base is None else value - base
 
 
 def _shown(cell: Any, measure: str, digits: int) -> dict[str, str]:

@@ -36,10 +36,11 @@ declare(
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
             Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
             Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
-            Row("WhitenedCSE, large", "whitenedcse", encoder="large", published="WhitenedCSE-BERT_large"),
+            Row("WhitenedCSE, large", "whitenedcse", encoder="large", published="WhitenedCSE-BERT_large",
+                against="SimCSE, large"),
             Row("SimCSE, RoBERTa", "simcse", encoder="roberta", published="SimCSE-RoBERTa_base"),
             Row("WhitenedCSE, RoBERTa", "whitenedcse", {"num_groups": channels_a_group(3)}, encoder="roberta",
-                published="WhitenedCSE-RoBERTa_base"),
+                published="WhitenedCSE-RoBERTa_base", against="SimCSE, RoBERTa"),
         ),
         directions=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
     )
@@ -63,7 +64,13 @@ declare(
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
             Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
             Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
-            Row("WhitenedCSE, large", "whitenedcse", encoder="large", published="WhitenedCSE-BERT_large"),
+            Row(
+                "WhitenedCSE, large",
+                "whitenedcse",
+                encoder="large",
+                published="WhitenedCSE-BERT_large",
+                against="SimCSE, large",
+            ),
         ),
         directions=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
     )
@@ -195,8 +202,8 @@ declare(
 declare(
     Experiment(
         name="whitenedcse-figure1",
-        question="Does whitening spread the sentences out, beyond what contrast does (a to c)?",
-        columns=(Column("uniformity"), Column("mean_cosine"), Column("effective_rank")),
+        question="Does whitening spread sentences out beyond what contrast does, and views of a sentence?",
+        columns=(Column("uniformity"), Column("mean_cosine"), Column("effective_rank"), Column("diversity")),
         baseline="plain",
         rows=(SIMCSE, WHITENED),
         directions=(

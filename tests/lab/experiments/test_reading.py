@@ -122,3 +122,20 @@ def test_a_job_run_again_gives_the_recorded_number(small, tiny, tmp_path):
     second = run_experiment(small, tiny, [1], only=["warm"], folder=tmp_path / "b")
     assert first.lines["warm"][1]["scores"] == second.lines["warm"][1]["scores"]
     assert first.lines["warm"][1]["curve"] == second.lines["warm"][1]["curve"]
+
+
+def test_gains_are_taken_between_rows_of_one_encoder(tmp_path):
+    frame = beside("focal-table4", "paper", tmp_path)
+    assert cell(frame, "temperature 0.07, large", "STS-B")["published_gain"] == pytest.approx(80.43 - 79.11)
+    assert cell(frame, "temperature 0.07", "STS-B")["published_gain"] == pytest.approx(79.31 - 78.98)
+    first = cell(frame, "temperature 0.05", "STS-B")["published_gain"]
+    assert first is None or first != first
+
+
+def test_rows_that_cannot_run_are_named_together_with_their_reason(tmp_path):
+    said = str(read_results("focal-table5", "classroom", tmp_path))
+    assert "Published only, no roberta encoder under classroom: m = 0.1, roberta, m = 0.2, roberta" in said
+
+
+def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):
+    assert "its numbers answer nothing" in str(read_results("imsimcse-table1", "smoke", tmp_path))

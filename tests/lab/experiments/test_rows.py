@@ -33,7 +33,7 @@ def test_a_row_trains_and_has_a_dev_score(name, label):
     steps = []
     line = run_job(job.settings, (), "world", lambda step, total: steps.append((step, total)))
     assert line["failure"] is None and -100 < line["scores"][DEV] < 100
-    assert steps[-1] == (1, 1) and line["best_step"] == 1
+    assert steps[-1] == (1, 1) and line["best_step"] == 1 and line["scores"]["diversity"] > 0
 
 
 @pytest.mark.parametrize("label", ["word overlap", "plain, first 4 components removed", "plain, whitened"])
