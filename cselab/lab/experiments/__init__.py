@@ -10,7 +10,7 @@ jobs are lines of `results/<experiment>.<profile>.jsonl`, and are never computed
 See also: `cselab.lab.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
 
-from cselab.lab.experiments import comparison, focal, imsimcse, whitenedcse  # noqa: F401  (each declares its own)
+from cselab.lab.experiments import comparison, focal, imsimcse, survey, whitenedcse  # noqa: F401  (each declares its own)
 from cselab.lab.experiments.directions import Above, Order, Trend, Verdict
 from cselab.lab.experiments.experiment import EXPERIMENTS, Column, Experiment, Row, declare, get_experiment
 from cselab.lab.experiments.profiles import PROFILES, Profile, get_profile

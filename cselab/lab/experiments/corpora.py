@@ -23,14 +23,16 @@ FROM_LINE = 300_000
 WORDS = (5, 40)
 
 
-@lru_cache(maxsize=2)
-def corpus(name: str) -> list[str]:
-    """The sentences of a corpus.
+@lru_cache(maxsize=4)
+def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
+    """The rows of a corpus: sentences, or for a method with several columns tuples of texts, from the world alone.
 
     Raises:
         MissingFile: the text is not in the data folder; says where it was looked for.
     """
     kind, _, number = name.partition(":")
+    if columns != ("sentence",):
+        return _rows(columns, int(number))
     if kind == "world":
         return _world(int(number))
     if kind == "half-world":
@@ -41,6 +43,12 @@ def corpus(name: str) -> list[str]:
     if name == "wiki1m":
         return list(read_sentences(_found(WIKI_1M, "cselab data fetch wiki1m")))
     return list(read_sentences(name))
+
+
+def _rows(columns: tuple[str, ...], n: int) -> list:
+    from cselab.evaluators.world import the_world
+
+    return the_world().rows(columns, n)
 
 
 def _world(n: int) -> list[str]:

@@ -96,6 +96,7 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
     if row.posthoc is not None or row.method is not None:
         settings["corpus"] = profile.corpus
     if row.method is not None:
+        settings["columns"] = _columns(row, profile)
         recipe = {**profile.recipe, **backbone.recipe, **row.recipe}
         size = Size(backbone.width, recipe["batch_size"])
         settings |= {
@@ -108,12 +109,22 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
     return Job(row.label, seed if row.seeded else None, settings, suites, profile.geometry)
 
 
+def _columns(row: Row, profile: Profile) -> list[str]:
+    """What a row of the corpus holds for this method; more than a sentence comes from the world alone."""
+    from cselab.methods import METHODS
+
+    if row.method not in METHODS:
+        raise NotPossible(f"the method {row.method!r} is not there yet")
+    columns = list(METHODS[row.method].columns)
+    if columns != ["sentence"] and not profile.corpus.startswith(("world:", "half-world:")):
+        raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)}")
+    return columns
+
+
 def _parameters(row: Row, size: Size) -> dict[str, Any]:
     """All hyper-parameters of the row's method for this size, so that a default that changes is another job."""
     from cselab.methods import METHODS, create_method
 
-    if row.method not in METHODS:
-        raise NotPossible(f"the method {row.method!r} is not there yet")
     known = inspect.signature(METHODS[row.method]).parameters
     missing = [name for name in row.parameters if name not in known]
     if missing:
@@ -145,16 +156,16 @@ def run_job(
     encoder = _encoder(settings)
     if hasattr(encoder, "weights_hash"):
         line["encoder_hash"] = encoder.weights_hash()
-    sentences = _sentences(settings["corpus"]) if "corpus" in settings else []
-    if sentences:
-        line["corpus_hash"] = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
+    sentences = _corpus(settings["corpus"]) if "corpus" in settings else []
     if "method" in settings:
+        rows = _corpus(settings["corpus"], tuple(settings["columns"]))
         try:
-            line |= _trained(encoder, sentences, settings, report)
+            line |= _trained(encoder, rows, settings, report)
         except ArithmeticError as reason:  # diverged: with the same settings it always would
             line["failure"] = str(reason)
     if line["failure"] is None:
         if settings.get("posthoc"):
+            line["corpus_hash"] = _hash(sentences)
             encoder = _transformed(encoder, settings["posthoc"], sentences[:FIT_ON])
         measured = _measured(encoder, suites, geometry)
         line["scores"] |= measured["scores"]
@@ -167,10 +178,15 @@ def run_job(
     }
 
 
-def _sentences(name: str) -> list[str]:
+def _corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
     from cselab.lab.experiments.corpora import corpus
 
-    return corpus(name)
+    return corpus(name, columns)
+
+
+def _hash(rows: list) -> str:
+    texts = (row if isinstance(row, str) else "\t".join(row) for row in rows)
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def _encoder(settings: dict[str, Any]) -> Any:
@@ -186,7 +202,7 @@ def _encoder(settings: dict[str, Any]) -> Any:
 
 
 def _trained(
-    encoder: Any, sentences: list[str], settings: dict[str, Any], report: Report | None
+    encoder: Any, sentences: list, settings: dict[str, Any], report: Report | None
 ) -> dict[str, Any]:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
@@ -216,10 +232,15 @@ def _trained(
     best = run.best
     dev = {} if best is None else {f"{settings['dev']} dev": best["score"]}
     dev |= _diversity(run, sentences[: config.batch_size])
-    return {"scores": dev, "best_step": None if best is None else best["step"], "curve": curve}
+    return {
+        "scores": dev,
+        "best_step": None if best is None else best["step"],
+        "curve": curve,
+        "corpus_hash": _hash(sentences),
+    }
 
 
-def _diversity(run: Any, sentences: list[str]) -> dict[str, float]:
+def _diversity(run: Any, sentences: list) -> dict[str, float]:
     """How far apart views of a sentence are after training (WhitenedCSE, Figure 1 d); nothing if they collapsed."""
     import torch
 

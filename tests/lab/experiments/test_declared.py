@@ -15,9 +15,20 @@ from cselab.lab.experiments import (
 from cselab.lab.experiments.experiment import AVERAGE, Size, channels_a_group
 from cselab.lab.experiments.imsimcse import missing_rank
 from cselab.lab.experiments.jobs import jobs
+from cselab.lab.experiments.survey import SYSTEMS
 from cselab.lab.published import published_table
 
-SURVEY = {"is_bert", "ct", "consert", "dclr", "arccse", "mocose", "scd", "diffcse", "dimension_wise"}
+SURVEY = {
+    "scd",
+    "dimension_wise",
+    "is_bert",
+    "ct",
+    "mocose",
+    "arccse",
+    "mixcse_diffcse",
+    "sncse",
+    *SYSTEMS.values(),
+}
 """Methods of rows that are declared now and run once they are registered."""
 
 
@@ -64,6 +75,7 @@ def test_every_table_with_something_to_run_is_declared():
     assert declared >= {("whitenedcse", number) for number in range(1, 7)}
     assert declared >= {("imsimcse", number) for number in range(1, 6)}
     assert declared >= {("focal", number) for number in range(2, 6)}
+    assert declared >= {("survey", number) for number in (8, 9, 10)}
 
 
 def test_every_readable_number_of_the_ablation_tables_has_its_row():

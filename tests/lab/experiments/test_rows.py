@@ -93,6 +93,20 @@ def test_a_corpus_is_the_same_each_time_and_missing_text_says_where_it_was_looke
         corpus("half-world:10")
 
 
+def test_a_method_of_several_columns_gets_its_rows_from_the_world():
+    from dataclasses import replace
+
+    from cselab.lab.experiments import Column, Experiment, Row
+    from cselab.lab.experiments.jobs import NotPossible
+
+    mine = Experiment("mine", "?", (Row("triplets", "supervised_simcse"),), (Column(DEV),))
+    job = job_of(mine, mine.row("triplets"), tiny_profile(1), seed=0)
+    assert job.settings["columns"] == ["sentence", "entailment", "contradiction"]
+    assert run_job(job.settings, (), "world")["scores"].keys() >= {DEV}
+    with pytest.raises(NotPossible, match="wiki1m has no rows of sentence, entailment, contradiction"):
+        job_of(mine, mine.row("triplets"), replace(tiny_profile(), corpus="wiki1m"), seed=0)
+
+
 def test_half_of_the_mixed_corpus_is_of_the_world(monkeypatch, tmp_path):
     text = [f"line {number} of the encyclopedia says something" for number in range(300_020)]
     (tmp_path / "simplewiki.txt").write_text("\n".join(text))

@@ -1,0 +1,89 @@
+"""The survey: its tables 8 (similarity), 9 (transfer) and 10 (clustering), each system trained here where it can be."""
+
+from cselab.lab.experiments.directions import Above
+from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
+
+PAPER = "survey"
+
+WITHOUT_TRAINING = (
+    Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),
+    Row("plain, [CLS]", pooling="cls", published="BERT_base ([CLS])"),
+    Row("plain, first-last average", pooling="emb_last_mean", published="BERT_base (first-last-avg.)"),
+    Row("plain, mean of tokens", pooling="mean", published="BERT_base (avg.)"),
+)
+SYSTEMS = {
+    "SR-BERT": "sr_bert",
+    "BT-BERT": "bt_bert",
+    "TSFC-BERT": "consert",
+    "SimCSE": "simcse",
+    "ESimCSE-SimCLR": "esimcse",
+    "DCPCSE": "dcpcse",
+    "PT-BERT": "pt_bert",
+    "PromptBERT": "promptbert",
+    "AdCSE": "adcse",
+    "MixCSE": "mixcse",
+    "DCLR": "dclr",
+    "DiffCSE": "diffcse",
+    "SNCSE-Dropout": "sncse_dropout",
+    "EASE": "ease",
+    "MCSE": "mcse",
+}
+"""The survey's systems, and the methods that stand for them."""
+
+TRAINED = tuple(Row(name, method, published=name) for name, method in SYSTEMS.items())
+
+declare(
+    Experiment(
+        name="survey-table8",
+        question="Which of the survey's systems is best on sentence similarity?",
+        paper=PAPER,
+        table=8,
+        columns=SEVEN,
+        baseline="SimCSE",
+        rows=(
+            *WITHOUT_TRAINING,
+            Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT-flow"),
+            Row("whitening", pooling="emb_last_mean", posthoc="whitening", published="BERT-whitening"),
+            *TRAINED,
+            Row("SNCSE", "sncse", published="SNCSE"),
+            Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"),
+        ),
+        directions=(
+            Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
+            Above("MixCSE is above SimCSE", "MixCSE", "SimCSE"),
+            Above("DCLR is above SimCSE", "DCLR", "SimCSE"),
+            Above("synonyms as positives cost points", "SimCSE", "SR-BERT"),
+        ),
+    )
+)
+
+declare(
+    Experiment(
+        name="survey-table9",
+        question="Which of the survey's systems is best where a classifier is trained on the vectors?",
+        paper=PAPER,
+        table=9,
+        columns=tuple(Column(name, name) for name in ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")),
+        suites=("transfer",),
+        baseline="SimCSE",
+        rows=(*WITHOUT_TRAINING, *TRAINED),
+        directions=(Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),),
+    )
+)
+
+declare(
+    Experiment(
+        name="survey-table10",
+        question="Which of the survey's systems is best for clustering short texts?",
+        paper=PAPER,
+        table=10,
+        columns=tuple(
+            Column(name, name)
+            for name in ("AgNews", "SearchSnippets", "StackOverflow", "Biomedical", "Tweet", "GoogleNews")
+        ),
+        suites=("clustering",),
+        baseline="SimCSE",
+        rows=(*WITHOUT_TRAINING, *TRAINED),
+        directions=(Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),),
+    )
+)
