@@ -60,8 +60,8 @@ def _world(n: int) -> list[str]:
 def _simple_wikipedia(n: int) -> list[str]:
     path = _found(SIMPLE_WIKIPEDIA, "a text of Simple English Wikipedia, a sentence a line")
     lines = islice(read_sentences(path), FROM_LINE, None)
-    short = (line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1])
-    return list(islice(short, n))
+    short = [line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1]]
+    return short[:: max(1, len(short) // n)][:n]  # from all over the file: neighbours are on one subject
 
 
 def _found(places: tuple[str, ...], how: str) -> Path:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cselab.bundled import ASSETS, CHECKSUMS
+from cselab.lab.recipes import recipe
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,8 @@ PROFILES = {
             seeds=(0, 1, 2, 3, 4),
             suites=("world", "sts"),
             geometry="STS-B",
-            recipe={"steps": 200, "batch_size": 64, "lr": 3e-4, "eval_every": 20, "precision": "fp32"},
-            pooling="cls",
+            recipe=recipe("mini").settings(),
+            pooling=recipe("mini").pooling,
             purpose="the bundled encoder, at a size for a laptop",
         ),
         Profile(

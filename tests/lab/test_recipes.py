@@ -1,0 +1,36 @@
+"""The recipes of the bundled encoders: one place, read by experiments, benchmarks and notebooks."""
+
+import pytest
+
+from cselab import TrainConfig
+from cselab.bundled import BUNDLED
+from cselab.lab.experiments import PROFILES
+from cselab.lab.recipes import RECIPES, recipe
+
+
+def test_each_bundled_encoder_has_a_recipe():
+    assert sorted(RECIPES) == sorted(BUNDLED)
+
+
+def test_a_recipe_is_a_training_configuration_with_changes_of_ones_own():
+    config = recipe("mini").config(seed=3, steps=7)
+    assert isinstance(config, TrainConfig)
+    assert (config.seed, config.steps, config.lr) == (3, 7, RECIPES["mini"].lr)
+
+
+def test_training_is_looked_at_on_the_way_and_in_float32():
+    for found in RECIPES.values():
+        assert 2 * found.eval_every <= found.steps
+        assert found.precision == "fp32"
+
+
+def test_the_classroom_experiments_train_by_the_recipe_of_their_encoder():
+    classroom = PROFILES["classroom"]
+    mini = recipe(classroom.encoders["base"].name)
+    assert classroom.recipe == mini.settings()
+    assert classroom.pooling == mini.pooling
+
+
+def test_an_unknown_encoder_is_told_which_have_one():
+    with pytest.raises(ValueError, match="no recipe for the encoder 'maxi'; there is one for mini, micro"):
+        recipe("maxi")
