@@ -1,11 +1,17 @@
 """One file a method: how its views are made, how they are contrasted. `METHODS` knows them by name."""
 
 from cselab.encoding import Encode
+from cselab.methods.arccse import ArcCSE
 from cselab.methods.barlow_twins import BarlowTwins
 from cselab.methods.base import FAMILIES, METHODS, Method, Views, create_method, get_method, register
+from cselab.methods.bt_bert import BTBERT
 from cselab.methods.cards import CARDS
+from cselab.methods.clear import CLEAR
+from cselab.methods.consert import ConSERT
 from cselab.methods.contrastive import Contrastive
+from cselab.methods.ct import CT
 from cselab.methods.dclr import DCLR
+from cselab.methods.esimcse import ESimCSE
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
 from cselab.methods.mixcse import MixCSE
@@ -13,19 +19,28 @@ from cselab.methods.noise import Noise
 from cselab.methods.pairsupcon import PairSupCon
 from cselab.methods.recipe import Recipe
 from cselab.methods.simcse import SimCSE
+from cselab.methods.sr_bert import SRBERT
 from cselab.methods.supervised_simcse import SupervisedSimCSE
+from cselab.methods.switch_case import SwitchCase
 from cselab.methods.uscal import USCAL
 from cselab.methods.vascl import VaSCL
 from cselab.methods.whitenedcse import WhitenedCSE
 
 __all__ = [
+    "BTBERT",
     "CARDS",
+    "CLEAR",
+    "CT",
     "DCLR",
     "FAMILIES",
     "METHODS",
+    "SRBERT",
     "USCAL",
+    "ArcCSE",
     "BarlowTwins",
+    "ConSERT",
     "Contrastive",
+    "ESimCSE",
     "Encode",
     "Focal",
     "ImSimCSE",
@@ -36,6 +51,7 @@ __all__ = [
     "Recipe",
     "SimCSE",
     "SupervisedSimCSE",
+    "SwitchCase",
     "VaSCL",
     "Views",
     "WhitenedCSE",

@@ -43,6 +43,9 @@ SIMCSE_RECIPES = {
 }
 """Unsupervised SimCSE's; Focal-InfoNCE prints the same (its Table 1)."""
 
+SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5)}
+"""The survey's Table 7: one batch size and rate for every method that is written on SimCSE's code."""
+
 IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
 """ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""
 

@@ -324,6 +324,14 @@ class World:
             table[verbs[0]] = verbs
         return {first: words for first, words in table.items() if len(words) > 1}
 
+    def antonyms(self) -> dict[str, tuple[str, ...]]:
+        """The words of opposite meaning of every adjective, adverb, time and quantity that has some."""
+        known, found = self.lexicon.words, {}
+        for word in known.values():
+            for one in word.words if word.opposite in known else ():
+                found[one] = tuple(dict.fromkeys((*found.get(one, ()), *known[word.opposite].words)))
+        return found
+
     def hypernyms(self) -> dict[str, str]:
         """The next broader noun of every noun that has one."""
         said = [noun for noun in self.lexicon.nouns.values() if noun.said and noun.hypernym]

@@ -24,6 +24,13 @@ LOSSES = {  # name -> (number of views, a function of the list of views)
     "off_dropout": (3, on_all(losses.off_dropout_info_nce, temperature=0.1, m=0.9)),
     "multi_positive, outside": (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1)),
     "multi_positive, inside": (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1, "inside")),
+    "nt_xent": (2, on_all(losses.nt_xent, temperature=0.1)),
+    "debiased": (2, on_all(losses.debiased_info_nce, temperature=0.5, prior=0.1)),
+    "sup_con, own classes": (2, lambda v: losses.sup_con(*v, torch.arange(len(v[0])), 0.1)),
+    "pair_margin": (2, lambda v: losses.pair_margin(*v, torch.ones(len(v[0])).bool(), 1.0)),
+    "triplet": (3, lambda v: losses.triplet(v[0], v[1], -v[2], 90.0)),
+    "triplet, cosine": (3, lambda v: losses.triplet(v[0], v[1], -v[2], 2.5, "cosine")),
+    "n_pair": (2, on_all(losses.n_pair)),
     "focal": (2, on_all(losses.focal_info_nce, temperature=0.1, m=0.3)),
     "focal, detached": (2, on_all(losses.focal_info_nce, temperature=0.1, m=0.3, detach=True)),
     "arc_con": (2, on_all(losses.arc_con, temperature=0.1, margin=0.2)),
@@ -36,13 +43,14 @@ LOSSES = {  # name -> (number of views, a function of the list of views)
 }
 PRINTED = (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1, "inside_printed"))
 BETWEEN_DIMENSIONS = ("dimension_contrastive, released", "dimension_contrastive, paper", "barlow_twins")
+OF_LENGTHS = ("pair_margin", "triplet", "n_pair")  # distances and dot products
 
 every_loss = pytest.mark.parametrize(("count", "loss"), [*LOSSES.values(), PRINTED], ids=[*LOSSES, "printed"])
 pulling_losses = pytest.mark.parametrize(("count", "loss"), LOSSES.values(), ids=LOSSES)
 cosine_losses = pytest.mark.parametrize(
     ("count", "loss"),
-    [each for name, each in LOSSES.items() if name not in BETWEEN_DIMENSIONS] + [PRINTED],
-    ids=[name for name in LOSSES if name not in BETWEEN_DIMENSIONS] + ["printed"],
+    [each for name, each in LOSSES.items() if name not in BETWEEN_DIMENSIONS + OF_LENGTHS] + [PRINTED],
+    ids=[name for name in LOSSES if name not in BETWEEN_DIMENSIONS + OF_LENGTHS] + ["printed"],
 )
 half_types = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 
@@ -199,6 +207,9 @@ def two(function, /, **options):
         two(losses.focal_info_nce, m=0.3),
         two(losses.arc_con, margin=0.1),
         two(losses.dimension_contrastive),
+        two(losses.nt_xent),
+        two(losses.debiased_info_nce, prior=0.1),
+        two(losses.sup_con, labels=torch.arange(3)),
     ],
     ids=lambda call: call.func.__name__,
 )

@@ -1,0 +1,51 @@
+"""Tokens behind [MASK]: contiguous spans of several lengths, or single tokens as BERT's pretraining has them."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from cselab.augmentations.inner import inner_tokens
+
+
+def mask_spans(
+    tokens: Mapping[str, Tensor], shares: Sequence[float], generator: torch.Generator, mask: int
+) -> list[dict[str, Tensor]]:
+    """For each share the tokens with one span of that share of each sentence masked; longer spans hold the shorter.
+
+    What can be read with 40 % masked can then be read with 20 % masked: ArcCSE's triplets (Zhang et al. 2022).
+
+    Args:
+        tokens: what `Encode.tokens` gives.
+        shares: of each sentence's own tokens, at least one token.
+        generator: what draws where, on the CPU.
+        mask: the id of [MASK].
+    """
+    inner = inner_tokens(tokens)
+    count = inner.sum(1, keepdim=True)
+    drawn = torch.rand(len(inner), 1, generator=generator).to(inner.device)
+    rank = inner.cumsum(1) - 1
+    views = []
+    for share in shares:
+        length = (share * count).round().clamp(min=1)
+        start = (drawn * (count - length + 1)).floor()
+        hidden = inner & (rank >= start) & (rank < start + length)
+        views.append({**tokens, "input_ids": tokens["input_ids"].masked_fill(hidden, mask)})
+    return views
+
+
+def mask_tokens(
+    tokens: Mapping[str, Tensor], share: float, generator: torch.Generator, mask: int, vocabulary: int
+) -> tuple[dict[str, Tensor], Bool[Tensor, "n t"]]:
+    """The tokens as BERT's pretraining changes them, and which are to be guessed.
+
+    Of each sentence's own tokens `share` (15 % in BERT), rounded up, are chosen; of these 80 % become [MASK], 10 % a
+    random token, 10 % stay (Devlin et al. 2019).
+    """
+    inner, ids = inner_tokens(tokens), tokens["input_ids"]
+    drawn, kind, others = (torch.rand(inner.shape, generator=generator).to(ids.device) for _ in range(3))
+    ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
+    chosen = inner & (ranks < (share * inner.sum(1, keepdim=True)).ceil())
+    changed = torch.where(kind < 0.8, mask, torch.where(kind < 0.9, (others * vocabulary).long(), ids))
+    return {**tokens, "input_ids": torch.where(chosen, changed, ids)}, chosen

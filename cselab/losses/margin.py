@@ -1,0 +1,100 @@
+"""The first contrastive losses: distances of pairs and of triplets, with a margin."""
+
+from typing import Literal
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from cselab.losses.inputs import as_views, require_one_of, require_positive
+from cselab.losses.result import Loss
+
+
+def pair_margin(
+    first: Float[Tensor, "n d"], second: Float[Tensor, "n d"], equal: Bool[Tensor, " n"], margin: float
+) -> Loss:
+    """Pairs of one class come together, pairs of two are pushed apart until a margin lies between them.
+
+        l_i = |f_i - g_i|^2                        where equal_i,
+              max(0, margin - |f_i - g_i|)^2       elsewhere
+
+    and the mean over i. The survey's Table 1, "pair loss" (Chopra et al. 2005). Distances are Euclidean, so the lengths
+    of the vectors count; normalise them for a margin that means the same everywhere.
+
+    Args:
+        first, second: `[N, d]`, N >= 2; row i of both is a pair.
+        equal: `[N]`, whether the two of a pair belong together.
+        margin: the distance that is enough for those that do not.
+
+    Returns:
+        The term `pair_margin`, at least 0.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, fewer than two rows, another number of labels, a margin not above 0.
+
+    See also:
+        triplet: compares two distances of one anchor.
+        info_nce: has as many negatives as the batch.
+
+    Example:
+        >>> import torch
+        >>> first, second = torch.zeros(2, 1), torch.tensor([[3.0], [1.0]])
+        >>> pair_margin(first, second, torch.tensor([True, False]), margin=2.0).total    # (3^2 + (2 - 1)^2) / 2
+        tensor(5.)
+    """
+    first, second = as_views({"first": first, "second": second})
+    require_positive("margin", margin)
+    if equal.shape != first.shape[:1]:
+        raise ValueError(f"equal has shape {list(equal.shape)}; it must be [{len(first)}], one label a pair")
+    distance = (first - second).norm(dim=1)
+    return Loss({"pair_margin": distance.where(equal, (margin - distance).clamp(min=0)).square().mean()})
+
+
+def triplet(
+    anchor: Float[Tensor, "n d"],
+    positive: Float[Tensor, "n d"],
+    negative: Float[Tensor, "n d"],
+    margin: float,
+    distance: Literal["squared", "cosine"] = "squared",
+) -> Loss:
+    """The positive should be nearer to the anchor than the negative is, by a margin.
+
+        l_i = max(0, D(anchor_i, positive_i) - D(anchor_i, negative_i) + margin)
+
+    and the mean over i. The survey's Table 1 (Schroff et al. 2015) with D the squared Euclidean distance, "squared";
+    with "cosine" D = 1 - cos, the form of ArcCSE.
+
+    Args:
+        anchor, positive, negative: `[N, d]`, N >= 2; row i of all three is a triplet.
+        margin: at least 0.
+        distance: what D is.
+
+    Returns:
+        The term `triplet`, at least 0.
+
+    Raises:
+        TypeError: a view is not a floating-point tensor.
+        ValueError: the shapes differ, fewer than two rows, a margin below 0, an unknown distance.
+
+    See also:
+        pair_margin: one distance at a time.
+
+    Example:
+        >>> import torch
+        >>> anchor, near, far = torch.zeros(2, 1), torch.ones(2, 1), torch.tensor([[3.0], [1.0]])
+        >>> triplet(anchor, near, far, margin=1.0).total    # (max(0, 1 - 9 + 1) + (1 - 1 + 1)) / 2
+        tensor(0.5000)
+    """
+    views = as_views({"anchor": anchor, "positive": positive, "negative": negative})
+    require_one_of("distance", distance, ("squared", "cosine"))
+    if not margin >= 0:
+        raise ValueError(f"margin is {margin!r}; it must be a number of at least 0")
+    near, far = (_distance(views[0], other, distance) for other in views[1:])
+    return Loss({"triplet": (near - far + margin).clamp(min=0).mean()})
+
+
+def _distance(one: Float[Tensor, "n d"], other: Float[Tensor, "n d"], distance: str) -> Float[Tensor, " n"]:
+    if distance == "cosine":
+        return 1 - F.cosine_similarity(one, other)
+    return (one - other).square().sum(1)

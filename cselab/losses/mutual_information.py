@@ -1,0 +1,51 @@
+"""Jensen-Shannon mutual information between the parts of a sentence and the whole of it."""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from cselab.losses.inputs import full_precision, widen
+from cselab.losses.result import Loss
+
+
+def mutual_information(
+    parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: Float[Tensor, "n d"]
+) -> Loss:
+    """The vector of a sentence should know its own parts from those of other sentences.
+
+        l = mean_{i, a} sp( -F_ia . E_i )  +  mean_{j != i, a} sp( F_ja . E_i ),     sp(x) = log(1 + e^x)
+
+    F_ia the vector of part a (a token in its context) of sentence i, E_i the vector of sentence i. Minus the
+    Jensen-Shannon estimate of the mutual information between the two, up to a constant: IS-BERT (Zhang et al.
+    2020), after Deep InfoMax; the "MI loss" of the survey's section 2.1.2. Raw dot products: lengths count.
+
+    Args:
+        parts: `[N, T, d]`, N >= 2.
+        seen: `[N, T]`, which parts there are.
+        whole: `[N, d]`.
+
+    Returns:
+        The term `mutual_information`, above 0; 2 log 2 where all dot products are 0.
+
+    Raises:
+        ValueError: fewer than two sentences, shapes that do not go together.
+
+    See also:
+        info_nce: another lower bound, between two vectors of a sentence.
+
+    Example:
+        >>> import torch
+        >>> mutual_information(torch.zeros(2, 3, 4), torch.ones(2, 3).bool(), torch.zeros(2, 4)).total
+        tensor(1.3863)
+    """
+    if len(whole) < 2 or parts.shape[:2] != seen.shape or parts[:, 0].shape != whole.shape:
+        raise ValueError(
+            f"parts has shape {list(parts.shape)}, seen {list(seen.shape)}, whole {list(whole.shape)}; they must be "
+            "[N, T, d], [N, T] and [N, d], with at least two sentences"
+        )
+    parts, whole = widen(parts, whole)
+    with full_precision(whole):
+        dots = parts[seen] @ whole.T
+    own = seen.nonzero()[:, :1] == torch.arange(len(whole), device=seen.device)
+    return Loss({"mutual_information": F.softplus(-dots[own]).mean() + F.softplus(dots[~own]).mean()})

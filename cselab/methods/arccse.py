@@ -1,0 +1,55 @@
+"""ArcCSE (Zhang et al. 2022): an angle to spare between positives, and masked copies in order."""
+
+from collections.abc import Sequence
+from math import pi
+from typing import Any
+
+from cselab.augmentations import mask_spans
+from cselab.encoding import Encode
+from cselab.losses import Loss, arc_con, triplet
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegative, Share
+from cselab.methods.recipe import SIMCSE_RECIPES
+
+
+@register("arccse", "ArcCSE")
+class ArcCSE(Contrastive):
+    """InfoNCE with a margin between angles, and a triplet of the sentence with less and more of it masked.
+
+        l = ArcCon( h, h* )_m  +  weight * mean_i max(0, s(h_i, h''_i) - s(h_i, h'_i) + triplet_margin)
+
+    ArcCon is the survey's Eq. 2, s the cosine; h' is the sentence with one span of 20 % of its tokens masked, h''
+    with 40 %, of which the 20 % are a part. No code was released. Of the constants, temperature, the two shares and the
+    form of the loss are in the texts at hand; `margin` (degrees), `weight` and `triplet_margin` are values to
+    begin with, not the paper's word.
+
+    See also: `cselab.losses.arc_con`; `cselab.augmentations.mask_spans`.
+    """
+
+    family = "loss"
+    margin: NonNegative = 10.0
+    weight: NonNegative = 0.1
+    triplet_margin: NonNegative = 0.1
+    less: Share = 0.2
+    more: Share = 0.4
+
+    recipes = SIMCSE_RECIPES
+
+    def prepare(self, encoder) -> None:
+        super().prepare(encoder)
+        if not self.less < self.more:
+            raise ValueError(
+                f"less masks fewer tokens than more, got less={self.less} and more={self.more}: make less the smaller"
+            )
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        tokens = encode.tokens(batch)
+        mask = encode.encoder.tokenizer.mask_token_id
+        less, more = mask_spans(tokens, (self.less, self.more), self.generator, mask)
+        anchor, positive, near, far = encode(tokens, tokens, less, more)
+        return Views(anchor, positive, near=near, far=far)
+
+    def loss(self, v: Views) -> Loss:
+        pairs = arc_con(v.anchor, v.positive, self.temperature, self.margin * pi / 180)
+        return pairs + self.weight * triplet(v.anchor, v.near, v.far, self.triplet_margin, "cosine")

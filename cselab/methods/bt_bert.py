@@ -1,0 +1,30 @@
+"""BT-BERT (Xu et al. 2023, the survey's own): a sentence and its back-translation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.recipe import SURVEY_RECIPES
+
+
+@register("bt_bert", "BT-BERT")
+class BTBERT(Contrastive):
+    """The sentence, and the same meaning in other words; dropout in both.
+
+        l_i = InfoNCE( f(x_i), f(paraphrase_i) )                               survey section 3.2.2 and Eq. 1
+
+    The survey translated its corpus into another language (it does not say which) and back. Here rows bring the
+    paraphrase: the world makes true ones, a user's file has whatever a translation system gave.
+
+    See also: `SRBERT`, which changes single words; `CERT`, which contrasts such views with a queue.
+    """
+
+    family = "extra data"
+    columns = ("sentence", "paraphrase")
+
+    recipes = SURVEY_RECIPES
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        return Views(*encode(self.column(batch, "sentence"), self.column(batch, "paraphrase")))

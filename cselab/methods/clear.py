@@ -1,0 +1,70 @@
+"""CLEAR (Wu et al. 2020): both views are changed texts, and masked words are guessed beside."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from cselab.augmentations import delete_span, delete_words, reorder_spans
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.losses import Loss, nt_xent
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegative, Share
+from cselab.methods.pieces import MaskedWords, synonyms
+
+Change = Literal["substitution", "span_deletion", "word_deletion", "reordering"]
+
+
+@register("clear", "CLEAR")
+class CLEAR(Contrastive):
+    """NT-Xent between two changed copies of a sentence, neither of which is the sentence, plus masked words.
+
+        l = NT-Xent( f(first(x)), f(second(x)) ) + weight * masked words(x)
+
+    Its best pair is the default: synonyms in one view, a span deleted in the other. CLEAR pretrains a RoBERTa from
+    scratch with both terms; here the encoder is trained further with them. No code was released, and the texts at
+    hand give neither the shares of words that change nor the temperature: those here are values to begin with. It is
+    evaluated on GLUE and SentEval only, so it prints no settings to copy.
+
+    `table`: as in `SRBERT`.
+
+    See also: `cselab.augmentations`, where the four changes are.
+    """
+
+    family = "text"
+    first: Change = "substitution"
+    second: Change = "span_deletion"
+    share: Share = 0.2
+    table: str | None = None
+    weight: NonNegative = 1.0
+    masked: Share = 0.15
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        if "substitution" in (self.first, self.second):
+            self.synonyms = synonyms(self.table)
+        if self.weight:
+            self.guess = MaskedWords(encoder, generator)
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        v = Views(*encode(*(self._changed(batch, change) for change in (self.first, self.second))))
+        if self.weight:
+            v.masked_words = self.guess(encode, encode.tokens(batch), self.masked, self.generator)
+        return v
+
+    def _changed(self, batch: Sequence[str], change: Change) -> list[str]:
+        deletions = {
+            "span_deletion": delete_span,
+            "word_deletion": delete_words,
+            "reordering": reorder_spans,
+        }
+        return deletions.get(change, getattr(self, "synonyms", None))(batch, self.share, self.generator)
+
+    def loss(self, v: Views) -> Loss:
+        pairs = nt_xent(v.anchor, v.positive, self.temperature)
+        return pairs + self.weight * v.masked_words if self.weight else pairs

@@ -1,0 +1,63 @@
+"""Contrastive Tension (Carlsson et al. 2021): two encoders that agree on a sentence and on nothing else."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.losses import Loss
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count
+from cselab.methods.recipe import Recipe
+
+
+@register("ct", "Contrastive Tension")
+class CT(Contrastive):
+    """Two encoders start equal and are both trained, without dropout and without a head.
+
+        l = mean over pairs of binary cross-entropy( sigmoid( f1(a) f2(b) ), a = b )
+
+    Each sentence makes a pair with itself and one with each of `negatives` others (7 in the paper: one equal pair in
+    eight). Raw dot products, so that lengths count. The encoder that is kept is the second.
+
+    `objective="info_nce"` contrasts the two encoders' vectors within the batch, which sentence-transformers calls
+    CT with in-batch negatives. The paper trains with RMSprop, at falling steps of 1e-5 to 2e-6; here it is AdamW with
+    a linear decay, as for all. It takes the mean of the tokens as the vector, and 75 tokens.
+
+    See also: `SGOPT`, whose second network is frozen; `MomentumEncoder`, which follows.
+    """
+
+    family = "extra network"
+    objective: Literal["tension", "info_nce"] = "tension"
+    negatives: Count = 7
+    head = "none"
+
+    variants = {"paper": {}, "in_batch": {"objective": "info_nce"}}
+    recipes = {"bert-base": Recipe(lr=1e-5, batch_size=16, max_length=75, pooling="mean")}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        head = super().build(encoder, rows, generator)
+        self.other = copy.deepcopy(encoder)
+        self.other.head = copy.deepcopy(head)
+        return head
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        first = encode(batch, by=self.other, dropout=False)
+        return Views(first, encode(batch, dropout=False))
+
+    def loss(self, v: Views) -> Loss:
+        if self.objective == "info_nce":
+            return super().loss(v)
+        others = range(min(self.negatives, len(v.anchor) - 1) + 1)
+        pairs = [(v.anchor * v.positive.roll(-shift, 0)).sum(1).float() for shift in others]
+        equal = [torch.full_like(dots, float(shift == 0)) for shift, dots in zip(others, pairs, strict=True)]
+        tension = F.binary_cross_entropy_with_logits(torch.cat(pairs), torch.cat(equal))
+        return Loss({"tension": tension})

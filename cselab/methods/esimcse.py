@@ -1,0 +1,74 @@
+"""ESimCSE (Wu et al. 2022): some sub-words stand twice, and a queue brings further negatives."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from cselab.augmentations import inner_tokens, repeat_subwords
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Momentum, Share, Whole
+from cselab.methods.pieces import MomentumEncoder, Queue
+from cselab.methods.recipe import Recipe
+
+
+@register("esimcse", "ESimCSE")
+class ESimCSE(Contrastive):
+    """The second view is longer by a few repeated sub-words, so that length no longer gives a pair away.
+
+        k ~ uniform {0 ... max(2, int(rate * N_i))} sub-words are doubled
+        l_i = -log( e^{s_i,i+} / ( sum_j e^{s_i,j+} + sum_q e^{s_i,q} ) ),   s = cos / t,  q in the queue
+
+    The queue holds 2.5 batches of 64: vectors of an encoder that follows with `momentum`, without dropout, after the
+    shared head; a batch is put in after its loss. `variant="simclr"` is the survey's ESimCSE-SimCLR: no queue.
+
+    `variant="released"` draws k from {0 ... min(10, int(rate * length)) - 1}, [CLS] and [SEP] counted, as the code
+    does. That code draws once for the whole training, here every step draws anew. The texts give 0.32 for BERT, and for
+    RoBERTa 0.30 (base) and 0.28 (large) with a queue of 128 vectors in the code's list of settings.
+
+    See also: `MomentumEncoder` and `Queue`, its second half; `SimCSE`, without either.
+    """
+
+    family = "text"
+    rate: Share = 0.32
+    counts: Literal["paper", "released"] = "paper"
+    queue: Whole = 160
+    momentum: Momentum = 0.995
+
+    variants = {"paper": {}, "released": {"counts": "released"}, "simclr": {"queue": 0}}
+    recipes = {
+        "bert-base": Recipe(lr=3e-5),
+        "roberta-base": Recipe(lr=3e-5, hyperparameters={"rate": 0.30}),
+        "roberta-large": Recipe(lr=3e-5, hyperparameters={"rate": 0.28}),
+    }
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        if self.queue:
+            self.slow = MomentumEncoder(encoder, self.momentum)
+            self.earlier = Queue(self.queue, encoder.backbone.config.hidden_size)
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        tokens = encode.tokens(batch)
+        room = encode.encoder.max_length - tokens["attention_mask"].sum(1)
+        padding = encode.encoder.tokenizer.pad_token_id
+        longer = repeat_subwords(tokens, self._most(tokens).minimum(room), self.generator, padding)
+        v = Views(*encode(tokens, longer))
+        if not self.queue:
+            return v
+        keys = self.slow.keys(encode, tokens, dropout=False)
+        v.against(self.earlier.vectors)
+        self.earlier.put(keys)
+        return v
+
+    def _most(self, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
+        """The largest number of sub-words of each sentence that may be doubled."""
+        if self.counts == "released":
+            return ((self.rate * tokens["attention_mask"].sum(1)).long().clamp(max=10) - 1).clamp(min=0)
+        return (self.rate * inner_tokens(tokens).sum(1)).long().clamp(min=2)

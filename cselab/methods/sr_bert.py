@@ -1,0 +1,44 @@
+"""SR-BERT (Xu et al. 2023, the survey's own): a word changes place with a synonym."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Share
+from cselab.methods.pieces import synonyms
+from cselab.methods.recipe import SURVEY_RECIPES
+
+
+@register("sr_bert", "SR-BERT")
+class SRBERT(Contrastive):
+    """The sentence, and the sentence with some words replaced by synonyms; dropout in both.
+
+        l_i = InfoNCE( f(x_i), f(synonyms(x_i)) )                              survey section 3.2.2 and Eq. 1
+
+    `share` of the words are replaced, at least one where the table has any. The survey does not print its share;
+    10 % is the habit of easy data augmentation. It took WordNet; here the world's synonyms are the default, and `table`
+    is a tab-separated file with the columns word and synonym.
+
+    See also: `BTBERT`, whose second view is a whole new sentence; `SimCSE`, which the survey's SR-BERT falls below.
+    """
+
+    family = "text"
+    share: Share = 0.1
+    table: str | None = None
+
+    recipes = SURVEY_RECIPES
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        self.synonyms = synonyms(self.table)
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        return Views(*encode(list(batch), self.synonyms(batch, self.share, self.generator)))

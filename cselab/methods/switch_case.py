@@ -1,0 +1,50 @@
+"""The case switch of CARDS (Wang et al. 2022): other sub-words for the same words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cselab.augmentations import switch_case
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Share
+from cselab.methods.recipe import Recipe
+
+
+@register("switch_case", "CARDS, case switch")
+class SwitchCase(Contrastive):
+    """The first letter of some words changes its case in the second view; dropout in both.
+
+        l_i = InfoNCE( f(x_i), f(switch(x_i)) )                                survey section 3.2.1 and Table 3
+
+    `share` is the probability for each word, 0.05 to 0.15 in CARDS. It works against the bias of frequent sub-words: a
+    model with case divides the changed word otherwise. A model without case cannot be trained so.
+
+    Raises:
+        ValueError: an encoder whose tokenizer does not tell cases apart.
+
+    See also: `ESimCSE`, which repeats sub-words. CARDS adds retrieved negatives to this.
+    """
+
+    family = "text"
+    share: Share = 0.1
+
+    recipes = {
+        "roberta-base": Recipe(lr=4e-5, batch_size=512),
+        "roberta-large": Recipe(lr=7.5e-6, batch_size=512),
+    }
+
+    def prepare(self, encoder: SentenceEncoder) -> None:
+        super().prepare(encoder)
+        lower, upper = (encoder.tokenizer(word)["input_ids"] for word in ("paris", "Paris"))
+        if lower == upper:
+            raise ValueError(
+                f"{self.name} needs a model that tells upper from lower case, and the tokenizer of "
+                f"{encoder.name or 'this encoder'} reads 'Paris' as 'paris': take a cased model (RoBERTa, "
+                "bert-base-cased), or another method, such as esimcse"
+            )
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        sentences = self.column(batch, "sentence")
+        return Views(*encode(sentences, switch_case(sentences, self.share, self.generator)))

@@ -1,0 +1,48 @@
+from math import exp, log
+
+import pytest
+import torch
+
+from cselab.losses import mutual_information
+
+
+@pytest.fixture
+def sentences():
+    generator = torch.Generator().manual_seed(0)
+    parts = torch.randn(3, 4, 5, generator=generator, dtype=torch.float64)
+    seen = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]]).bool()
+    return parts, seen, torch.randn(3, 5, generator=generator, dtype=torch.float64)
+
+
+def test_it_agrees_with_loops(sentences):
+    parts, seen, whole = sentences
+    own, others = [], []
+    for j in range(3):
+        for a in range(4):
+            for i in range(3):
+                if seen[j, a]:
+                    dot = float(parts[j, a] @ whole[i])
+                    (own if i == j else others).append(log(1 + exp(-dot if i == j else dot)))
+    expected = sum(own) / len(own) + sum(others) / len(others)
+    assert mutual_information(*sentences).floats() == {"mutual_information": pytest.approx(expected)}
+
+
+def test_padding_counts_nothing_and_the_gradient_is_right(sentences):
+    parts, seen, whole = sentences
+    changed = parts.masked_fill(~seen[..., None], 99.0)
+    assert mutual_information(changed, seen, whole).total == mutual_information(*sentences).total
+    inputs = parts.requires_grad_(), whole.requires_grad_()
+    assert torch.autograd.gradcheck(lambda p, w: mutual_information(p, seen, w).total, inputs)
+
+
+def test_parts_that_point_to_their_own_sentence_lower_it():
+    whole = torch.eye(3) * 4 - 1
+    right = whole[:, None].repeat(1, 2, 1)
+    seen = torch.ones(3, 2).bool()
+    low, high = (mutual_information(parts, seen, whole).total for parts in (right, right.roll(1, 0)))
+    assert low < 2 * log(2) < high
+
+
+def test_shapes_that_do_not_go_together_are_refused(unchecked_annotations):
+    with pytest.raises(ValueError, match=r"parts has shape \[3, 2, 4\], seen \[3, 2\], whole \[2, 4\]"):
+        mutual_information(torch.zeros(3, 2, 4), torch.ones(3, 2).bool(), torch.zeros(2, 4))
