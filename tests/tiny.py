@@ -17,6 +17,7 @@ from transformers import (
 from cselab.encoder import SentenceEncoder
 
 FAMILIES = ("bert", "roberta")
+CASED = ("switch_case",)  # methods that ask for a model with case, which of the two families RoBERTa is
 PROMPTS = {
     "bert": "this sentence : {sentence} means [MASK] .",
     "roberta": "this sentence : {sentence} means<mask> .",
@@ -43,6 +44,11 @@ def _world_rows(columns: tuple[str, ...], count: int) -> list:
     from cselab.world import World
 
     return World(seed=0).rows(columns, count)
+
+
+def family_for(method) -> str:
+    """The family of encoders that a method of this class, instance or name can be tried on."""
+    return "roberta" if getattr(method, "name", method) in CASED else "bert"
 
 
 def make_rows(columns: tuple[str, ...], count: int) -> list:

@@ -24,7 +24,7 @@ class SwitchCase(Contrastive):
     Raises:
         ValueError: an encoder whose tokenizer does not tell cases apart.
 
-    See also: `ESimCSE`, which repeats sub-words. CARDS adds retrieved negatives to this.
+    See also: `CARDS`, the retrieved negatives; the two compose. `ESimCSE`, which repeats sub-words.
     """
 
     family = "text"

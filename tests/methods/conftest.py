@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny import make_encoder, make_rows, make_sentences
+from tiny import family_for, make_encoder, make_rows, make_sentences
 from torch import nn
 
 from cselab.encoding import Encode
@@ -60,8 +60,8 @@ def table():
 def trainer():
     """`trainer(method, family)`: the trainer's encode on a tiny encoder in training mode, and that encoder."""
 
-    def make(method, family="bert", dropout=0.5):
-        encoder = make_encoder(family, layers=1, dropout=dropout)
+    def make(method, family=None, dropout=0.5):
+        encoder = make_encoder(family or family_for(method), layers=1, dropout=dropout)
         method.prepare(encoder)
         method.seed(0)
         rows = make_rows(method.columns, 12)
@@ -90,3 +90,28 @@ def forward_rows(monkeypatch):
         return passes
 
     return watch
+
+
+class Spy:
+    """An `encode` that remembers what it was called with: pairs of the views and the options."""
+
+    def __init__(self, encode):
+        self.encode, self.calls = encode, []
+
+    def __call__(self, *views, **options):
+        self.calls.append((views, options))
+        return self.encode(*views, **options)
+
+    def __getattr__(self, name):
+        return getattr(self.encode, name)
+
+
+@pytest.fixture
+def spied(trainer):
+    """`spied(method)`: the trainer's encode, which remembers its calls in `calls`, and its encoder."""
+
+    def make(method, family=None, dropout=0.1):
+        encode, encoder = trainer(method, family, dropout=dropout)
+        return Spy(encode), encoder
+
+    return make

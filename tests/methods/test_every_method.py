@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from tiny import FAMILIES, make_encoder, make_rows
+from tiny import FAMILIES, family_for, make_encoder, make_rows
 from torch.nn.functional import cosine_similarity, normalize
 
 from cselab.losses import Loss
@@ -15,6 +15,8 @@ from cselab.methods import METHODS, Method, Views, create_method, get_method, re
 from cselab.training import TrainConfig, train
 
 VARIANTS = [(name, variant) for name in METHODS for variant in ("default", *METHODS[name].variants)]
+
+WITHOUT_NOISE = ("ct",)  # nothing is drawn: no dropout, no augmentation
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
@@ -48,7 +50,8 @@ def test_views_are_one_row_a_sentence_and_the_loss_is_a_sum_of_named_scalars(nam
     views = method.views(encode, make_rows(method.columns, 12))
     assert isinstance(views, Views)
     width = getattr(method, "width", 8)  # of a head that projects
-    assert {tuple(view.shape) for view in (views.anchor, *views.positives)} == {(12, width)}
+    rows = 12 * getattr(method, "anchors", 1)  # of each sentence, or document
+    assert {tuple(view.shape) for view in (views.anchor, *views.positives)} == {(rows, width)}
     loss = method.loss(views)
     assert isinstance(loss, Loss) and loss.total.ndim == 0 and loss.total.isfinite()
     assert sum(loss.floats().values()) == pytest.approx(loss.total.item(), rel=1e-6)
@@ -59,10 +62,9 @@ def test_the_gradient_reaches_the_encoder_and_whatever_else_learns(name, variant
     method = make(name, variant)
     encode, encoder = trainer(method, dropout=0.1)
     method.loss(method.views(encode, make_rows(method.columns, 12))).total.backward()
-    unused = {"backbone.pooler.dense.weight", "backbone.pooler.dense.bias"}
     named = [*encoder.named_parameters(), *method.named_parameters()]
     for key, weight in named:
-        if weight.requires_grad and key not in unused:
+        if weight.requires_grad and "pooler.dense" not in key:
             assert weight.grad is not None and weight.grad.isfinite().all(), key
     assert encoder.backbone.embeddings.word_embeddings.weight.grad is None or any(
         weight.grad is not None and weight.grad.abs().max() > 0 for weight in learning(encoder, method)
@@ -101,7 +103,7 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
 
 @every_variant
 def test_it_trains(name, variant):
-    encoder = make_encoder(layers=1)
+    encoder = make_encoder(family_for(name), layers=1)
     before = encoder.weights_hash()
     config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
     method = make(name, variant)
@@ -113,14 +115,17 @@ def test_it_trains(name, variant):
     assert all(weight.requires_grad for weight in run.encoder.backbone.parameters())
 
 
-@every_method
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [(name, family) for name in METHODS for family in FAMILIES if family in (family_for(name), "roberta")],
+)
 def test_dropout_is_still_on_afterwards(name, family, trainer):
     method = make(name)
     encode, encoder = trainer(method, family)
     views = method.views(encode, make_rows(method.columns, 12))
     assert all(part.training for part in encoder.modules())
-    assert cosine_similarity(views.anchor, views.positive).median() < 0.9999
+    if name not in WITHOUT_NOISE:
+        assert cosine_similarity(views.anchor, views.positive).median() < 0.9999
 
 
 @every_method
@@ -143,7 +148,7 @@ def test_the_same_seed_gives_the_same_losses_and_its_state_goes_on_with_it(name,
     late_encoder.load_state_dict(json_free(encoder.state_dict()))
     second = step(method, encode, batch, 2)
     assert second == step(late, late_encode, batch, 2)
-    assert second != first
+    assert second != first or name in WITHOUT_NOISE
 
 
 def json_free(state):
@@ -160,7 +165,7 @@ def test_settings_are_json_and_make_the_same_method(name, variant):
     for _ in range(2):
         settings = json.loads(json.dumps(method.settings()))
         assert create_method(name, **settings).settings() == method.settings()
-        method.prepare(make_encoder(layers=1))  # what it fills in is a setting too
+        method.prepare(make_encoder(family_for(name), layers=1))  # what it fills in is a setting too
     assert settings.keys() == {"variant", *method.hyperparameters()}
 
 
@@ -179,7 +184,7 @@ def test_help_and_repr_show_the_parameters(name):
     assert list(shown) == ["variant", *cls.hyperparameters()]
     assert {key: shown[key].default for key in cls.hyperparameters()} == cls.hyperparameters()
     assert repr(cls()) == f"{cls.__name__}()"
-    assert repr(cls(temperature=0.5)) == f"{cls.__name__}(temperature=0.5)"
+    assert repr(cls(representation="head")) == f"{cls.__name__}(representation='head')"
     assert cls.name == name and cls.title and "See also" in cls.__doc__
     assert cls.family in set(GROUPS) - {"own"}
 

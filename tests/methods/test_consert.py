@@ -1,0 +1,61 @@
+"""ConSERT: which input vectors and positions change, and that dropout is off."""
+
+import pytest
+import torch
+from tiny import make_encoder, make_sentences
+
+from cselab.augmentations import inner_tokens
+from cselab.losses import nt_xent
+from cselab.methods import ConSERT
+
+BATCH = make_sentences(8)
+
+
+def test_one_view_lacks_features_the_other_has_its_positions_shuffled_and_nothing_drops_out(spied):
+    method = ConSERT(share=0.25)
+    encode, encoder = spied(method, dropout=0.5)
+    method.views(encode, BATCH)
+    ((cut, shuffled), options) = encode.calls[0]
+    assert options == {"dropout": False}
+    words = encoder.backbone.get_input_embeddings()(encode.tokens(BATCH)["input_ids"])
+    zero = cut["inputs_embeds"] == 0
+    assert (zero.sum(2)[cut["attention_mask"].bool()] == 2).all() and torch.equal(
+        cut["inputs_embeds"][~zero], words[~zero]
+    )
+    inner = inner_tokens(shuffled)
+    assert not torch.equal(shuffled["position_ids"][inner], inner.nonzero()[:, 1])
+    assert torch.equal(shuffled["position_ids"][~inner], (~inner).nonzero()[:, 1])
+
+
+def test_without_a_change_the_vector_is_the_one_without_dropout(spied):
+    method = ConSERT(second="none", head="none")
+    encode, encoder = spied(method, dropout=0.5)
+    views = method.views(encode, BATCH)
+    encoder.eval()
+    plain = encoder.pooled(encoder.tokenize(BATCH, 32))
+    torch.testing.assert_close(views.positive, plain)
+    assert not torch.allclose(views.anchor, plain)
+    with pytest.raises(ValueError, match="has two equal views"):
+        ConSERT(first="none", second="none").prepare(make_encoder(layers=1))
+
+
+def test_token_cutoff_leaves_the_ends(spied):
+    method = ConSERT(first="token_cutoff", second="none", share=0.5)
+    encode, _ = spied(method)
+    method.views(encode, BATCH)
+    cut = encode.calls[0][0][0]
+    gone = (cut["inputs_embeds"] == 0).all(2) & cut["attention_mask"].bool()
+    inner = inner_tokens(cut)
+    assert torch.equal(gone.sum(1), inner.sum(1) // 2) and not (gone & ~inner).any()
+
+
+def test_the_papers_loss_is_nt_xent_and_the_released_one_a_share_of_it(spied):
+    found = {}
+    for variant in ("default", "paper", "released"):
+        method = ConSERT(variant=variant)
+        encode, _ = spied(method)
+        views = method.views(encode, BATCH)
+        found[variant] = method.loss(views)
+    assert set(found["default"].terms) == {"info_nce"}
+    torch.testing.assert_close(found["paper"].total, nt_xent(views.anchor, views.positive, 0.1).total)
+    torch.testing.assert_close(found["released"].total, 0.15 * found["paper"].total)

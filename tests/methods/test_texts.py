@@ -1,0 +1,79 @@
+"""Methods whose views are changed texts or rows: what is encoded beside the sentence."""
+
+import pytest
+import torch
+from tiny import make_encoder, make_rows, make_sentences
+
+from cselab.data import DataError
+from cselab.losses import info_nce, nt_xent
+from cselab.methods import BTBERT, CLEAR, SRBERT, SwitchCase
+
+BATCH = make_sentences(8)
+
+
+def table(tmp_path, rows):
+    path = tmp_path / "table.tsv"
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_sr_bert_encodes_the_sentence_and_a_copy_with_synonyms_with_dropout(spied, tmp_path):
+    pairs = [("word", "synonym"), ("dog", "hound"), ("sees", "beholds"), ("the", "that")]
+    method = SRBERT(share=1.0, table=table(tmp_path, pairs))
+    encode, _ = spied(method)
+    views = method.views(encode, BATCH)
+    ((sentences, changed), options) = encode.calls[0]
+    assert sentences == BATCH and options == {}
+    expected = [
+        " ".join({"dog": "hound", "sees": "beholds", "the": "that"}.get(word, word) for word in text.split())
+        for text in BATCH
+    ]
+    assert changed == expected != BATCH
+    assert method.loss(views).total == info_nce(views.anchor, views.positive, 0.05).total
+
+
+def test_sr_bert_knows_the_synonyms_of_the_world():
+    method = SRBERT()
+    method.build(make_encoder(layers=1), [], torch.Generator())
+    assert "movie" in method.synonyms.table["film"]
+
+
+def test_a_table_without_its_columns_is_refused(tmp_path):
+    method = SRBERT(table=table(tmp_path, [("dog", "hound")]))
+    with pytest.raises(DataError, match=r"table\.tsv.*word"):
+        method.build(make_encoder(layers=1), [], torch.Generator())
+
+
+def test_bt_bert_contrasts_the_two_columns_of_its_rows(spied):
+    method, rows = BTBERT(), make_rows(("sentence", "paraphrase"), 6)
+    encode, _ = spied(method)
+    method.views(encode, rows)
+    assert encode.calls[0][0] == ([row[0] for row in rows], [row[1] for row in rows])
+
+
+def test_the_case_switch_changes_case_only_and_a_model_without_case_is_refused(spied):
+    method = SwitchCase(share=0.5)
+    encode, _ = spied(method)
+    method.views(encode, BATCH)
+    ((sentences, switched), _) = encode.calls[0]
+    assert sentences == BATCH != switched
+    assert [text.lower() for text in switched] == BATCH
+    with pytest.raises(ValueError, match=r"needs a model that tells upper from lower case, and .* of tiny"):
+        method.prepare(make_encoder("bert", layers=1))
+
+
+def test_clear_changes_both_views_and_adds_masked_words(spied):
+    method = CLEAR(weight=0.5)
+    encode, encoder = spied(method)
+    views = method.views(encode, BATCH)
+    substituted, shorter = encode.calls[0][0]
+    assert all(len(cut.split()) < len(text.split()) for cut, text in zip(shorter, BATCH, strict=True))
+    assert [len(text.split()) for text in substituted] == [len(text.split()) for text in BATCH]
+    loss = method.loss(views)
+    assert loss.terms["nt_xent"] == nt_xent(views.anchor, views.positive, 0.05).total
+    words = torch.tensor(float(len(encoder.tokenizer))).log()  # a fresh head guesses among all tokens
+    torch.testing.assert_close(loss.terms["masked_words"] / 0.5, words, atol=1.5, rtol=0)
+    alone = CLEAR(weight=0.0, first="reordering", second="word_deletion")
+    encode, _ = spied(alone)
+    assert set(alone.loss(alone.views(encode, BATCH)).terms) == {"nt_xent"}
+    assert not list(alone.parameters())
