@@ -5,6 +5,7 @@
     LossLab               a batch's cosines while it trains, and what each loss wants of them
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
     PairExplorer          two typed sentences: their cosine under each encoder, among those of graded pairs
+    PaperBesideHere       an experiment: published, ours, spread, difference, and whether the claims hold
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
@@ -20,6 +21,7 @@ from .loss_lab import BatchWatch, LossLab
 from .noise_lab import NoiseLab
 from .pair_explorer import PairExplorer
 from .panel import Panel
+from .paper_beside_here import PaperBesideHere
 from .rank_lab import RankLab
 from .training_monitor import TrainingMonitor
 from .whitening_lab import WhiteningLab
@@ -34,6 +36,7 @@ __all__ = [
     "NoiseLab",
     "PairExplorer",
     "Panel",
+    "PaperBesideHere",
     "RankLab",
     "TrainingMonitor",
     "WhiteningLab",

@@ -36,10 +36,14 @@ const cselabFigure = (() => {
     if (title?.text && 7.2 * title.text.length > room) title.text = title.text.replace(" (", "<br>(");
   }
 
+  // What an axis of named rows needs to keep their names apart.
+  const named = (layout, plane) => 22 * (layout[plane.y].ticktext?.length ?? 0);
+
   function stack(layout, planes, inner, tall) {
     const boxes = planes.map((plane) => {
       const square = layout[plane.y].scaleanchor || layout[plane.x].scaleanchor;
-      return square ? inner : Math.min(Math.max(240, 0.8 * inner), Math.max(160, (plane.up[1] - plane.up[0]) * tall));
+      if (square) return inner;
+      return Math.max(named(layout, plane), Math.min(Math.max(240, 0.8 * inner), Math.max(160, (plane.up[1] - plane.up[0]) * tall)));
     });
     const total = boxes.reduce((sum, box) => sum + box, 0) + GAP * (planes.length - 1);
     let top = total;
@@ -98,7 +102,7 @@ const cselabFigure = (() => {
     margin.t = top;
 
     const tall = layout.height - wide.t - wide.b;
-    const height = planes.length > 1 ? stack(layout, planes, inner, tall) : Math.min(tall, Math.max(260, inner));
+    const height = planes.length > 1 ? stack(layout, planes, inner, tall) : Math.min(tall, Math.max(260, inner, ...planes.map((plane) => named(layout, plane))));
     layout.height = height + margin.t + margin.b;
     if (lines) {
       const title = { ...layout.legend?.title, side: "top" };

@@ -27,7 +27,7 @@ CSS = """\
 .cselab-details { overflow-x: auto; }
 .cselab-details table { border-collapse: collapse; margin: 4px 0 10px; font-variant-numeric: tabular-nums; }
 .cselab-details :is(th, td) { padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3); text-align: left; }
-.cselab-details .number { text-align: right; }
+.cselab-details .number { text-align: right; white-space: nowrap; }
 .cselab-error { color: #d33f2f; }
 .cselab-error:empty, .cselab-empty { display: none; }
 @container (max-width: 699px) {
