@@ -1,0 +1,138 @@
+"""The labs and the training monitor in a real JupyterLab: a control is moved, plot and Python follow."""
+
+import re
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+RUN = """async (number) => {
+    const { shell, commands } = window.jupyterapp;
+    await shell.currentWidget.sessionContext.ready;
+    if (number === null) return commands.execute("notebook:run-all-cells");
+    shell.currentWidget.content.activeCellIndex = number;
+    return commands.execute("notebook:run-cell");
+}"""
+
+TELLING = """\
+import ipywidgets
+import numpy as np
+from IPython.display import display
+
+def show(panel, field):
+    said = ipywidgets.Label(f"python: {getattr(panel.state, field)}")
+    panel.observe(lambda _: setattr(said, "value", f"python: {getattr(panel.state, field)}"), "state")
+    display(panel, said)
+
+draw = np.random.default_rng(0).normal
+"""
+
+LABS = [
+    """\
+from cselab_widgets import WhiteningLab
+show(WhiteningLab(vectors=draw(size=(40, 4)), batch_size=30), "stage")""",
+    """\
+from cselab_widgets import NoiseLab
+clean = draw(size=(6, 8))
+show(NoiseLab(vectors=clean + draw(size=(12, 6, 8)), clean=clean), "sentence")""",
+    """\
+from cselab_widgets import RankLab
+show(RankLab(vectors=draw(size=(2, 16, 32)), batch_size=8), "batch_size")""",
+    """\
+from cselab_widgets import LossLab
+show(LossLab({0: draw(size=(2, 8, 6)), 5: draw(size=(2, 8, 6))}), "step")""",
+]
+
+MONITOR = [
+    """\
+from cselab import SentenceEncoder
+from cselab.methods import SimCSE
+from cselab.training import TrainConfig
+from cselab.world import World
+from cselab_widgets import TrainingMonitor
+sentences = [sentence.text for sentence in World().sentences(64)]
+encoder = SentenceEncoder.from_pretrained("micro")
+monitor = TrainingMonitor()
+show(monitor, "phase")
+show(monitor, "kept")
+monitor.train(encoder, SimCSE(), sentences, TrainConfig(steps=100_000, batch_size=4, precision="fp32"));""",
+    """\
+run = monitor.wait()
+(kept,) = monitor.kept
+vectors = [encoder.encode("A cat sleeps.").shape for encoder in (run.encoder, monitor.kept[kept])]
+print("used:", run.stopped, *vectors)""",
+]
+
+
+def opened(page, jupyterlab, folder, cells, run=None):
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    nbformat.write(notebook, folder / "labs.ipynb")
+    page.goto(jupyterlab(folder / "labs.ipynb"))
+    page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+    for number in [None] if run is None else run:
+        page.evaluate(RUN, number)
+    return page.locator(".jp-Notebook .jp-Cell")
+
+
+def nothing_is_red(page):
+    red = (
+        '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
+    )
+    expect(page.locator(red)).to_have_count(0)
+
+
+def test_the_labs_hear_their_controls_and_tell_python(jupyterlab, page, tmp_path):
+    cells = opened(page, jupyterlab, tmp_path, [TELLING, *LABS])
+    expect(page.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(4)
+    nothing_is_red(page)
+    whitening, noise, rank, loss = (cells.nth(number) for number in (1, 2, 3, 4))
+
+    expect(whitening).to_contain_text("Two channels: turned back: ZCA")
+    whitening.locator(".noUi-handle").last.press("ArrowLeft")
+    expect(whitening).to_contain_text("Two channels: scaled: PCA")
+    expect(whitening).to_contain_text("python: 3")
+
+    title = noise.locator("text=/Radius .*neighbour/").first
+    before = title.text_content()
+    noise.locator("select").first.select_option(index=4)
+    expect(title).not_to_have_text(before)
+    expect(noise).to_contain_text("python: 4")
+
+    expect(rank).to_contain_text("rank 8, centred 7")
+    rank.locator(".noUi-handle").first.press("ArrowLeft")
+    expect(rank).to_contain_text("rank 4, centred 3")
+    expect(rank).to_contain_text("python: 4")
+
+    expect(loss).to_contain_text("Cosines at step 5")
+    loss.locator(".noUi-handle").first.press("ArrowLeft")
+    expect(loss).to_contain_text("Cosines at step 0")
+    expect(loss).to_contain_text("python: 0")
+    nothing_is_red(page)
+
+
+def test_a_run_is_kept_paused_and_stopped_by_its_buttons_and_used_afterwards(jupyterlab, page, tmp_path):
+    cells = opened(page, jupyterlab, tmp_path, [TELLING, *MONITOR], run=(0, 1))
+    monitor = cells.nth(1)
+    expect(monitor).to_contain_text("python: running")
+    line = monitor.locator(".scatterlayer .trace .js-line").first
+    expect(line).to_be_visible()
+    drawn = line.get_attribute("d")
+    expect(line).not_to_have_attribute("d", drawn)  # it goes on while nothing is pressed
+
+    monitor.get_by_role("button", name="keep this step").first.click()
+    expect(monitor).to_contain_text(re.compile(r"python: \(\d+,\)"))
+    monitor.get_by_role("button", name="pause").first.click()
+    expect(monitor).to_contain_text("python: paused")
+    monitor.get_by_role("button", name="resume").first.click()
+    expect(monitor).to_contain_text("python: running")
+    monitor.get_by_role("button", name="stop").first.click()
+    expect(monitor).to_contain_text("python: stopped")
+
+    page.evaluate(RUN, 2)
+    expect(cells.nth(2)).to_contain_text(re.compile(r"used: stopped by hand at step \d+ \(128,\) \(128,\)"))
+    nothing_is_red(page)
