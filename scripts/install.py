@@ -82,7 +82,7 @@ def main(folder: Path) -> None:
         if failed:
             print(f"{CPU_BUILDS} cannot be reached: taking torch from the package index", flush=True)
     print("installing everything else (a few minutes the first time)", flush=True)
-    project = f"{ROOT}[notebooks,cluster,test]"
+    project = f"{ROOT}[notebooks,book,cluster,test]"
     failed, said = run_telling([*pip, "--constraint", str(ROOT / "constraints.txt"), "--editable", project])
     if failed:
         reasons = [line for line in said.splitlines() if line.startswith("ERROR")] or said.splitlines()[-5:]

@@ -1,4 +1,4 @@
-"""Notebooks run headless: parameters checked, progress shown, numbers collected, a page to read.
+"""Notebooks run headless: parameters checked, progress shown, numbers held against recorded ones, a page to read.
 
 papermill runs the cells. It only logs an unknown parameter, and without a tagged cell it puts parameters
 where the defaults override them; both are refused here before anything runs.
@@ -6,26 +6,26 @@ where the defaults override them; both are refused here before anything runs.
 
 from __future__ import annotations
 
+import hashlib
 import json
-import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
 
+from cselab.lab.headless import execute
+from cselab.lab.notebook_folder import PACKAGE, bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from cselab.lab.parameters import parameters_of, typed_parameters
-from cselab.lab.record import MIME_TYPE, shown
-from cselab.lab.recorded import baseline_path, differences, read_baseline, write_baseline
+from cselab.lab.record import MIME_TYPE
+from cselab.lab.recorded import Comparison, baseline_path, compare, read_baseline, write_baseline
+from cselab.lab.run_reports import comparison_lines
 from cselab.versions import versions
 
 PROFILES = ("smoke", "classroom", "paper")
-CHECKOUT = Path(__file__).parents[2]
 print_now = partial(print, flush=True)  # a log file should show progress too
-SECONDS_OF_SILENCE = 20.0  # after which a running cell is said to be still running
 
 
 @dataclass
@@ -37,10 +37,17 @@ class NotebookResult:
     parameters: dict[str, object]  # as passed; the others kept their defaults
     executed: Path  # the notebook with outputs: partial where a cell failed
     page: Path  # the HTML page
+    state: str  # SHA-256 of all that its numbers depend on: cells, parameters, package, versions
     seconds: float = 0.0
     records: list[dict] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)  # each fails the run
+    comparisons: list[Comparison] = field(default_factory=list)  # with the baseline, where there is one
+    failures: list[str] = field(default_factory=list)  # of the run itself
     notes: list[str] = field(default_factory=list)  # each is only worth knowing
+
+    @property
+    def problems(self) -> list[str]:
+        """Each fails the run: what went wrong in it, and the numbers that disagree."""
+        return self.failures + [found.trouble for found in self.comparisons if not found.ok]
 
     @property
     def passed(self) -> bool:
@@ -66,7 +73,12 @@ def run_notebooks(
     *,
     folder: str | Path | None = None,
     baselines: str | Path | None = None,
+    require_baseline: bool = False,
     update_baselines: bool = False,
+    seeds: Sequence[int] = (),
+    changed: bool = False,
+    timeout: float | None = None,
+    quiet: bool = False,
     echo: Callable[[str], None] = print_now,
 ) -> list[NotebookResult]:
     """Run notebooks from top to bottom and hold their recorded numbers against the baselines.
@@ -81,9 +93,16 @@ def run_notebooks(
         overrides: values for other parameters; text is read as the type of the default. Every notebook that
             is run must have them. Numbers of an overridden run are not compared.
         output: folder for the results, made if need be; not the notebooks' own.
-        folder: where the notebooks are; by default `notebooks` in the checkout.
-        baselines: where the baselines are; by default `notebooks/recorded` in the checkout.
+        folder: where the notebooks are; by default those that come with cselab.
+        baselines: where the recorded numbers are; by default in `recorded` beside the notebooks.
+        require_baseline: a notebook that records numbers and has no baseline fails.
         update_baselines: make the numbers of the notebooks that ran to their end the new baselines.
+        seeds: with `update_baselines`, run each notebook with these values of its parameter `seed` too, and keep
+            every number for every seed.
+        changed: leave out the notebooks whose last run in `output` was good and whose cells, parameters, package and
+            versions are what they were; their numbers are compared all the same.
+        timeout: seconds that one cell may take.
+        quiet: tell results only, no progress.
         echo: takes each line of the progress.
 
     Returns:
@@ -94,8 +113,8 @@ def run_notebooks(
             exactly one cell tagged `parameters`.
         FileNotFoundError: no such folder of notebooks.
     """
-    folder = Path(folder or CHECKOUT / "notebooks").resolve()
-    baselines = Path(baselines or CHECKOUT / "notebooks" / "recorded").resolve()
+    folder = Path(folder or bundled_notebooks()).resolve()
+    baselines = Path(baselines or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
     if profile not in PROFILES:
@@ -104,17 +123,32 @@ def run_notebooks(
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
     if update_baselines and overrides:
         raise ValueError("baselines hold a profile's own numbers: update them without overriding parameters.")
+    if seeds and not update_baselines:
+        raise ValueError("seeds are for update_baselines: for one run, override the parameter 'seed'.")
     if "profile" in overrides:
         raise ValueError("the profile is an argument of its own (--profile), not a parameter to override.")
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
 
-    prepared = [_prepare(path, profile, overrides, output) for path in find_notebooks(folder, names)]
-    output.mkdir(parents=True, exist_ok=True)
+    paths = find_notebooks(folder, names)
+    runs = [(path, _prepare(path, profile, overrides, output)) for path in paths]
+    over_seeds = {
+        path: {seed: _prepare(path, profile, {"seed": seed}, output / f"seed-{seed}") for seed in seeds}
+        for path in paths
+    }
+    tell = _nothing if quiet else echo
     results = []
-    for notebook, result in prepared:
-        echo(f"{result.name}  profile {profile}")
-        _execute(notebook, result, folder, echo)
+    for path, result in runs:
+        tell(f"{result.name}  profile {profile}")
+        if changed and _ran_as_it_is(result):
+            result.notes.append("nothing changed since its last run: not run again")
+        else:
+            _run(path, result, folder, timeout, tell)
         _collect(result)
-        _compare(result, overrides, baselines, update_baselines)
+        if update_baselines:
+            _record_anew(path, result, over_seeds[path], folder, baselines, timeout, tell)
+        else:
+            _compare(result, overrides, baselines, require_baseline)
         _tell(result, echo)
         results.append(result)
         entries = [one.as_json() for one in results]
@@ -124,179 +158,65 @@ def run_notebooks(
     return results
 
 
-def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
-    """The notebooks of a folder, by name or number, in the order asked for; all of them when none is named.
-
-    Raises:
-        FileNotFoundError: no such folder, or nothing in it.
-        ValueError: a name that fits none or several, with the known ones.
-    """
-    known = sorted(folder.glob("*.ipynb"))
-    if not known:
-        raise FileNotFoundError(f"no notebooks in {folder}. They are part of a checkout: pass its folder.")
-    chosen = []
-    for name in names:
-        stem = name.removesuffix(".ipynb")
-        fitting = [path for path in known if path.stem == stem or path.stem.split("_")[0] == stem]
-        if len(fitting) != 1:
-            trouble = "several notebooks are numbered" if fitting else "unknown notebook"
-            raise ValueError(f"{trouble} {name!r}. Known: {', '.join(path.stem for path in known)}.")
-        chosen += [path for path in fitting if path not in chosen]
-    return chosen or known
+def _nothing(line: str) -> None:
+    """The echo of who wants no progress."""
 
 
-def read_notebook(path: Path) -> nbformat.NotebookNode:
-    """A notebook from its file.
-
-    Raises:
-        ValueError: the file is damaged; named.
-    """
-    try:
-        notebook = nbformat.read(str(path), as_version=4)
-        nbformat.validate(notebook)
-    except Exception as error:  # a damaged file raises whatever nbformat meets first
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
-        raise ValueError(f"{path} is not a whole notebook ({reason}): restore the file") from None
-    return notebook
-
-
-def _prepare(
-    path: Path, profile: str, overrides: Mapping[str, object], output: Path
-) -> tuple[nbformat.NotebookNode, NotebookResult]:
+def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: Path) -> NotebookResult:
     notebook = read_notebook(path)
     defaults = parameters_of(notebook, path.stem)
     wanted = {"profile": profile, **overrides} if "profile" in defaults else overrides
-    result = NotebookResult(
+    parameters = typed_parameters(path.stem, defaults, wanted)
+    depends_on = [fingerprint(notebook), profile, parameters, versions(), _package_state()]
+    return NotebookResult(
         name=path.stem,
         profile=profile,
-        parameters=typed_parameters(path.stem, defaults, wanted),
+        parameters=parameters,
         executed=output / path.name,
         page=output / f"{path.stem}.html",
+        state=hashlib.sha256(json.dumps(depends_on).encode()).hexdigest(),
     )
-    return notebook, result
 
 
-def _execute(
-    notebook: nbformat.NotebookNode, result: NotebookResult, folder: Path, echo: Callable[[str], None]
+@cache
+def _package_state() -> str:
+    """SHA-256 of every file of the packages that notebooks use."""
+    from importlib.util import find_spec
+
+    widgets = find_spec("cselab_widgets")
+    folders = [PACKAGE, *(map(Path, widgets.submodule_search_locations) if widgets else ())]
+    total = hashlib.sha256()
+    for folder in folders:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and file.suffix not in (".pyc", ".ipynb"):
+                total.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+def _ran_as_it_is(result: NotebookResult) -> bool:
+    """Whether a good run of this very state is there already; if so its time is taken over."""
+    if not (result.executed.exists() and result.page.exists()):
+        return False
+    last = read_notebook(result.executed).metadata.get("cselab", {})
+    result.seconds = last.get("seconds", 0.0)
+    return last.get("state") == result.state
+
+
+def _run(
+    path: Path, result: NotebookResult, folder: Path, timeout: float | None, tell: Callable[[str], None]
 ) -> None:
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from papermill import PapermillExecutionError, execute_notebook
-
     from cselab.lab.page import write_page
 
-    progress = _Progress(notebook, len(result.parameters), echo)
+    result.executed.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    try:
-        with progress:
-            execute_notebook(
-                notebook,
-                result.executed,
-                parameters=result.parameters,
-                kernel_name="python3",
-                language="python",
-                progress_bar=False,
-                cwd=folder,
-                stdout_file=progress,
-                stderr_file=progress,
-                # passed on to nbclient
-                kernel_manager_class=_this_python(),
-                store_widget_state=False,
-                coalesce_streams=True,
-                on_cell_start=progress.cell_started,
-            )
-    except PapermillExecutionError as error:
-        result.problems.append(f"{progress.where} failed with {error.ename}: {error.evalue}")
-    except (DeadKernelError, CellTimeoutError) as error:
-        result.problems.append(f"{progress.where} stopped the kernel: {error}")
+    result.failures += execute(read_notebook(path), result.executed, result.parameters, folder, timeout, tell)
     result.seconds = time.monotonic() - started
-    outside = write_page(nbformat.read(result.executed, as_version=4), result.page, folder)
-    result.problems += [f"the page cannot be read offline: it loads {address}" for address in outside]
-
-
-# tqdm.auto chooses widget bars when it is first imported in a kernel, and a saved widget bar stays at 0 %;
-# imported before the kernel is there, it chooses text bars, whose lines are passed on.
-LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
-
-
-def _this_python() -> type:
-    """A kernel of the interpreter that runs this, whatever kernels are installed on the machine."""
-    from jupyter_client.kernelspec import KernelSpec
-    from jupyter_client.manager import AsyncKernelManager
-
-    class ThisPython(AsyncKernelManager):
-        kernel_spec = KernelSpec(
-            argv=[
-                *(sys.executable, "-Xfrozen_modules=off", "-c", LAUNCH, "-f", "{connection_file}"),
-                *("--HistoryManager.enabled=False", "--log-level=ERROR"),
-            ],
-            env={
-                "CSELAB_HEADLESS": "1",  # cselab.progress prints lines
-                "TQDM_MININTERVAL": "5",  # seconds between the lines of other libraries' bars
-                "PLOTLY_RENDERER": "plotly_mimetype",  # figures as data: the page draws them
-            },
-        )
-
-    return ThisPython
-
-
-class _Progress:
-    """Says where a run is: a line for each code cell, for what it prints, and for a long silence.
-
-    Given to papermill as the file for the cells' stdout and stderr.
-    """
-
-    def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Callable[[str], None]):
-        code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
-        self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed
-        self.index, self.heading, self.unfinished = 0, "", ""
-        self.where = "the start of the kernel"
-        self.echo = echo
-        self.started = self.spoken = time.monotonic()
-        self.over = threading.Event()
-        self.watch = threading.Thread(target=self._break_silence, daemon=True)
-
-    def __enter__(self) -> _Progress:
-        self.watch.start()
-        return self
-
-    def __exit__(self, *trouble: object) -> None:
-        self.over.set()
-        self.watch.join()
-
-    def cell_started(self, cell: nbformat.NotebookNode, cell_index: int) -> None:
-        lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
-        if cell.cell_type != "code":
-            self.heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), self.heading)
-        elif lines:
-            self.index += 1
-            what = _shortened(f"{self.heading}: {lines[0]}" if self.heading else lines[0])
-            self.where = f"cell {self.index}/{self.total} ({what})"
-            self._say(f"[{self.index:>{len(str(self.total))}}/{self.total}]{self._elapsed():>7}  {what}")
-
-    def write(self, text: str) -> None:
-        *lines, self.unfinished = (self.unfinished + text).replace("\r", "\n").split("\n")
-        for line in lines:
-            if line.strip():
-                self._say(f"      {line.rstrip()}")
-
-    def flush(self) -> None:
-        """Whole lines are passed on as they come."""
-
-    def _say(self, line: str) -> None:
-        self.spoken = time.monotonic()
-        self.echo(line)
-
-    def _elapsed(self) -> str:
-        return f"{time.monotonic() - self.started:.0f} s"
-
-    def _break_silence(self) -> None:
-        while not self.over.wait(1.0):
-            if time.monotonic() - self.spoken > SECONDS_OF_SILENCE:
-                self._say(f"      still in {self.where} after {self._elapsed()}")
-
-
-def _shortened(text: str, width: int = 88) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    executed = nbformat.read(result.executed, as_version=4)
+    outside = write_page(executed, result.page, folder)
+    result.failures += [f"the page cannot be read offline: it loads {address}" for address in outside]
+    if not result.failures:
+        executed.metadata["cselab"] = {"state": result.state, "seconds": round(result.seconds, 1)}
+        nbformat.write(executed, result.executed)
 
 
 def _collect(result: NotebookResult) -> None:
@@ -306,31 +226,51 @@ def _collect(result: NotebookResult) -> None:
         dict(output["data"][MIME_TYPE]) for output in outputs if MIME_TYPE in output.get("data", {})
     ]
     names = [entry["name"] for entry in result.records]
-    result.problems += [
+    result.failures += [
         f"{name!r} is recorded twice" for name in sorted({n for n in names if names.count(n) > 1})
     ]
 
 
 def _compare(
-    result: NotebookResult, overrides: Mapping[str, object], baselines: Path, update_baselines: bool
+    result: NotebookResult, overrides: Mapping[str, object], baselines: Path, require_baseline: bool
 ) -> None:
     path = baseline_path(baselines, result.name, result.profile)
     if overrides:
         result.notes.append(f"not compared with a baseline: {', '.join(overrides)} overridden")
-    elif not result.passed or not (result.records or path.exists()):
+    elif result.failures or not (result.records or path.exists()):
         return  # a failed run has said so already
-    elif update_baselines:
-        write_baseline(path, result.as_json())
-        result.notes.append(f"baseline written: {path}")
-    elif (baseline := read_baseline(path)) is None:
-        result.notes.append(f"no baseline yet: {path}")
+    elif (baseline := read_baseline(path)) is not None:
+        result.comparisons = compare(result.records, baseline)
+    elif require_baseline:
+        result.failures.append(f"no baseline: {path} is not there (--update-baselines writes it)")
     else:
-        result.problems += differences(result.records, baseline)
+        result.notes.append(f"no baseline yet: {path}")
+
+
+def _record_anew(
+    path: Path,
+    result: NotebookResult,
+    over_seeds: Mapping[int, NotebookResult],
+    folder: Path,
+    baselines: Path,
+    timeout: float | None,
+    tell: Callable[[str], None],
+) -> None:
+    for seed, other in over_seeds.items() if not result.failures else ():
+        tell(f"{result.name}  seed {seed}")
+        _run(path, other, folder, timeout, tell)
+        _collect(other)
+        result.failures += [f"seed {seed}: {failure}" for failure in other.failures]
+    if result.failures or not result.records:
+        return
+    file = baseline_path(baselines, result.name, result.profile)
+    write_baseline(file, result.as_json(), {seed: other.records for seed, other in over_seeds.items()})
+    result.notes.append(f"baseline written: {file}")
 
 
 def _tell(result: NotebookResult, echo: Callable[[str], None]) -> None:
-    for entry in result.records:
-        echo(f"  {entry['name']} = {shown(entry['value'])}")
+    for line in comparison_lines(result):
+        echo(f"  {line}")
     for note in result.notes:
         echo(f"  note: {note}")
     for problem in result.problems:

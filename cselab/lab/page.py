@@ -14,6 +14,8 @@ from typing import ClassVar
 
 from nbformat import NotebookNode
 
+from cselab.lab.notebook_folder import title_of
+
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
@@ -46,15 +48,6 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
         page = page.replace("<!-- plotly.js -->", f"<script>{plotly_js}</script><script>{quiet}</script>", 1)
     path.write_text(page, encoding="utf-8")
     return outside
-
-
-def title_of(notebook: NotebookNode, otherwise: str) -> str:
-    """The first heading of a notebook's text."""
-    for cell in notebook.cells:
-        heading = re.search(r"^#+ +(.+?) *#*$", cell.source, re.MULTILINE)
-        if cell.cell_type == "markdown" and heading:
-            return heading[1]
-    return otherwise
 
 
 def loaded_from_outside(page: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The parameters of a notebook: the assignments of its one cell tagged `parameters`."""
+"""The parameters of a notebook, as papermill reads them: the assignments of its one cell tagged `parameters`."""
 
 from __future__ import annotations
 
@@ -23,17 +23,10 @@ def parameters_of(notebook: NotebookNode, name: str) -> dict[str, object]:
             f"{name}: a notebook needs exactly one cell tagged 'parameters'; this one has {len(tagged)}. "
             "In JupyterLab: select the cell, open the property inspector (the gears), add the tag."
         )
-    found: dict[str, object] = {}
-    for statement in ast.parse(tagged[0].source).body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            target = statement.target
-        else:
-            continue
-        if isinstance(target, ast.Name):
-            found[target.id] = _default(name, target.id, statement.value)
-    return found
+    from papermill.translators import PythonTranslator
+
+    found = PythonTranslator.inspect(tagged[0])
+    return {parameter.name: _default(name, parameter.name, parameter.default) for parameter in found}
 
 
 def typed_parameters(
@@ -65,16 +58,16 @@ def typed_parameters(
     return values
 
 
-def _default(name: str, parameter: str, expression: ast.expr) -> object:
+def _default(name: str, parameter: str, expression: str) -> object:
     try:
         value = ast.literal_eval(expression)
-    except ValueError:
+    except (ValueError, SyntaxError):
         value = ...
     items = value if isinstance(value, list) else [value]
     if not all(item is None or isinstance(item, bool | int | float | str) for item in items):
         raise ValueError(
             f"{name}: the default of parameter {parameter!r} must be written as a plain value "
-            f"(bool, int, float, str, None, or a list of these); it is {ast.unparse(expression)}."
+            f"(bool, int, float, str, None, or a list of these); it is {expression}."
         )
     return value
 

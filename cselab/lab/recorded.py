@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cselab.lab.record import shown
@@ -14,30 +15,78 @@ def baseline_path(folder: Path, notebook: str, profile: str) -> Path:
     return folder / f"{notebook}.{profile}.json"
 
 
-def differences(records: list[dict], baseline: Mapping) -> list[str]:
-    """What differs between a run's records and a baseline, a sentence each; empty when all agree.
+@dataclass(frozen=True)
+class Comparison:
+    """One number of a run beside the recorded one; either may be missing (`None`).
 
     Numbers agree within the tolerance that the notebook states now; text and truth values when equal.
 
-    >>> differences([{"name": "rho", "value": 0.71, "tolerance": 0.02}],
-    ...             {"records": [{"name": "rho", "value": 0.70}]})
-    []
+    >>> Comparison("rho", recorded=0.70, now=0.71, tolerance=0.02).ok
+    True
     """
-    expected = {entry["name"]: entry["value"] for entry in baseline["records"]}
+
+    name: str
+    recorded: bool | int | float | str | None
+    now: bool | int | float | str | None
+    tolerance: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether only equality counts."""
+        return any(isinstance(side, bool | str) for side in (self.recorded, self.now))
+
+    @property
+    def ok(self) -> bool:
+        if self.recorded is None or self.now is None:
+            return False
+        if self.exact:
+            return type(self.now) is type(self.recorded) and self.now == self.recorded
+        return abs(self.now - self.recorded) <= self.tolerance
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, as a sentence; empty where nothing is."""
+        if self.ok:
+            return ""
+        if self.recorded is None:
+            return f"{self.name!r} is not in the baseline"
+        if self.now is None:
+            return f"{self.name!r} is in the baseline but was not recorded"
+        return (
+            f"{self.name!r} is {shown(self.now)}, the baseline {shown(self.recorded)} "
+            f"(tolerance {self.tolerance:g})"
+        )
+
+    def row(self) -> dict[str, str]:
+        """The line of a table: recorded, now, difference, tolerance, ok."""
+        both = self.recorded is not None and self.now is not None
+        return {
+            "recorded": "" if self.recorded is None else shown(self.recorded),
+            "now": "" if self.now is None else shown(self.now),
+            "difference": f"{self.now - self.recorded:+.3g}" if both and not self.exact else "",
+            "tolerance": "" if self.exact else f"{self.tolerance:g}",
+            "ok": "ok" if self.ok else "NO",
+        }
+
+
+def compare(records: Sequence[Mapping], baseline: Mapping) -> list[Comparison]:
+    """Each number of a run or of its baseline beside the other, in the order of the run.
+
+    >>> (rho,) = compare([{"name": "rho", "value": 0.71, "tolerance": 0.02}],
+    ...                  {"records": [{"name": "rho", "value": 0.80}]})
+    >>> rho.trouble
+    "'rho' is 0.71, the baseline 0.8 (tolerance 0.02)"
+    """
+    expected = {entry["name"]: entry for entry in baseline["records"]}
     measured = {entry["name"]: entry for entry in records}
-    found = []
-    for name, entry in measured.items():
-        value, tolerance = entry["value"], entry["tolerance"]
-        if name not in expected:
-            found.append(f"{name!r} is not in the baseline")
-        elif not _agree(value, expected[name], tolerance):
-            found.append(
-                f"{name!r} is {shown(value)}, the baseline {shown(expected[name])} (tolerance {tolerance:g})"
-            )
-    found += [
-        f"{name!r} is in the baseline but was not recorded" for name in expected if name not in measured
+    found = [
+        Comparison(name, expected.get(name, {}).get("value"), entry["value"], entry["tolerance"])
+        for name, entry in measured.items()
     ]
-    return found
+    vanished = [entry for name, entry in expected.items() if name not in measured]
+    return found + [
+        Comparison(entry["name"], entry["value"], None, entry.get("tolerance", 0.0)) for entry in vanished
+    ]
 
 
 def read_baseline(path: Path) -> dict | None:
@@ -57,14 +106,37 @@ def read_baseline(path: Path) -> dict | None:
     return baseline
 
 
-def write_baseline(path: Path, run: Mapping) -> None:
-    """Make this run's numbers the ones to hold later runs against."""
+def write_baseline(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mapping]] | None = None) -> None:
+    """Make this run's numbers the ones to hold later runs against.
+
+    Args:
+        path: the baseline's file.
+        run: what `NotebookResult.as_json` gives.
+        seeds: the records of runs with these seeds: each number keeps its value for each (`"seeds"`), from which a
+            lesson tells the range that others may see.
+    """
+    records = [dict(entry) for entry in run["records"]]
+    for entry in records if seeds else ():
+        entry["seeds"] = {
+            str(seed): other["value"]
+            for seed, others in seeds.items()
+            for other in others
+            if other["name"] == entry["name"]
+        }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps({**run, "records": records}, indent=2, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
-def _agree(value: object, expected: object, tolerance: float) -> bool:
-    exact = any(isinstance(side, bool | str) for side in (value, expected))
-    if exact:
-        return type(value) is type(expected) and value == expected
-    return abs(value - expected) <= tolerance
+def recorded_range(entry: Mapping) -> str:
+    """What was recorded of a number, in words: its value, or its range over the seeds.
+
+    >>> recorded_range({"name": "gain", "value": 1.5, "seeds": {"0": 1.5, "1": 2.25, "2": 1.0}})
+    'recorded: 1 to 2.25 over 3 seeds'
+    >>> recorded_range({"name": "gain", "value": 1.5})
+    'recorded: 1.5'
+    """
+    seeds = [value for value in entry.get("seeds", {}).values() if not isinstance(value, bool | str)]
+    if len(seeds) < 2:
+        return f"recorded: {shown(entry['value'])}"
+    return f"recorded: {shown(min(seeds))} to {shown(max(seeds))} over {len(seeds)} seeds"

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import nbformat
 import numpy as np
@@ -848,6 +849,33 @@ def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(no
     assert (tmp_path / "out" / "00_good.html").exists() and (tmp_path / "out" / "records.json").exists()
 
 
+def test_a_headless_run_leaves_a_junit_file_and_a_summary_for_ci(notebooks, tmp_path):
+    numbers = "from cselab.lab.record import record\nrecord('size', size)\nrecord('half', size / 2, 0.5)"
+    folder = notebooks("00_good", numbers)
+    where = ("--folder", folder, "--output", tmp_path / "out", "--profile", "smoke", "--quiet")
+    said = run("notebooks", "run", *where, "--require-baseline", ok=False)
+    assert "no baseline" in said
+    run("notebooks", "run", *where, "--update-baselines")
+    baseline = folder / "recorded" / "00_good.smoke.json"
+    baseline.write_text(baseline.read_text(encoding="utf-8").replace('"value": 3', '"value": 4'))
+
+    reports = ("--junit", tmp_path / "ci" / "junit.xml", "--summary", tmp_path / "ci" / "summary.md")
+    said = run("notebooks", "run", *where, "--require-baseline", *reports, ok=False)
+    assert "1 of 2 within tolerance" in said
+    (suite,) = ElementTree.parse(tmp_path / "ci" / "junit.xml").getroot()
+    assert suite.attrib.items() >= {"name": "00_good", "tests": "3", "failures": "1"}.items()
+    failing = {case.get("name"): case.find("failure").get("message") for case in suite if len(case)}
+    assert failing == {"size": "'size' is 3, the baseline 4 (tolerance 1e-06)"}
+    summary = (tmp_path / "ci" / "summary.md").read_text(encoding="utf-8")
+    assert "| 00_good | smoke | **failed** |" in summary and "1 of 2 within tolerance" in summary
+
+
+def test_notebooks_are_listed_with_their_titles_and_copied_to_work_in(tmp_path):
+    assert re.search(r"^00_tour +00 · .* \(recorded: .*smoke", run("notebooks", "list"), re.MULTILINE)
+    assert f"copied: {tmp_path / 'work' / '00_tour.ipynb'}" in run("notebooks", "copy", tmp_path / "work")
+    assert "unchanged: " in run("notebooks", "copy", tmp_path / "work")
+
+
 @pytest.mark.parametrize(
     "options, said",
     [
@@ -892,7 +920,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ("trian simcse", "methods, pretrain, doctor, published, data, notebooks, world, experiment"),
         ("data fetsh", "Allowed: check, fetch"),
         ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
-        ("notebooks walk", "Allowed: run"),
+        ("notebooks walk", "Allowed: list, copy, run"),
         (
             "methods simsce",
             "unknown method 'simsce'. Did you mean 'simcse'? Choose one of barlow_twins, focal",

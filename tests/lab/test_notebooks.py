@@ -4,8 +4,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from cselab.lab import notebooks
-from cselab.lab.notebooks import find_notebooks, run_notebooks
+from cselab.lab import headless
+from cselab.lab.notebook_folder import find_notebooks
+from cselab.lab.notebooks import run_notebooks
 
 PARAMETERS = "profile = 'classroom'\nsteps = 200"
 RECORDS = """
@@ -141,8 +142,13 @@ def test_numbers_are_held_against_the_baseline_that_was_agreed(course):
     course.write("00_tour", RECORDS)
     (agreed,) = course.run("00", update_baselines=True)
     assert agreed.passed and "baseline written" in agreed.notes[0]
-    (again,) = course.run("00")
+    course.said.clear()
+    (again,) = course.run("00", quiet=True)
     assert again.passed and not again.notes
+    said = [" ".join(line.split()) for line in course.said]  # a table, and nothing of the cells
+    assert said[0] == "recorded now difference tolerance ok"
+    assert said[2] == "rho 0.2 0.2 +0 0.05 ok"
+    assert said[4] == "3 of 3 within tolerance" and said[5].startswith("00_tour passed in")
 
     course.write("00_tour", RECORDS, parameters=[PARAMETERS.replace("200", "251")])
     (moved,) = course.run("00")
@@ -168,7 +174,7 @@ def test_numbers_of_overridden_parameters_are_recorded_but_not_compared(course):
 
 
 def test_a_long_silence_is_broken_with_the_cell_that_is_running(course, monkeypatch):
-    monkeypatch.setattr(notebooks, "SECONDS_OF_SILENCE", 0.5)
+    monkeypatch.setattr(headless, "SECONDS_OF_SILENCE", 0.5)
     course.write("00_slow", "import time; time.sleep(2)")
     course.run()
     assert any("still in cell 3/3 (The 00_slow notebook: import time" in line for line in course.said)
@@ -216,7 +222,7 @@ def test_names_are_stems_or_numbers_and_all_when_none_is_given(course):
 
 
 def test_mistaken_calls_say_what_to_do(course):
-    with pytest.raises(FileNotFoundError, match=r"no notebooks in .*pass its folder"):
+    with pytest.raises(FileNotFoundError, match=r"no notebooks in .*pass the folder that holds some"):
         course.run()
     course.write("00_tour")
     with pytest.raises(ValueError, match=r"unknown profile 'quick'\. Allowed: smoke, classroom, paper"):
@@ -227,3 +233,70 @@ def test_mistaken_calls_say_what_to_do(course):
         course.run(overrides={"steps": "1"}, update_baselines=True)
     with pytest.raises(ValueError, match="the profile is an argument of its own"):
         course.run(overrides={"profile": "paper"})
+    with pytest.raises(ValueError, match="seeds are for update_baselines"):
+        course.run(seeds=[0, 1])
+    with pytest.raises(ValueError, match="timeout must be more than 0"):
+        course.run(timeout=0.0)
+
+
+def test_recorded_numbers_lie_beside_the_notebooks_unless_said_otherwise(course):
+    course.write("00_tour", RECORDS)
+    run_notebooks([], "smoke", output=course.output, folder=course.folder, update_baselines=True, quiet=True)
+    assert (course.folder / "recorded" / "00_tour.smoke.json").exists()
+
+
+def test_a_baseline_can_be_required(course):
+    course.write("00_tour", RECORDS)
+    (result,) = course.run(require_baseline=True)
+    assert not result.passed and result.problems[0].startswith("no baseline: ")
+
+
+def test_a_baseline_may_hold_the_numbers_of_several_seeds(course):
+    seeded = RECORDS + "record('seeded', 10 + seed)"
+    course.write("00_tour", seeded, parameters=[PARAMETERS + "\nseed = 0"])
+    (result,) = course.run(update_baselines=True, seeds=[0, 3])
+    assert result.passed
+    baseline = json.loads((course.baselines / "00_tour.smoke.json").read_text(encoding="utf-8"))
+    assert baseline["records"][-1]["value"] == 10
+    assert baseline["records"][-1]["seeds"] == {"0": 10, "3": 13}
+    (again,) = course.run()
+    assert again.passed
+
+
+def test_a_cell_that_takes_too_long_is_stopped_and_named(course):
+    course.write("00_slow", "import time; time.sleep(60)")
+    (result,) = course.run(timeout=2)
+    assert result.problems == [
+        "cell 3/3 (The 00_slow notebook: import time; time.sleep(60)) took longer than 2 s, and was stopped"
+    ]
+
+
+def test_what_did_not_change_is_not_run_again_but_compared_again(course):
+    course.write("00_tour", RECORDS, "print('running')")
+    course.run(update_baselines=True)
+
+    def runs(**more):
+        course.said.clear()
+        (result,) = course.run(changed=True, **more)
+        return result, any("running" in line for line in course.said)
+
+    result, ran = runs()
+    assert not ran and result.passed and len(result.comparisons) == 3
+    assert result.notes == ["nothing changed since its last run: not run again"]
+
+    baseline = course.baselines / "00_tour.smoke.json"
+    baseline.write_text(baseline.read_text(encoding="utf-8").replace("0.2", "0.9"), encoding="utf-8")
+    result, ran = runs()
+    assert not ran and not result.passed
+
+    course.write("00_tour", RECORDS, "print('running', 2)")
+    assert runs()[1] and not runs()[1]
+    assert runs(overrides={"steps": "3"})[1]
+
+
+def test_a_run_that_failed_runs_again(course):
+    course.write("00_bad", "print('running'); 1 / 0")
+    course.run()
+    course.said.clear()
+    (result,) = course.run(changed=True)
+    assert not result.passed and any("running" in line for line in course.said)

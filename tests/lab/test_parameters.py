@@ -19,9 +19,17 @@ def notebook(*sources, tag="parameters"):
 
 
 def test_parameters_are_the_assignments_of_the_tagged_cell_with_typed_defaults():
-    source = (
-        "import math\nsteps = 200  # how many\nrate: float = 5e-2\nnames = ['a', 'b']\nlow = -1\nlimit = None"
-    )
+    source = """
+import math
+steps = 200  # how many
+rate: float = 5e-2
+names = [
+    'a',
+    'b',
+]
+low = -1
+limit = None
+"""
     found = parameters_of(notebook(source), "nb")
     assert found == {"steps": 200, "rate": 0.05, "names": ["a", "b"], "low": -1, "limit": None}
 

@@ -1,10 +1,14 @@
 import pytest
 
-from cselab.lab.recorded import differences, read_baseline, write_baseline
+from cselab.lab.recorded import compare, read_baseline, recorded_range, write_baseline
 
 
 def entry(name, value, tolerance=1e-6):
     return {"name": name, "value": value, "tolerance": tolerance}
+
+
+def differences(records, baseline):
+    return [found.trouble for found in compare(records, baseline) if not found.ok]
 
 
 def test_numbers_within_the_tolerance_of_the_run_agree_on_both_sides():
@@ -43,3 +47,23 @@ def test_a_damaged_baseline_is_named(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ValueError, match=r"00_tour\.smoke\.json is not a baseline"):
         read_baseline(path)
+
+
+def test_a_number_stands_beside_the_recorded_one_with_their_difference():
+    records = [entry("rho", 0.75, 0.02), entry("kind", "cls"), entry("new", 3)]
+    rows = {
+        found.name: found.row()
+        for found in compare(records, {"records": [entry("rho", 0.7), entry("kind", "cls"), entry("old", 1)]})
+    }
+    assert rows["rho"] == dict(recorded="0.7", now="0.75", difference="+0.05", tolerance="0.02", ok="NO")
+    assert rows["kind"] == dict(recorded="cls", now="cls", difference="", tolerance="", ok="ok")
+    assert (rows["new"]["recorded"], rows["new"]["ok"]) == ("", "NO")
+    assert (rows["old"]["now"], rows["old"]["ok"]) == ("", "NO")
+
+
+def test_numbers_of_several_seeds_are_kept_with_each_number_and_give_its_range(tmp_path):
+    seeds = {0: [entry("rho", 0.7)], 1: [entry("rho", 0.8)], 2: [entry("rho", 0.75)]}
+    write_baseline(tmp_path / "x.json", {"records": [entry("rho", 0.7)]}, seeds)
+    (rho,) = read_baseline(tmp_path / "x.json")["records"]
+    assert rho["seeds"] == {"0": 0.7, "1": 0.8, "2": 0.75}
+    assert recorded_range(rho) == "recorded: 0.7 to 0.8 over 3 seeds"

@@ -6,11 +6,11 @@ from statistics import median
 import nbformat
 import pytest
 
-from cselab.lab.notebooks import CHECKOUT, find_notebooks
+from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
 from cselab.lab.parameters import parameters_of
 
 
-@pytest.fixture(params=find_notebooks(CHECKOUT / "notebooks"), ids=lambda path: path.stem)
+@pytest.fixture(params=find_notebooks(bundled_notebooks()), ids=lambda path: path.stem)
 def notebook(request):
     read = nbformat.read(request.param, as_version=4)
     read.metadata["name"] = Path(request.param).stem

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from cselab.encoder import SentenceEncoder
-from cselab.lab.notebooks import CHECKOUT, run_notebooks
+from cselab.lab.notebook_folder import bundled_notebooks
+from cselab.lab.notebooks import run_notebooks
 from cselab.lab.page import loaded_from_outside
 
-TOUR = nbformat.read(CHECKOUT / "notebooks" / "00_tour.ipynb", as_version=4)
+TOUR = nbformat.read(bundled_notebooks() / "00_tour.ipynb", as_version=4)
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,47 @@
-"""`cselab notebooks`: run them headless."""
+"""`cselab notebooks`: list them, copy them to work in, run them headless."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from cselab.lab.cli.experiments import read_seeds
 from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import Settings, read_settings
+from cselab.lab.cli.options import Quiet, Settings, read_settings, writable
 
-notebooks_app = group("The notebooks, headless.")
+notebooks_app = group("The notebooks: list, copy, run headless.")
+
+Folder = Annotated[Path | None, typer.Option(help="of the notebooks; default: those that come with cselab")]
+
+
+@notebooks_app.command("list", cls=Command)
+def notebooks_list(folder: Folder = None) -> None:
+    """List the notebooks, with the profiles under which numbers were recorded."""
+    from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks, read_notebook, title_of
+
+    folder = folder or bundled_notebooks()
+    paths = find_notebooks(folder)
+    width = max(len(path.stem) for path in paths)
+    for path in paths:
+        profiles = sorted(
+            file.stem.split(".")[-1] for file in (folder / "recorded").glob(f"{path.stem}.*.json")
+        )
+        recorded = f"  (recorded: {', '.join(profiles)})" if profiles else ""
+        typer.echo(f"{path.stem:{width}}  {title_of(read_notebook(path), path.stem)}{recorded}")
+
+
+@notebooks_app.command("copy", cls=Command)
+def notebooks_copy(
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="made if need be")], folder: Folder = None
+) -> None:
+    """Copy the notebooks to a folder to work in. Called again it brings what is new, and keeps what you edited."""
+    from cselab.lab.notebook_folder import bundled_notebooks, copy_notebooks
+
+    done = copy_notebooks(folder or bundled_notebooks(), target)
+    for name, what in done.items():
+        typer.echo(f"{what}: {target / name}")
+    if "yours kept" in done.values():
+        typer.echo("Rename a kept notebook to get its new version beside it.")
 
 
 @notebooks_app.command("run", cls=Command)
@@ -20,20 +53,60 @@ def notebooks_run(
     output: Annotated[Path, typer.Option(help="folder of the executed notebooks, pages and numbers")] = Path(
         "out"
     ),
-    folder: Annotated[Path | None, typer.Option(help="where the notebooks are")] = None,
-    update_baselines: Annotated[bool, typer.Option(help="make these numbers the new baselines")] = False,
+    folder: Folder = None,
+    baselines: Annotated[
+        Path | None,
+        typer.Option(help="folder of the recorded numbers; default: recorded/ beside the notebooks"),
+    ] = None,
+    require_baseline: Annotated[
+        bool, typer.Option("--require-baseline", help="fail where there is none")
+    ] = False,
+    update_baselines: Annotated[
+        bool, typer.Option("--update-baselines", help="make these numbers the new baselines")
+    ] = False,
+    seeds: Annotated[
+        str | None,
+        typer.Option(help="with --update-baselines: keep the numbers of these seeds too, such as 0-4"),
+    ] = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="only what changed since its last run in --output")
+    ] = False,
+    timeout: Annotated[float | None, typer.Option(help="seconds that one cell may take")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="write a JUnit file")] = None,
+    summary: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="write a summary in Markdown")
+    ] = None,
     settings: Settings = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Run notebooks headless, compare their numbers with the recorded ones, write pages to read offline."""
-    from cselab.lab.notebooks import run_notebooks
+    """Run notebooks headless, compare their numbers with the recorded ones, write pages to read offline.
 
+    Exits with 1 if a notebook failed or a number is not within its tolerance.
+    """
+    from cselab.lab.notebooks import run_notebooks
+    from cselab.lab.run_reports import write_junit, write_summary
+
+    for file in (junit, summary):
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            writable(file)
     results = run_notebooks(
         names or [],
         profile,
         read_settings(settings),
         output,
         folder=folder,
+        baselines=baselines,
+        require_baseline=require_baseline,
         update_baselines=update_baselines,
+        seeds=read_seeds(seeds) if seeds else (),
+        changed=changed,
+        timeout=timeout,
+        quiet=quiet,
     )
+    if junit:
+        write_junit(results, junit)
+    if summary:
+        write_summary(results, summary)
     if not all(result.passed for result in results):
         raise typer.Exit(1)

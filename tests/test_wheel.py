@@ -1,0 +1,42 @@
+"""What `pip install cselab` brings: the wheel is built and looked into."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    (built,) = folder.glob("cselab-*.whl")
+    return built
+
+
+def test_it_holds_the_package_the_panels_the_encoders_and_the_notebooks_with_their_numbers(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"cselab/__init__.py", "cselab/py.typed", "cselab_widgets/__init__.py"} <= names
+    assert {f"cselab/assets/{encoder}/model.safetensors" for encoder in ("micro", "mini")} <= names
+    for file in (ROOT / "notebooks").glob("*.ipynb"):
+        assert f"cselab/notebooks/{file.name}" in names
+    for file in (ROOT / "notebooks" / "recorded").glob("*.json"):
+        assert f"cselab/notebooks/recorded/{file.name}" in names
+    assert not [name for name in names if "checkpoint" in name and name.endswith(".ipynb")]
+    assert not [name for name in names if name.startswith(("tests/", "results/"))]
+
+
+def test_installed_from_it_the_notebooks_are_found(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    command = [sys.executable, "-m", "cselab.lab.cli", "notebooks", "list"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=True
+    )
+    assert "00_tour" in done.stdout and "recorded: " in done.stdout
