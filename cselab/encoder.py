@@ -100,7 +100,7 @@ class SentenceEncoder(nn.Module):
         self.name = name
         self.backbone: Any = backbone  # a transformer: torch knows it only as a module
         self.tokenizer = tokenizer
-        self.head = head
+        self.head: Any = head
         self.untrained: set[str] = set()
         self.template = template
         self.pooling = pooling
@@ -344,7 +344,7 @@ class SentenceEncoder(nn.Module):
             DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
         """
         single = isinstance(sentences, str)
-        sentences = check_sentences([sentences] if single else sentences)
+        sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         self._check_trained()
@@ -433,7 +433,7 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
             part.training = mode
 
 
-def _positions(backbone: nn.Module) -> int:
+def _positions(backbone: Any) -> int:
     """How many tokens the model has positions for."""
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
     padding = getattr(

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from cselab.encoder import SentenceEncoder, eval_mode
 
@@ -46,7 +46,7 @@ class Encode:
         self.rank = 0 if processes is None else processes.process_index
 
     @property
-    def head(self) -> nn.Module | None:
+    def head(self) -> Any:
         """The training head, for a method that applies it itself."""
         return self.encoder.head
 

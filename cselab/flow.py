@@ -16,6 +16,7 @@ See also: `cselab.posthoc.BertFlow`, which fits it.
 """
 
 import math
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -105,7 +106,7 @@ class Glow(nn.Module):
         self.widths = [width]
         for _ in range(levels - 1):
             self.widths.append((self.widths[-1] + 1) // 2)
-        self.levels = nn.ModuleList(
+        self.levels: Any = nn.ModuleList(
             nn.ModuleList(FlowStep(w, hidden, generator) for _ in range(depth)) for w in self.widths
         )
 

@@ -5,6 +5,7 @@ activations it is made of at inference; that is how it is saved, and how sentenc
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -45,7 +46,7 @@ class DenseLayers(nn.Module):
 
     def __init__(self, layers: Sequence[tuple[nn.Linear, nn.Module]]):
         super().__init__()
-        self.layers = nn.Sequential(*(module for pair in layers for module in pair))
+        self.layers: Any = nn.Sequential(*(module for pair in layers for module in pair))
 
     def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n e"]:
         return self.layers(x)
@@ -90,7 +91,7 @@ class NormalizedHead(nn.Module):
 
     def __init__(self, width: int, generator: torch.Generator):
         super().__init__()
-        self.layers = nn.Sequential(
+        self.layers: Any = nn.Sequential(
             fresh_linear(width, 2 * width, generator, bias=False),
             nn.BatchNorm1d(2 * width),
             nn.ReLU(),
@@ -107,7 +108,7 @@ class NormalizedHead(nn.Module):
         yield _normalized(last, last_norm), nn.Identity()
 
 
-def _normalized(linear: nn.Linear, norm: nn.BatchNorm1d) -> nn.Linear:
+def _normalized(linear: nn.Linear, norm: Any) -> nn.Linear:
     """The linear layer, and after it the normalisation by its running averages, as one linear layer."""
     scale = (norm.running_var + norm.eps).rsqrt() * (1 if norm.weight is None else norm.weight)
     shift = 0 if norm.bias is None else norm.bias
@@ -124,10 +125,10 @@ class WhitenedHead(nn.Module):
     Each call is a view of its own: in training the whitening draws a fresh permutation.
     """
 
-    def __init__(self, whitening: ShuffledGroupWhitening, mlp: MLPHead | None):
+    def __init__(self, whitening: ShuffledGroupWhitening, mlp: nn.Module | None):
         super().__init__()
         self.whitening = whitening
-        self.mlp = mlp
+        self.mlp: Any = mlp
 
     def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
         whitened = self.whitening(x)

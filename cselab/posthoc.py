@@ -145,7 +145,7 @@ class BertFlow:
         flow = Glow(x.shape[1], self.levels, self.depth, self.hidden, generator)
         flow.begin_at(x)
         optimizer = torch.optim.Adam(flow.parameters(), lr=self.learning_rate)
-        history = []
+        history: list[float] = []
         for _ in range(self.epochs):
             order = torch.randperm(len(x), generator=generator)
             for rows in order[: len(x) // self.batch_size * self.batch_size].split(self.batch_size):

@@ -12,8 +12,8 @@ from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, un
 class Stateful(Protocol):
     """A model, an optimiser, a schedule, a method."""
 
-    def state_dict(self) -> Mapping[str, Any]: ...
-    def load_state_dict(self, state_dict: Any) -> Any: ...
+    def state_dict(self) -> Any: ...
+    def load_state_dict(self, state_dict: Any, /) -> Any: ...
 
 
 class ResumableLoop:
@@ -87,7 +87,8 @@ class ResumableLoop:
     def save(self, info: Mapping[str, Any]) -> None:
         """Write the checkpoint: the state of all parts, and `info`."""
         assert self.checkpoint is not None, "a loop without a checkpoint file keeps none"
-        tensors, trees = {}, {}
+        tensors: dict[str, Any] = {}
+        trees: dict[str, Any] = {}
         for name, part in self.parts.items():
             part_tensors, trees[name] = pack(name, part.state_dict())
             tensors |= part_tensors

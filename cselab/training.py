@@ -24,7 +24,7 @@ from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import Method, create_method
-from cselab.resumable import ResumableLoop
+from cselab.resumable import ResumableLoop, Stateful
 from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
 from cselab.storage.checkpoint import pack, unpack
 from cselab.storage.run_folder import RunFolder
@@ -128,7 +128,12 @@ class _Training:
         self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.encode = Encode(encoder, config.max_length, processes)
-        parts = {"encoder": encoder, "optimizer": self.optimizer, "schedule": self.schedule, "method": method}
+        parts: dict[str, Stateful] = {
+            "encoder": encoder,
+            "optimizer": self.optimizer,
+            "schedule": self.schedule,
+            "method": method,
+        }
         self.loop = ResumableLoop(
             method.name,
             self.steps,
@@ -344,7 +349,7 @@ class _Training:
     def _read_back(self, found: Mapping[str, Any]) -> Run:
         """A finished run from its folder: nothing is trained again."""
         run = self.run
-        trained = SentenceEncoder.from_pretrained(run.output, device=self.processes.device)
+        trained = SentenceEncoder.from_pretrained(self.folder.path, device=self.processes.device)
         run.encoder.attach_head(trained.head)
         run.encoder.untrained.discard("head")
         run.encoder.load_state_dict(trained.state_dict())
@@ -359,9 +364,12 @@ class _Training:
 
 
 def _average_gradients(parameters: Sequence[nn.Parameter]) -> None:
-    flat = _mean_over_processes(torch.cat([p.grad.reshape(-1) for p in parameters]))
-    for parameter, part in zip(parameters, flat.split([p.numel() for p in parameters]), strict=True):
-        parameter.grad.copy_(part.view_as(parameter))
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    flat = _mean_over_processes(torch.cat([gradient.reshape(-1) for gradient in gradients]))
+    for gradient, part in zip(
+        gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True
+    ):
+        gradient.copy_(part.view_as(gradient))
 
 
 def _mean_over_processes(tensor: Tensor) -> Tensor:

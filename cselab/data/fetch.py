@@ -21,6 +21,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from cselab.data.classification import (
     CLASSIFICATION_ROWS,
@@ -174,7 +175,7 @@ def _two_names(task: str, subset: str) -> tuple[str, str]:
 def _verdict(task: str, folder: Path) -> str:
     """Rows and provenance of a whole set. A published text that is known must be that text."""
     if task in STS_PAIRS:
-        parts = [load_sts(task, folder, split) for split in STS_PAIRS[task]]
+        parts: list[Any] = [load_sts(task, folder, split) for split in STS_PAIRS[task]]
         known = True
     else:
         parts = [load_classification(task, folder, split) for split in CLASSIFICATION_ROWS[task]]
@@ -252,7 +253,8 @@ def _from_archive(task: str) -> dict[str, bytes]:
             for member in archive:
                 name = str(PurePosixPath(member.name))
                 if name in wanted and member.isfile():
-                    files[name] = archive.extractfile(member).read()
+                    content = archive.extractfile(member)
+                    files[name] = content.read() if content is not None else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise DataError(
             f"{path}: cannot be unpacked ({error}); delete it and run the command again"
@@ -310,7 +312,7 @@ def _subsets(rows: Rows, task: str, repository: str) -> dict[str, Rows]:
     start = 0
     while len(found) < len(known):
         for subset, published in known.items():
-            part = rows[start : start + published["rows"]]
+            part = rows[start : start + int(published["rows"])]
             if subset not in found and describe(part)["words"] == published["words"]:
                 found[subset] = part
                 start += len(part)

@@ -116,7 +116,8 @@ def as_pairs(source: PairSource, name: str = "pairs") -> Pairs:
                 f"{name}: a table of pairs has the columns {', '.join(COLUMNS)}; "
                 f"this one lacks {', '.join(lost)} and has {', '.join(map(str, source.columns))}"
             )
-        source = list(zip(*(source[column] for column in COLUMNS), strict=True))
+        table: Any = source
+        source = list(zip(*(table[column] for column in COLUMNS), strict=True))
     return _pairs([_row(row, f"{name}, row {number}") for number, row in enumerate(source)], name, name)
 
 
@@ -140,7 +141,8 @@ def read_pairs(path: str | Path) -> Pairs:
         MissingFile: the path is not a file.
         DataError: a line without its fields, a score that is not a number, no pair at all.
     """
-    rows, columns = [], (0, 1, 2)
+    rows: list[Any] = []
+    columns: tuple[int, ...] = (0, 1, 2)
     for number, fields in _fields(Path(path)):
         if number == 1 and set(COLUMNS) <= {field.strip().lower() for field in fields}:
             named = [field.strip().lower() for field in fields]

@@ -89,9 +89,10 @@ def _collect(
     tasks: Sequence[str] | None,
     options: dict[str, Any],
 ) -> Collected:
+    source: Any = suite
     if is_pairs(suite) and not (isinstance(suite, str) and suite in SUITES):
-        return Collected([STS(**options).task(as_pairs(suite))], {})
-    suites = suites_named([suite] if isinstance(suite, str | Suite) else suite, options)
+        return Collected([STS(**options).task(as_pairs(source))], {})
+    suites = suites_named([suite] if isinstance(suite, str | Suite) else source, options)
     collected: list[Task] = []
     missing: dict[str, str] = {}
     for one, names in zip(suites, tasks_by_suite(suites, tasks), strict=True):

@@ -203,7 +203,7 @@ def fitted(
 def named_encoder(
     name: str,
     pooling: str | None = None,
-    representation: str | None = None,
+    representation: Any = None,
     device: str | torch.device | None = None,
 ) -> Encoder | PairScorer:
     """What `evaluate` can score, by the name it has on the command line.
@@ -289,7 +289,9 @@ class _Once:
     """An encoder that keeps its last vectors, for those who ask for the same sentences next."""
 
     def __init__(self, encoder: Encoder):
-        self.encoder, self.sentences, self.vectors = encoder, None, None
+        self.encoder = encoder
+        self.sentences: list[str] | None = None
+        self.vectors: Any = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.encoder, name)
@@ -307,7 +309,7 @@ def _fitting_sentences(text: str | Path, limit: int | None) -> list[str]:
 
 
 def _name(encoder: Encoder | PairScorer) -> str:
-    return getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
+    return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
 
 
 def _numbers(fields: list[str], width: int, place: str) -> Float[np.ndarray, " d"]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class StsTask:
                 for metric in ("spearman", "pearson"):
                     record = replace(self._record(metric, ""), subset=subset, rows=len(rows))
                     records.append(self._scored(record, part))
-        about = {"protocol": encoded.similarity, "duplicates": duplicates}
+        about: dict[str, Any] = {"protocol": encoded.similarity, "duplicates": duplicates}
         return Measured([replace(record, **about) for record in records], outcome)
 
     def outcome(self, encoded: Encoded | Scorer) -> Outcome:

@@ -11,7 +11,7 @@ from cselab.evaluators.task import Suite
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 
-SUITES: dict[str, type[Suite]] = {
+SUITES: dict[str, Any] = {
     suite.name: suite
     for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
 }
@@ -48,7 +48,7 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
     return found
 
 
-def options_of(suite: type[Suite]) -> list[str]:
+def options_of(suite: Any) -> list[str]:
     """The names of a suite's options."""
     return [field.name for field in fields(suite)]
 

@@ -44,7 +44,8 @@ class Loss:
     @property
     def total(self) -> Float[Tensor, ""]:
         """What is minimised: the sum of the terms, with their gradients."""
-        return sum(self.terms.values())
+        first, *others = self.terms.values()
+        return sum(others, first)
 
     def floats(self) -> dict[str, float]:
         """The terms as Python numbers, for a history or a progress bar."""

@@ -42,13 +42,13 @@ def cosine_gradients(
     """
     if tuple(rows.shape) != tuple(columns.shape):
         raise ValueError(f"rows are {tuple(rows.shape)} but columns {tuple(columns.shape)}")
-    rows, columns, *others = (torch.as_tensor(view).detach().double() for view in (rows, columns, *others))
-    n, d = rows.shape
-    blank, tags = rows.new_zeros(n, n), TAG * torch.eye(n, dtype=torch.float64)
-    rows = torch.cat([F.normalize(rows, dim=1), blank], dim=1).requires_grad_()
-    columns = torch.cat([F.normalize(columns, dim=1), tags], dim=1)
-    total = loss(rows, columns, *(torch.cat([view, blank], dim=1) for view in others))
-    (gradient,) = torch.autograd.grad(total, rows)
+    given = [torch.as_tensor(view).detach().double() for view in (rows, columns, *others)]
+    n, d = given[0].shape
+    blank, tags = given[0].new_zeros(n, n), TAG * torch.eye(n, dtype=torch.float64)
+    one = torch.cat([F.normalize(given[0], dim=1), blank], dim=1).requires_grad_()
+    two = torch.cat([F.normalize(given[1], dim=1), tags], dim=1)
+    total = loss(one, two, *(torch.cat([view, blank], dim=1) for view in given[2:]))
+    (gradient,) = torch.autograd.grad(total, one)
     return gradient[:, d:] / TAG
 
 
@@ -90,7 +90,7 @@ def batch_with_cosines(
     # Each view's own cosines: `others` between pairs, within pairs as much as leaves room for the rest.
     within = 1 - abs(positive - negative)
     own = [1 - within, 1 + within - 2 * others, 1 + within + (n - 2) * others]
-    rows, columns, rest = 0, 0, 0
+    rows, columns, rest = (torch.zeros_like(one) for _ in range(3))
     for space, cross, length in zip(spaces, wanted, own, strict=True):
         length = max(length, 1e-12)
         missing = length - cross**2 / length

@@ -38,7 +38,7 @@ class BarlowTwins(Method):
         return Views(*encode(batch, batch))
 
     def loss(self, v: Views) -> Loss:
-        extra = None
+        extra: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None
         if self.artificial_rows:
             extra = self._rows_like(v.anchor)
             extra = extra if self.shared_rows else (extra, self._rows_like(v.anchor))

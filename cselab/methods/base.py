@@ -6,7 +6,7 @@ gradients. A method only says what its paper adds to SimCSE.
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
@@ -82,9 +82,11 @@ class Views:
         self.log_weights = cells if self.log_weights is None else self.log_weights + cells
         return self
 
-    if TYPE_CHECKING:
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"these views have no {name!r}; they have {', '.join(vars(self))}")
 
-        def __getattr__(self, name: str) -> Any: ...  # what a method names is known to the method
+    def __setattr__(self, name: str, value: Any) -> None:  # for the type checker: any name may be set
+        super().__setattr__(name, value)
 
 
 class Method(nn.Module):

@@ -21,7 +21,7 @@ class Focal(Contrastive):
     """
 
     family = "loss"
-    temperature: Positive | None = None
+    temperature: Positive | None = None  # type: ignore[assignment]
     m: NonNegative = 0.3
     detach: bool = False
 
@@ -36,5 +36,5 @@ class Focal(Contrastive):
 
     def loss(self, v: Views) -> Loss:
         return focal_info_nce(
-            v.anchor, v.positive, self.temperature, self.m, self.detach, v.negatives, v.log_weights
+            v.anchor, v.positive, self.temperature or 0.07, self.m, self.detach, v.negatives, v.log_weights
         )

@@ -87,13 +87,13 @@ class WhitenedCSE(Method):
             return mlp
         names = ("eps", "shrinkage", "divisor", "gradient_through_matrix", "momentum")
         layer = ShuffledGroupWhitening.of_kind(
-            self.kind, encoder.backbone.config.hidden_size, self.num_groups, self.running,
+            self.kind, encoder.backbone.config.hidden_size, self.num_groups or 1, self.running,
             seed=generator.initial_seed(), **{name: getattr(self, name) for name in names},
         )  # fmt: skip
         return WhitenedHead(layer, mlp)
 
     def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        vectors = encode(*[batch] * self.backbone_passes, head=False)
+        vectors = encode(*[batch] * (self.backbone_passes or self.num_views), head=False)
         views = [vectors] * self.num_views if self.backbone_passes == 1 else vectors
         return Views(*each_view(encode.head or nn.Identity(), views, self.layout))
 

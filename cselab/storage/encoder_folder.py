@@ -91,7 +91,7 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
 
 def save_folder(
     path: Path,
-    backbone: nn.Module,
+    backbone: Any,
     tokenizer: Any,
     settings: dict[str, Any],
     head: Sequence[tuple[nn.Linear, nn.Module]] = (),
@@ -216,12 +216,12 @@ def read_folder(path: Path) -> dict[str, Any]:
     """
     own, modules = path / "cselab.json", path / "modules.json"
     if own.exists():
-        settings = _own_settings(own)
-        settings.pop("sha256", None)
-        head = settings.pop("head")
+        kept = _own_settings(own)
+        kept.pop("sha256", None)
+        head = kept.pop("head")
         if head:
-            settings["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
-        return settings
+            kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
+        return kept
     if not modules.exists():
         return {}
     settings: dict[str, Any] = {"representation": "backbone"}
@@ -321,7 +321,7 @@ def _pooling_name(path: Path) -> str:
     return modes[0]
 
 
-def load_backbone(folder: Path) -> nn.Module:
+def load_backbone(folder: Path) -> Any:
     """The transformer of a folder in float32; its pooler is None when the folder has no weights for one.
 
     Raises:

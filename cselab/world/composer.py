@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import overload
 
 from cselab.world.frames import Frame, Role
 from cselab.world.lexicon import Lexicon, Noun
@@ -21,6 +22,10 @@ class Composer:
         for frame in frames.values():
             self.of_topic.setdefault(frame.topic, []).append(frame)
 
+    @overload
+    def compose(self, frame: Frame, rng: random.Random) -> Meaning: ...
+    @overload
+    def compose(self, frame: Frame, rng: random.Random, split: str) -> Meaning | None: ...
     def compose(self, frame: Frame, rng: random.Random, split: str | None = None) -> Meaning | None:
         """A random meaning of one frame; None if its story is not of the split asked for."""
         things: dict[str, Thing] = {}

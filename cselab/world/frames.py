@@ -100,6 +100,7 @@ class Frame:
 def read_frames() -> dict[str, Frame]:
     """Every frame by name, in the order of the file."""
     frames: dict[str, Frame] = {}
+    frame: Frame
     for line in lines("frames.txt"):
         if line.startswith("["):
             topic, _, defaults = line.partition(";")

@@ -103,7 +103,7 @@ class Lexicon:
             noun = rng.choice(noun.children)
         return noun
 
-    def verb(self, base: str) -> tuple[str, str, str]:
+    def verb(self, base: str) -> tuple[str, ...]:
         """Past, participle and -ing form."""
         if base not in self.verbs:
             self.verbs[base] = (morphology.past(base), morphology.past(base), morphology.progressive(base))
@@ -131,7 +131,10 @@ class Lexicon:
                 self._noun(entry, noun)
 
     def _noun(self, entry: str, parent: Noun | None) -> Noun:
-        mark, said, on, families = ENTRY.fullmatch(entry).groups()
+        matched = ENTRY.fullmatch(entry)
+        if matched is None:
+            raise ValueError(f"{entry!r} is not an entry of nouns.txt")
+        mark, said, on, families = matched.groups()
         words = []
         for word in split(said, ","):
             one, _, several = word.lstrip("".join(KINDS)).partition("/")

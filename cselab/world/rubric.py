@@ -77,7 +77,7 @@ class Rubric:
                 opposed = self.lexicon.words[a.quality].opposite == b.quality
                 out.append(("opposite", TURNED) if opposed else ("other", MUCH))
         if a.quantity != b.quantity:
-            words = [self.lexicon.words.get(thing.quantity) for thing in (a, b)]
-            exact = all(words) and words[0].within != b.quantity and words[1].within != a.quantity
+            first, second = (self.lexicon.words.get(thing.quantity) for thing in (a, b))
+            exact = bool(first and second and first.within != b.quantity and second.within != a.quantity)
             out.append(("number", MUCH) if exact else ("detail", LITTLE))
         return out

@@ -111,7 +111,8 @@ class World:
         Raises:
             ValueError: an unknown split, or `n` below 1; so too for all that follows.
         """
-        rng, found = self._random("sentences", n, split), {}
+        rng = self._random("sentences", n, split)
+        found: dict[str, Sentence] = {}
         while len(found) < n:
             sentence = self.say(self.meaning(rng, split), rng)
             found.setdefault(sentence.text, sentence)
@@ -119,7 +120,8 @@ class World:
 
     def documents(self, n: int, split: str = "train", length: int = 5) -> list[list[Sentence]]:
         """`n` short texts of `length` sentences; each goes on with people or things of those before."""
-        rng, out = self._random("documents", n, split), []
+        rng = self._random("documents", n, split)
+        out: list[list[Sentence]] = []
         if length not in range(1, 9):
             raise ValueError(f"length {length!r}: a document has 1 to 8 sentences")
         while len(out) < n:
@@ -131,7 +133,9 @@ class World:
     def _told(self, length: int, split: str, rng: random.Random) -> Iterator[Sentence]:
         """The sentences of one text; fewer than `length` where the story does not go on."""
         meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
-        told, known, opener = set(), frozenset(), ""
+        told: set[str] = set()
+        known: frozenset[str] = frozenset()
+        opener = ""
         for _ in range(length):
             yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
             frame = self.frames[meaning.frame]
@@ -264,14 +268,16 @@ class World:
         return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
 
     def _labelled(self, task: str, n: int, split: str, classes: tuple[str, ...]) -> Labelled:
-        rng, rows = self._random(task, n, split), {}
+        rng = self._random(task, n, split)
+        rows: dict[tuple[str, ...], int] = {}
         while len(rows) < n:
             label = len(rows) % len(classes)
             example = self._example(task, classes[label], split, rng)
             if example:
                 rows.setdefault(tuple(sentence.text for sentence in example), label)
         first, *second = map(list, zip(*rows, strict=True))
-        return Labelled(first, list(rows.values()), classes, f"world-{task}", split, *second)
+        made = Labelled(first, list(rows.values()), classes, f"world-{task}", split)
+        return replace(made, sentences2=second[0]) if second else made
 
     def _example(self, task: str, label: str, split: str, rng: random.Random) -> tuple[Sentence, ...] | None:
         """A try at an example of a label; None where the meaning drawn gives none."""
@@ -308,6 +314,7 @@ class World:
                 if not hypothesis or premise.negated or passing:
                     return None
                 return self._worded(premise, hypothesis, "alike" if change == "negation" else "free", rng)
+        raise AssertionError(f"no example of {task}")
 
     # ---- words, names, scenes ----------------------------------------------------------------------------
 
@@ -335,13 +342,15 @@ class World:
     def hypernyms(self) -> dict[str, str]:
         """The next broader noun of every noun that has one."""
         said = [noun for noun in self.lexicon.nouns.values() if noun.said and noun.hypernym]
-        return {noun.name: noun.hypernym.name for noun in said}
+        return {noun.name: noun.hypernym.name for noun in said if noun.hypernym}
 
     def entities(self) -> list[Entity]:
         """Everybody and everything that has a name of its own."""
         named = [noun for noun in self.lexicon.nouns.values() if noun.kind == "name"]
         return [
-            Entity(noun.name, noun.parent.name, tuple(one for one, _ in noun.words[1:])) for noun in named
+            Entity(noun.name, noun.parent.name, tuple(one for one, _ in noun.words[1:]))
+            for noun in named
+            if noun.parent
         ]
 
     def scene_vector(self, meaning: Meaning, width: int = 64) -> np.ndarray:
@@ -356,7 +365,7 @@ class World:
         for role, thing in (*meaning.roles, ("place", meaning.place or Thing())):
             if thing.noun:
                 noun = self.lexicon.nouns[thing.noun]
-                shown = noun.parent if noun.kind == "name" else noun
+                shown = noun.parent if noun.kind == "name" and noun.parent else noun
                 seen += [f"{role} {shown.name}", *shown.ancestors[:2]]
             seen += [mark for mark in (thing.quality, thing.quantity) if mark]
         total = np.sum([direction(name, width) for name in seen], axis=0)

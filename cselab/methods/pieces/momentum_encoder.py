@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode, View
 
 
@@ -34,15 +35,15 @@ class MomentumEncoder(nn.Module):
     See also: `Queue`, which remembers the keys of earlier batches.
     """
 
-    def __init__(self, encoder: nn.Module, momentum: float, head: nn.Module | None = None):
+    def __init__(self, encoder: SentenceEncoder, momentum: float, head: nn.Module | None = None):
         super().__init__()
         self.momentum = momentum
-        self.encoder = copy.deepcopy(encoder)
+        self.encoder: SentenceEncoder = copy.deepcopy(encoder)
         self.encoder.head = copy.deepcopy(head)
         self.encoder.requires_grad_(False)
 
     @torch.no_grad()
-    def follow(self, encoder: nn.Module) -> None:
+    def follow(self, encoder: SentenceEncoder) -> None:
         """One step towards the encoder, and its head where a copy of it follows, too."""
         for part in ("backbone", "head") if self.encoder.head is not None else ("backbone",):
             slow, fast = getattr(self.encoder, part), getattr(encoder, part)

@@ -24,6 +24,9 @@ class Queue(nn.Module):
         `cselab.losses.info_nce(negatives=)`.
     """
 
+    rows: Tensor
+    held: Tensor
+
     def __init__(self, size: int, width: int, generator: torch.Generator | None = None):
         super().__init__()
         rows = torch.zeros(size, width)
