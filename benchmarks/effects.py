@@ -167,17 +167,23 @@ def read() -> list[dict]:
 
 def in_words(lines: list[dict]) -> str:
     """The table of all rows, and a line a claim: the difference over the seeds that both rows have."""
-    rows, by_row = {}, {}
+    groups: dict[tuple, dict] = {}
     for line in lines:
-        by_row.setdefault(line["row"], {})[line.get("seed")] = line["scores"]
-    for name, seeds in by_row.items():
-        cells = {"seeds": "" if None in seeds else str(len(seeds))}
+        group = (line["row"], line["corpus"], line.get("steps", ""))
+        groups.setdefault(group, {})[line.get("seed")] = line["scores"]
+    texts = [text for _, text, _ in groups]
+    usual = max(texts, key=texts.count)
+    rows, by_row = {}, {}
+    for (name, trained_on, steps), seeds in groups.items():
+        cells = {"seeds": "" if None in seeds else str(len(seeds)), "steps": str(steps)}
         for measure in ("STS-B dev", *SCORES, *GEOMETRY):
             values = [scores[measure] for scores in seeds.values() if measure in scores]
             digits = 2 if measure in GEOMETRY[:3] else 1
             spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
             cells[measure] = f"{statistics.mean(values):.{digits}f}{spread}" if values else ""
-        rows[name] = cells
+        rows[name if trained_on == usual else f"{name}, trained on {trained_on}"] = cells
+        if trained_on == usual:
+            by_row.setdefault(name, seeds)
     text = [table(rows, form="markdown"), ""]
     for measure in SCORES:
         text += [f"**{measure}**, difference in points, 95 % interval over seeds (paired t-test):", ""]
