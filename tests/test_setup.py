@@ -1,12 +1,18 @@
 """The set-up files agree with one another."""
 
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import browser
 import install
+import yaml
+from typer.main import get_command
+
+from cselab.lab.cli import app
 
 pytest_plugins = ["pytester"]
 
@@ -100,3 +106,36 @@ def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
     code, said = install.run_telling([sys.executable, "-c", script], seconds=0.2)
     assert code == 3 and said.endswith("done\n")
     assert " s  Collecting numpy\n" in capsys.readouterr().out
+
+
+def test_the_lines_of_the_readme_run_as_they_stand(tmp_path):
+    (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(lines.strip().splitlines()) <= 12
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("World-STS") == 2 and (tmp_path / "my-encoder" / "model.safetensors").exists()
+
+
+def test_the_readme_names_files_commands_and_notebooks_that_are_there():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for place in re.findall(r"\]\((?!http)([^)]+)\)", text):
+        assert (ROOT / place).exists(), place
+    commands = get_command(app).commands
+    for line in re.findall(r"^(?:cselab|`cselab) (\w+)", text, re.MULTILINE):
+        assert line in commands, line
+    for number in re.findall(r"^\| (\d\d) \|", text, re.MULTILINE):
+        assert list((ROOT / "notebooks").glob(f"{number}_*.ipynb")), number
+
+
+def test_the_citation_and_the_changes_name_the_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == PROJECT["version"] and citation["license"] == "MIT"
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_a_wheel_brings_the_notebooks():
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"]["force-include"] == {"notebooks": "cselab/notebooks"}

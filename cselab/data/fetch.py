@@ -220,7 +220,7 @@ def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:
 # ------------------------------------------------------------------------------------- the sources
 
 
-def _download(repository: str, revision: str, name: str) -> Path:
+def download(repository: str, revision: str, name: str) -> Path:
     """A file of a data set repository on the hub, in the hub's cache."""
     from huggingface_hub import constants, hf_hub_download
     from huggingface_hub.errors import (
@@ -245,7 +245,7 @@ def _download(repository: str, revision: str, name: str) -> Path:
 
 def _from_archive(task: str) -> dict[str, bytes]:
     """The files of a set, byte for byte; only the expected names are read, nothing is unpacked."""
-    path = _download(*ARCHIVE)
+    path = download(*ARCHIVE)
     wanted = senteval_files(task)
     files = {}
     try:
@@ -269,7 +269,7 @@ def _from_mteb(task: str) -> dict[str, bytes]:
     """The files of an STS set, made from one file of rows a split."""
     repository, revision = MTEB[task]
     splits = {
-        split: _rows(_download(repository, revision, MTEB_FILES[split]), repository)
+        split: _rows(download(repository, revision, MTEB_FILES[split]), repository)
         for split in STS_PAIRS[task]
     }
     if task in ONE_FILE:

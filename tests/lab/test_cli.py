@@ -814,6 +814,21 @@ def test_data_fetch_tells_what_became_of_each_set_and_fails_if_one_is_refused(mo
     assert asked == [(tmp_path, None, "simcse"), (tmp_path, ["STS12", "STS13"], "simcse")]
 
 
+def test_data_fetch_gets_a_training_corpus_by_its_name(monkeypatch, tmp_path):
+    asked = []
+
+    def fetched(name, folder):
+        asked.append((name, folder))
+        return folder / f"{name}.txt", True
+
+    monkeypatch.setattr("cselab.data.corpora.fetch_corpus", fetched)
+    said = run("data", "fetch", "wiki1m", "nli", tmp_path)
+    assert asked == [("wiki1m", tmp_path), ("nli", tmp_path)]
+    assert f"fetched  wiki1m   {tmp_path / 'wiki1m.txt'} (1,000,000 rows)" in said
+    assert "Did you mean 'wiki1m'?" in run("data", "fetch", "wiki2m", tmp_path, ok=False)
+    assert "--task names evaluation sets" in run("data", "fetch", "nli", "--task", "MR", ok=False)
+
+
 def test_data_fetch_without_a_network_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
@@ -923,7 +938,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ("notebooks walk", "Allowed: list, copy, run"),
         (
             "methods simsce",
-            "unknown method 'simsce'. Did you mean 'simcse'? Choose one of barlow_twins, focal",
+            "unknown method 'simsce'. Did you mean 'simcse'? Choose one of barlow_twins",
         ),
         ("train simsce --corpus c.txt --output run", "unknown method 'simsce'. Did you mean 'simcse'?"),
         ("evaluate micor", "no encoder 'micor'. Did you mean 'micro'? Bundled are micro, mini"),

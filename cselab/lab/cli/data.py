@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from cselab.lab.cli.frame import Command, group
+from cselab.nearest import did_you_mean
 
 data_app = group("The public data sets on this machine.")
 
@@ -31,16 +32,49 @@ def data_check(
 
 @data_app.command("fetch", cls=Command)
 def data_fetch(
-    folder: Annotated[
-        Path | None, typer.Argument(help="SentEval folder, made if need be; default: as for --data")
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[wiki1m|nli]... [FOLDER]",
+            help="training corpora, or none of them for the evaluation sets; and the folder, made if need be "
+            "(default: as for --data)",
+        ),
     ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="only this set; may be repeated")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="only this evaluation set; may be repeated")] = None,
     source: Annotated[
         Literal["simcse", "mteb"],
         typer.Option(help="simcse: all 14 sets, one archive of 90 MB; mteb: STS12 to STS16 and STS-B, 1 MB"),
     ] = "simcse",
 ) -> None:
-    """Get the STS and transfer sets from the Hugging Face hub into FOLDER, each checked; fails if one is refused."""
+    """Get data from the Hugging Face hub into FOLDER, checked; fails if something is refused.
+
+    Evaluation sets: STS and transfer, in SentEval's layout. `wiki1m`: the million sentences that SimCSE and its
+    followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction each.
+    """
+    from cselab.data import data_root
+    from cselab.data.corpora import CORPORA, fetch_corpus
+
+    names = [name for name in what or () if name in CORPORA]
+    folders = [name for name in what or () if name not in CORPORA]
+    if len(folders) > 1:
+        hint = did_you_mean(folders[0], CORPORA)
+        raise ValueError(
+            f"more than one folder: {', '.join(folders)}.{hint} Corpora are {', '.join(CORPORA)}"
+        )
+    folder = Path(folders[0]) if folders else None
+    if not names:
+        _fetch_sets(folder, task, source)
+        return
+    if task:
+        raise ValueError(
+            "--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart"
+        )
+    for name in names:
+        place, fetched = fetch_corpus(name, folder or data_root() or Path("."))
+        typer.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
+
+
+def _fetch_sets(folder: Path | None, task: list[str] | None, source: str) -> None:
     from cselab.data.fetch import ELSEWHERE, fetch
 
     refused = 0

@@ -1,0 +1,102 @@
+"""The papers' training corpora from the hub data set that SimCSE publishes.
+
+* "wiki1m": a million sentences of English Wikipedia, one a line; what unsupervised SimCSE and its followers train on.
+* "nli": 275,601 premises of SNLI and MNLI, each with an entailment and a contradiction; what supervised methods train
+  on. Published as CSV with the columns sent0, sent1, hard_neg; written here as a tab-separated table with the columns
+  sentence, entailment, contradiction, as `cselab.data.read_rows` reads it.
+
+Of both the number of rows is known, not the text.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cselab.data.fetch import ARCHIVE, download
+from cselab.data.files import DataError, read_lines
+from cselab.storage.writing import written_whole
+
+NLI_COLUMNS = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contradiction"}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What is known of a corpus: its file on the hub, the file that is made of it, the rows, and how they are read."""
+
+    published: str
+    file: str
+    rows: int
+    lines: Callable[[Path], Iterator[str]]
+
+
+def _texts(path: Path) -> Iterator[str]:
+    yield from read_lines(path)
+
+
+def _triples(path: Path) -> Iterator[str]:
+    """Tab-separated lines under a header; white space within a text, tabs and line ends too, becomes one space."""
+    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
+    try:
+        header = next(reader, [])
+        if header != list(NLI_COLUMNS):
+            found = ", ".join(header)[:60]
+            raise DataError(f"{path}: a header of {', '.join(NLI_COLUMNS)} was expected, not {found!r}")
+        yield "\t".join(NLI_COLUMNS.values())
+        for fields in reader:
+            texts = [" ".join(field.split()) for field in fields]
+            if len(texts) != len(NLI_COLUMNS) or not all(texts):
+                raise DataError(
+                    f"{path}, line {reader.line_num}: three texts were expected, not {fields!r:.80}"
+                )
+            yield "\t".join(texts)
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: {error}") from None
+
+
+CORPORA = {
+    "wiki1m": Corpus("wiki1m_for_simcse.txt", "wiki1m.txt", 1_000_000, _texts),
+    "nli": Corpus("nli_for_simcse.csv", "nli.tsv", 275_601, _triples),
+}
+"""The corpora by the name that `fetch_corpus` takes."""
+
+
+def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
+    """Get a corpus into a folder; the file, and whether it was fetched (False: it was there and whole).
+
+    The download is kept in the hub's own cache and goes on where it broke off. What it holds is read line by line and
+    put in place only when all rows are there; a file that is there with another number of rows is not overwritten.
+
+    Raises:
+        ValueError: an unknown corpus.
+        DataError: too few or too many rows, or rows that are not what they should be; nothing is written.
+        Unreachable: no network, or the download broke off.
+        OSError: the folder cannot be written.
+    """
+    if name not in CORPORA:
+        raise ValueError(f"unknown corpus {name!r}; choose one of {', '.join(CORPORA)}")
+    corpus, folder = CORPORA[name], Path(folder)
+    place, header = folder / corpus.file, int(corpus.lines is _triples)
+    if place.exists():
+        found = sum(1 for _ in read_lines(place)) - header
+        if found != corpus.rows:
+            raise DataError(
+                f"{place} is there with {found:,} rows, not {corpus.rows:,}: move it away to fetch {name}"
+            )
+        return place, False
+    published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
+    folder.mkdir(parents=True, exist_ok=True)
+    with written_whole(place) as aside:
+        count = -header
+        with open(aside, "w", encoding="utf-8", newline="\n") as file:
+            for line in corpus.lines(published):
+                file.write(f"{line}\n")
+                count += 1
+        if count != corpus.rows:
+            raise DataError(
+                f"{corpus.published} of {ARCHIVE[0]} has {count:,} rows, {corpus.rows:,} expected; is it complete? "
+                "Nothing was written"
+            )
+    return place, True

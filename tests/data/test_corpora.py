@@ -1,0 +1,79 @@
+"""The training corpora from a local copy of the hub's layout, a few rows each."""
+
+from dataclasses import replace
+
+import pytest
+from huggingface_hub import constants
+
+from cselab.data import DataError, read_rows, read_sentences
+from cselab.data.corpora import CORPORA, fetch_corpus
+from cselab.data.fetch import ARCHIVE, Unreachable
+
+WIKI = ["First sentence .", 'He said " no', "A café\u2028on one line"]
+NLI = 'sent0,sent1,hard_neg\n"A man, old",A person,Nobody\n"Two\nlines","say ""yes""",No one\ta tab\n'
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """Nothing is there at first, there is no network, and the corpora have three and two rows."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    for name, rows in {"wiki1m": 3, "nli": 2}.items():
+        monkeypatch.setitem(CORPORA, name, replace(CORPORA[name], rows=rows))
+
+    def publish(name, content):
+        repository = f"datasets--{ARCHIVE[0].replace('/', '--')}"
+        file = tmp_path / "hub" / repository / "snapshots" / ARCHIVE[1] / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8", newline="")
+
+    return publish
+
+
+def test_wiki1m_comes_line_by_line_as_it_is(hub, tmp_path):
+    hub("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
+    place, fetched = fetch_corpus("wiki1m", tmp_path / "new")
+    assert (place, fetched) == (tmp_path / "new" / "wiki1m.txt", True)
+    assert list(read_sentences(place)) == WIKI
+    assert fetch_corpus("wiki1m", tmp_path / "new") == (place, False)
+
+
+def test_nli_becomes_a_table_that_methods_of_several_columns_read(hub, tmp_path):
+    hub("nli_for_simcse.csv", NLI)
+    place, _ = fetch_corpus("nli", tmp_path)
+    assert list(read_rows(place, ("sentence", "contradiction", "entailment"))) == [
+        ("A man, old", "Nobody", "A person"),
+        ("Two lines", "No one a tab", 'say "yes"'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "content", "said"),
+    [
+        ("wiki1m", "wiki1m_for_simcse.txt", "one\ntwo\n", "has 2 rows, 3 expected; is it complete"),
+        ("nli", "nli_for_simcse.csv", NLI + "a,b,c\n", "has 3 rows, 2 expected"),
+        ("nli", "nli_for_simcse.csv", "a,b\n1,2\n", "a header of sent0, sent1, hard_neg was expected"),
+        ("nli", "nli_for_simcse.csv", "sent0,sent1,hard_neg\na,b\n", "line 2: three texts were expected"),
+        ("nli", "nli_for_simcse.csv", 'sent0,sent1,hard_neg\na,"b,c\n', "line 2: unexpected end of data"),
+    ],
+)
+def test_what_is_not_whole_is_refused_and_nothing_is_written(name, file, content, said, hub, tmp_path):
+    hub(file, content)
+    with pytest.raises(DataError, match=said):
+        fetch_corpus(name, tmp_path / "data")
+    assert not list((tmp_path / "data").iterdir())
+
+
+def test_a_file_that_is_there_is_not_overwritten(hub, tmp_path):
+    hub("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
+    (tmp_path / "wiki1m.txt").write_text("my own\n")
+    with pytest.raises(DataError, match=r"wiki1m\.txt is there with 1 rows, not 3: move it away"):
+        fetch_corpus("wiki1m", tmp_path)
+    assert (tmp_path / "wiki1m.txt").read_text() == "my own\n"
+
+
+def test_without_a_network_and_for_an_unknown_name_it_says_so(hub, tmp_path):
+    with pytest.raises(Unreachable, match=r"cannot be reached for .*wiki1m_for_simcse\.txt"):
+        fetch_corpus("wiki1m", tmp_path)
+    with pytest.raises(ValueError, match="unknown corpus 'wiki2m'; choose one of wiki1m, nli"):
+        fetch_corpus("wiki2m", tmp_path)
