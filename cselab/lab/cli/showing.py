@@ -23,7 +23,7 @@ def methods(
                 typer.echo(f"{family}: {meaning}")
             for key, method in members.items():
                 more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
-                typer.echo(f"  {key:16}{method.title:26}{inspect.getdoc(method).splitlines()[0]}{more}")
+                typer.echo(f"  {key:20}{method.title:26}{inspect.getdoc(method).splitlines()[0]}{more}")
         return
     method = get_method(name)
     typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nRows: {', '.join(method.columns)}")
