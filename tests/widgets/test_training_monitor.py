@@ -125,9 +125,17 @@ def test_kept_steps_are_marked_where_they_were_measured(history):
     assert drawn["score: kept"].x == ()
 
 
-def test_the_axis_is_as_long_as_the_run_will_be(history):
-    layout = TrainingMonitor().figure(rows=tuple(history), steps=50).layout
-    assert layout.xaxis.range[1] == pytest.approx(51)
+def test_the_axis_is_as_long_as_the_run_will_be_but_a_long_run_fills_half_of_it(history):
+    reach = lambda rows, steps: TrainingMonitor().figure(rows=tuple(rows), steps=steps).layout.xaxis.range[1]  # noqa: E731
+    assert reach(history, 40) == pytest.approx(40 * 1.02)
+    assert reach(history, 100_000) == pytest.approx(50 * 1.02)
+    assert reach([*history, {"step": 120, "loss": 1.0}], 100_000) == pytest.approx(200 * 1.02)
+
+
+def test_what_the_run_does_not_measure_is_said():
+    rows = ({"step": 0}, {"step": 1, "loss": 1.0})
+    titles = [note.text for note in TrainingMonitor().figure(rows=rows, phase="running").layout.annotations]
+    assert titles[0] == "Loss" and titles[1] == "Dev score: not measured yet"
 
 
 def test_the_figure_is_pure(history):

@@ -166,7 +166,7 @@ class LossLabState:
         """Mean cosines of positives and negatives over the run, to one decimal: what the curves hold fixed."""
         parts = [_split(_cosine(*self.batch(step)[:2])) for step in self.views]
         positives, negatives = (float(torch.cat(part).mean()) for part in zip(*parts, strict=True))
-        return round(positives, 1), min(max(round(negatives, 1), 0.0), 0.9)
+        return round(positives, 1) + 0.0, min(max(round(negatives, 1), 0.0), 0.9)
 
 
 def _cosine(one: Tensor, other: Tensor) -> Tensor:
@@ -492,7 +492,8 @@ def _run(state: LossLabState) -> Plane:
         )
         for side, (name, color) in enumerate((("positives", OKABE_ITO[2]), ("negatives", OKABE_ITO[6])))
     ]
-    y = {"title": {"text": "mean cosine"}, "range": [-0.05, 1.04]}
+    lowest = min(min(row) for row in means)
+    y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
     return Plane("Over the run", traces, {"title": {"text": "step"}}, y)
 
 

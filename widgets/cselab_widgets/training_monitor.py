@@ -480,11 +480,20 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     )
     x = {"title": {"text": "step"}, "rangemode": "tozero"}
     if state.steps:
-        longest = max(
-            [state.steps, *(row["step"] for rows in state.others.values() for one in rows for row in one)]
-        )
-        x["range"] = [0, longest * 1.02]
+        x["range"] = [0, 1.02 * _reach(state)]
+    if state.rows and not any(trace.x for trace in traces):
+        title = f"{title.split(' (')[0]}: not measured yet"
     return Plane(title, traces, x, {})
+
+
+def _reach(state: TrainingMonitorState) -> int:
+    """How far the axis goes: to the end of the longest run, but of a long one no more than twice what is done."""
+    others = [row["step"] for histories in state.others.values() for rows in histories for row in rows]
+    done = max([row["step"] for row in state.rows], default=0)
+    reach = 50
+    while reach < done:
+        reach *= 2
+    return max([min(state.steps or reach, reach), *others])
 
 
 def _colors() -> list[str]:
