@@ -141,7 +141,7 @@ class SentenceEncoder(nn.Module):
             CheckpointError: damaged, incomplete or missing files; the message names them.
             ValueError: unknown names; a pooling that these weights do not have.
         """
-        folder, name = _find(name_or_path, revision)
+        folder, name = find_encoder(name_or_path, revision)
         settings = read_folder(folder)
         backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
         if len(tokenizer) > backbone.config.vocab_size:
@@ -442,7 +442,7 @@ def _positions(backbone: Any) -> int:
     return backbone.config.max_position_embeddings - (0 if padding is None else padding + 1)
 
 
-def _find(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
+def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
     """The folder of an encoder and the name that results will carry."""
     name = str(name_or_path)
     if name in BUNDLED:

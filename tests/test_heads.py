@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from cselab.heads import ACTIVATIONS, DenseLayers, MLPHead, WhitenedHead
+from cselab.heads import ACTIVATIONS, DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
 from cselab.sgw import ShuffledGroupWhitening
 
 
@@ -28,6 +28,25 @@ def test_simcse_s_head_is_a_linear_layer_and_tanh(rows):
     ((linear, activation),) = head.dense_layers()
     assert isinstance(activation, nn.Tanh) and torch.equal(linear.bias, torch.zeros(6))
     assert torch.equal(head(rows), torch.tanh(rows @ linear.weight.T + linear.bias))
+
+
+def test_a_projection_is_two_layers_without_bias(rows):
+    head = ProjectionHead(6, 4, seeded())
+    first, last = (linear for linear, _ in head.dense_layers())
+    assert first.bias is None and last.bias is None
+    assert torch.equal(head(rows), (rows @ first.weight.T).relu() @ last.weight.T)
+
+
+def test_normalisation_by_the_running_averages_is_part_of_the_layers(rows):
+    head = NormalizedHead(6, seeded())
+    nn.init.normal_(head.layers[1].weight, generator=seeded(1))
+    nn.init.normal_(head.layers[1].bias, generator=seeded(2))
+    for _ in range(20):
+        z = head(3 * rows + 1)
+    torch.testing.assert_close(z.mean(0), torch.zeros(6), atol=1e-5, rtol=0)
+    assert z.var(0, unbiased=False).max() < 1 + 1e-5
+    head.eval()
+    torch.testing.assert_close(through_layers(head, rows), head(rows), atol=1e-4, rtol=1e-4)
 
 
 def test_it_starts_as_bert_does():

@@ -7,18 +7,23 @@ from cselab.methods.base import FAMILIES, METHODS, Method, Views, create_method,
 from cselab.methods.bt_bert import BTBERT
 from cselab.methods.cards import CARDS
 from cselab.methods.clear import CLEAR
+from cselab.methods.composed import FocalDCLR, FocalDiffCSE, ImSimDCLR, ImSimDiffCSE, MixDiffCSE
 from cselab.methods.consert import ConSERT
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.ct import CT
 from cselab.methods.dclr import DCLR
+from cselab.methods.diffcse import DiffCSE
+from cselab.methods.ease import EASE
 from cselab.methods.esimcse import ESimCSE
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
+from cselab.methods.mcse import MCSE
 from cselab.methods.mixcse import MixCSE
 from cselab.methods.noise import Noise
 from cselab.methods.pairsupcon import PairSupCon
 from cselab.methods.recipe import Recipe
 from cselab.methods.simcse import SimCSE
+from cselab.methods.sncse_dropout import SNCSEDropout
 from cselab.methods.sr_bert import SRBERT
 from cselab.methods.supervised_simcse import SupervisedSimCSE
 from cselab.methods.switch_case import SwitchCase
@@ -32,7 +37,9 @@ __all__ = [
     "CLEAR",
     "CT",
     "DCLR",
+    "EASE",
     "FAMILIES",
+    "MCSE",
     "METHODS",
     "SRBERT",
     "USCAL",
@@ -40,15 +47,22 @@ __all__ = [
     "BarlowTwins",
     "ConSERT",
     "Contrastive",
+    "DiffCSE",
     "ESimCSE",
     "Encode",
     "Focal",
+    "FocalDCLR",
+    "FocalDiffCSE",
     "ImSimCSE",
+    "ImSimDCLR",
+    "ImSimDiffCSE",
     "Method",
     "MixCSE",
+    "MixDiffCSE",
     "Noise",
     "PairSupCon",
     "Recipe",
+    "SNCSEDropout",
     "SimCSE",
     "SupervisedSimCSE",
     "SwitchCase",

@@ -15,10 +15,11 @@ class Contrastive(Method):
     A subclass adds to what `super().views` and `super().loss` return: further negatives (`Views.against`), a term.
     Two methods that do so make a third, without a line of code:
 
-        class MixDiffCSE(MixCSE, DiffCSE): ...
+        class MixDiffCSE(DiffCSE, MixCSE): ...
 
-    takes MixCSE's negatives and DiffCSE's second network; `class FocalDCLR(DCLR, Focal)` measures DCLR's negatives with
-    Focal's loss. The class named first adds to what the second returns. `temperature` and other hyper-parameters of
+    takes DiffCSE's second network and MixCSE's negatives; `class FocalDCLR(DCLR, Focal)` measures DCLR's negatives with
+    Focal's loss. The class named first adds to what the second returns; one
+    with another loss than InfoNCE stands last. `temperature` and other hyper-parameters of
     one name are shared; `variants` and `recipes` are those of the first that has any.
     """
 

@@ -392,6 +392,28 @@ def converting_line(folder: Path | str) -> str:
     )
 
 
+def load_masked_lm(folder: Path) -> nn.Module:
+    """The transformer of a folder with its output layer, which guesses masked tokens; in float32.
+
+    Raises:
+        CheckpointError: no such layer in the folder, or files that cannot be read.
+    """
+    from transformers import AutoModelForMaskedLM
+
+    try:
+        with quiet_transformers():
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                folder, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+            )
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CheckpointError(f"{folder} cannot be opened as a masked language model ({reason})") from None
+    if info["missing_keys"]:
+        named = ", ".join(sorted(info["missing_keys"])[:3])
+        raise CheckpointError(f"{folder} is no masked language model: it lacks {named}")
+    return model
+
+
 def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a folder.
 

@@ -19,7 +19,7 @@ CHANGES = {
 """Columns that are sentences of a changed meaning, and by which changes. A negation keeps the words as far as it can,
 the others take other words."""
 
-COLUMNS = ("sentence", *CHANGES, "entity", "scene", "document")
+COLUMNS = ("sentence", *CHANGES, "entity", "other_entity", "scene", "document")
 
 
 def rows(world: "World", columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
@@ -47,10 +47,14 @@ def _text(world: "World", column: str, sentence: Sentence, rng: random.Random) -
     meaning = sentence.meaning
     if column == "sentence":
         return sentence.text
-    if column == "entity":
+    if column in ("entity", "other_entity"):
         nouns = [world.lexicon.nouns[thing.noun] for _, thing in meaning.roles if thing.noun]
-        names = [noun.name for noun in nouns if noun.kind == "name"]
-        return rng.choice(names) if names else ""
+        named = [noun for noun in nouns if noun.kind == "name"]
+        one = random.Random(sentence.text).choice(named) if named else None  # in both columns the same
+        if one is None or column == "entity":
+            return one.name if one else ""
+        others = [other.name for other in world.entities() if other.kind == one.parent.name]
+        return rng.choice([name for name in others if all(name != noun.name for noun in named)] or [""])
     if column == "scene":
         return " ".join(f"{value:.4f}" for value in world.scene_vector(meaning))
     change = rng.choice(CHANGES[column])

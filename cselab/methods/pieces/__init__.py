@@ -3,10 +3,11 @@
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """
 
+from cselab.methods.pieces.guesser import Guesser
 from cselab.methods.pieces.masked_words import MaskedWords
 from cselab.methods.pieces.momentum_encoder import MomentumEncoder
 from cselab.methods.pieces.queue import Queue
 from cselab.methods.pieces.token_states import token_states
 from cselab.methods.pieces.word_tables import antonyms, synonyms
 
-__all__ = ["MaskedWords", "MomentumEncoder", "Queue", "antonyms", "synonyms", "token_states"]
+__all__ = ["Guesser", "MaskedWords", "MomentumEncoder", "Queue", "antonyms", "synonyms", "token_states"]

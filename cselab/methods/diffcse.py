@@ -1,0 +1,92 @@
+"""DiffCSE (Chuang et al. 2022): a sentence's vector must help to find which of its words were replaced."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from cselab.augmentations import inner_tokens
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.heads import NormalizedHead, fresh_linear
+from cselab.losses import Loss
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegative, Share
+from cselab.methods.pieces import Guesser
+from cselab.methods.recipe import Recipe
+
+
+@register("diffcse", "DiffCSE")
+class DiffCSE(Contrastive):
+    """SimCSE, and the detection of replaced tokens by a second network that is given the sentence's vector.
+
+        l = InfoNCE + weight * mean over tokens of  cross-entropy( [x''_t != x_t], D(x'', h)_t )
+
+    A share `masked` of a sentence's tokens is masked and guessed by a frozen masked language model (`lm`: see
+    `Guesser`): x''. The discriminator D, a copy of the encoder that learns beside it, reads x'' with h in the
+    place of its first token's embedding. Only through h does the encoder learn from it.
+
+    The head is Linear - batch norm - ReLU - Linear - batch norm.
+
+    `variant="released"` does what the code does: the language model's likeliest token stands at every place, masked or
+    not (`fill="argmax"`), and padding counts as tokens that were not replaced.
+
+    See also: `SNCSE`, which learns from an edit whose meaning is known.
+    """
+
+    family = "extra network"
+    weight: NonNegative = 0.005
+    masked: Share = 0.3
+    fill: Literal["sample", "argmax"] = "sample"
+    count_padding: bool = False
+    lm: str | None = None
+
+    variants = {"paper": {}, "released": {"fill": "argmax", "count_padding": True}}
+    recipes = {"bert-base": Recipe(lr=7e-6, epochs=2)}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        head = super().build(encoder, rows, generator)
+        width = encoder.backbone.config.hidden_size
+        self.guesser = Guesser(encoder, self.lm)
+        self.judge = copy.deepcopy(encoder.backbone)
+        if getattr(self.judge, "pooler", None) is not None:
+            self.judge.pooler = None  # it would never be asked
+        self.verdict = fresh_linear(width, 1, generator)
+        return head and NormalizedHead(width, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        v = super().views(encode, batch)
+        tokens = encode.tokens(self.column(batch, "sentence"))
+        ids, inner = tokens["input_ids"], inner_tokens(tokens)
+        blanks = inner & (torch.rand(ids.shape, generator=self.generator) < self.masked).to(ids.device)
+        mask = encode.encoder.tokenizer.mask_token_id
+        edited = self.guesser.fill(tokens, blanks, mask, self.generator, self.fill)
+        edited = torch.where(inner, edited, ids)  # [CLS], [SEP] and padding stay
+        seen = torch.ones_like(inner) if self.count_padding else inner
+        v.replaced, v.judged = (
+            (edited != ids)[seen].float(),
+            self.judged(v.anchor, {**tokens, "input_ids": edited})[seen],
+        )
+        return v
+
+    def judged(self, h: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
+        """[n, t] logits: was this token replaced? `h` stands in for what the first token is embedded as."""
+
+        def put_in(module: nn.Module, given: Any, embedded: torch.Tensor) -> torch.Tensor:
+            return torch.cat([h[:, None].to(embedded), embedded[:, 1:]], dim=1)
+
+        hook = self.judge.embeddings.register_forward_hook(put_in)
+        try:
+            return self.verdict(self.judge(**tokens).last_hidden_state)[..., 0]
+        finally:
+            hook.remove()
+
+    def loss(self, v: Views) -> Loss:
+        found = F.binary_cross_entropy_with_logits(v.judged.float(), v.replaced)
+        return super().loss(v) + self.weight * Loss({"replaced_tokens": found})

@@ -1,0 +1,83 @@
+"""EASE (Nishikawa et al. 2022): a sentence is drawn to the entity that it speaks of."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cselab.data import read_rows
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.heads import fresh_linear
+from cselab.losses import Loss, info_nce
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.recipe import Recipe
+
+
+@register("ease", "EASE")
+class EASE(Contrastive):
+    """SimCSE, and a contrast between sentences and vectors of entities.
+
+        l = InfoNCE + weight * CE_i( s(h_i, g_i) | s(h_i, g_j), s(h_i, g'_j) + [i = j] hard_negative_weight )
+        g = tanh(A e),   s = cos / entity_temperature
+
+    e_i: the learnt vector of the entity in sentence i; e'_i: of another entity of the same kind. The released
+    `entity_temperature` is 100, at which that term hardly tells entities apart.
+
+    Rows: sentence, entity, other_entity. The vectors start from the file `vectors` (tab-separated, with the columns
+    entity and vector: numbers with blanks between), as the paper's from Wikipedia2Vec; without, from random numbers.
+
+    See also: `MCSE`, where a picture stands in the entity's place.
+    """
+
+    family = "extra data"
+    columns = ("sentence", "entity", "other_entity")
+    weight: NonNegative = 0.01
+    entity_temperature: Positive = 100.0
+    hard_negative_weight: float = 1.0
+    vectors: str | None = None
+
+    recipes = {"bert-base": Recipe(lr=3e-5, batch_size=8, eval_every=250, pooling="mean")}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        names = dict.fromkeys(name for row in rows for name in row[1:])
+        self.numbers = {name: number for number, name in enumerate(names)}
+        width = encoder.backbone.config.hidden_size
+        start = self._read() if self.vectors else torch.randn(len(names), width, generator=generator)
+        self.table = nn.Embedding.from_pretrained(start, freeze=False)
+        self.linear = fresh_linear(start.shape[1], width, generator)
+        return super().build(encoder, rows, generator)
+
+    def _read(self) -> Float[Tensor, "entities e"]:
+        found = {
+            name: text for name, text in read_rows(self.vectors, ("entity", "vector")) if name in self.numbers
+        }
+        missing = [name for name in self.numbers if name not in found]
+        if missing:
+            raise ValueError(
+                f"{self.vectors} has no vector of {missing[0]!r} ({len(missing)} entities are missing)"
+            )
+        return torch.tensor([[float(number) for number in found[name].split()] for name in self.numbers])
+
+    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+        v = super().views(encode, batch)
+        v.entity, v.other_entity = (self.embedded(self.column(batch, name)) for name in self.columns[1:])
+        return v
+
+    def embedded(self, names: Sequence[str]) -> Float[Tensor, "n d"]:
+        """The entities as vectors among those of sentences."""
+        numbers = torch.tensor([self.numbers[name] for name in names], device=self.table.weight.device)
+        return torch.tanh(self.linear(self.table(numbers)))
+
+    def loss(self, v: Views) -> Loss:
+        own = torch.eye(len(v.anchor), 2 * len(v.anchor), device=v.anchor.device).roll(len(v.anchor), 1)
+        entity = info_nce(
+            v.anchor, v.entity, self.entity_temperature, v.other_entity, self.hard_negative_weight * own
+        )
+        return super().loss(v) + self.weight * Loss({"entity": entity.total})

@@ -1,0 +1,47 @@
+"""SNCSE-Dropout (survey; Wang et al. 2022): a denial is nearer than other sentences, and further than a paraphrase."""
+
+from collections.abc import Sequence
+
+import torch.nn.functional as F
+
+from cselab.encoding import Encode
+from cselab.losses import Loss
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegative
+from cselab.methods.recipe import SURVEY_RECIPES
+
+
+@register("sncse_dropout", "SNCSE-Dropout")
+class SNCSEDropout(Contrastive):
+    """SimCSE, and a sentence's denial as a soft negative.
+
+        D_i = cos(h_i, n_i) - cos(h_i, h_i+)
+        l   = InfoNCE + weight * mean_i [ max(0, D_i + alpha) + max(0, -D_i - beta) ]
+
+    The bidirectional margin keeps the cosine with the denial n_i between `alpha` and `beta` below the positive's.
+    Denials stand only there: they are no negatives of the InfoNCE. The paper's weight for RoBERTa is 5e-4.
+
+    Rows: sentence, negation. The world's denials are true ones; `cselab data negate` makes a file from your text by
+    rules, as the authors do. The survey ran this with SimCSE's views; `SNCSE` itself has two prompts in their place.
+
+    See also: `SupervisedSimCSE`, which pushes contradictions away with no limit.
+    """
+
+    family = "extra data"
+    columns = ("sentence", "negation")
+    weight: NonNegative = 1e-3
+    alpha: NonNegative = 0.1
+    beta: NonNegative = 0.3
+
+    recipes = SURVEY_RECIPES
+
+    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+        v = super().views(encode, batch)
+        v.denial = encode(self.column(batch, "negation"))
+        return v
+
+    def loss(self, v: Views) -> Loss:
+        d = F.cosine_similarity(v.anchor, v.denial) - F.cosine_similarity(v.anchor, v.positive)
+        margin = (F.relu(d + self.alpha) + F.relu(-d - self.beta)).mean()
+        return super().loss(v) + self.weight * Loss({"bidirectional_margin": margin})

@@ -1,0 +1,71 @@
+from math import exp, log
+
+import pytest
+import torch
+from tiny import make_encoder, make_rows
+from torch.nn.functional import cosine_similarity
+
+from cselab.methods import EASE
+from cselab.world import World
+
+COLUMNS = ("sentence", "entity", "other_entity")
+
+
+def test_a_sentence_is_contrasted_with_its_entity_and_the_other_of_its_kind_weighs_more(trainer):
+    method = EASE(weight=1.0, entity_temperature=0.5, hard_negative_weight=0.7)
+    encode, _ = trainer(method)
+    rows = make_rows(COLUMNS, 6)
+    v = method.views(encode, rows)
+
+    def e(x, y):
+        return exp(float(cosine_similarity(x, y, dim=0)) / 0.5)
+
+    with torch.no_grad():
+        g, other = (method.embedded([row[place] for row in rows]) for place in (1, 2))
+        total = 0.0
+        for i in range(6):
+            among = sum(
+                e(v.anchor[i], g[j]) + e(v.anchor[i], other[j]) * (exp(0.7) if i == j else 1)
+                for j in range(6)
+            )
+            total -= log(e(v.anchor[i], g[i]) / among) / 6
+    assert method.loss(v).floats()["entity"] == pytest.approx(total, rel=1e-5)
+
+
+def test_at_the_released_temperature_entities_are_hardly_told_apart(trainer):
+    method = EASE(weight=1.0, hard_negative_weight=0.0)
+    v = method.views(trainer(method)[0], make_rows(COLUMNS, 6))
+    assert method.loss(v).floats()["entity"] == pytest.approx(log(12), abs=0.02)
+
+
+def test_one_name_is_one_vector_and_it_learns(trainer):
+    method = EASE()
+    encode, _ = trainer(method)
+    method.loss(method.views(encode, make_rows(COLUMNS, 6))).total.backward()
+    assert (method.table.weight.grad.abs().sum(1) > 0).sum() >= 6
+    first = next(iter(method.numbers))
+    one, two = method.embedded([first, first])
+    assert torch.equal(one, two)
+
+
+def test_vectors_of_entities_are_read_from_a_file_and_a_missing_one_is_named(tmp_path):
+    rows = [("Ann sleeps", "Ann", "Bo Lee"), ("Bo eats", "Bo Lee", "Ann")]
+    file = tmp_path / "vectors.tsv"
+    file.write_text("vector\tentity\n1 0 2\tBo Lee\n3 4 5\tAnn\n9 9 9\tZoe\n")
+    method = EASE(vectors=str(file))
+    method.build(make_encoder(layers=1), rows, torch.Generator().manual_seed(0))
+    assert method.table.weight.tolist() == [[3, 4, 5], [1, 0, 2]] and method.numbers == {
+        "Ann": 0,
+        "Bo Lee": 1,
+    }
+    assert method.embedded(["Ann"]).shape == (1, 8)
+    with pytest.raises(ValueError, match=r"vectors\.tsv has no vector of 'Cy' \(1 entities are missing\)"):
+        method.build(make_encoder(layers=1), [*rows, ("Cy", "Cy", "Ann")], torch.Generator())
+
+
+def test_the_world_s_other_entity_is_of_the_same_kind_and_not_in_the_sentence():
+    world = World(seed=0)
+    kinds = {entity.name: entity.kind for entity in world.entities()}
+    rows = world.rows(COLUMNS, 60)
+    assert all(kinds[one] == kinds[other] and one != other for _, one, other in rows)
+    assert all(other not in sentence for sentence, _, other in rows)

@@ -1,0 +1,45 @@
+import pytest
+import torch
+from tiny import make_encoder, make_rows
+
+from cselab.losses import info_nce
+from cselab.methods import MCSE
+
+COLUMNS = ("sentence", "scene")
+
+
+def test_both_views_are_contrasted_with_the_scene_in_a_space_of_their_own(trainer):
+    method = MCSE(weight=0.5, scene_temperature=0.2, width_of_space=5)
+    encode, _ = trainer(method, dropout=0)
+    rows = make_rows(COLUMNS, 6)
+    v = method.views(encode, rows)
+    vectors = encode([row[0] for row in rows], head=False)
+    scenes = torch.tensor([[float(number) for number in row[1].split()] for row in rows])
+    u, picture = torch.tanh(method.from_text(vectors)), method.from_scene(scenes)
+    assert u.shape == picture.shape == (6, 5)
+    expected = 0.5 * info_nce(u, picture, 0.2).total.item()
+    assert method.loss(v).floats()["scene"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_training_brings_sentences_of_like_scenes_together(trainer):
+    method = MCSE(weight=1.0)
+    encode, encoder = trainer(method, dropout=0)
+    rows = make_rows(COLUMNS, 12)
+    optimizer = torch.optim.Adam([*encoder.parameters(), *method.parameters()], lr=0.01)
+    first = None
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = method.loss(method.views(encode, rows))
+        first = first or loss.floats()["scene"]
+        loss.total.backward()
+        optimizer.step()
+    assert loss.floats()["scene"] < 0.5 * first
+
+
+@pytest.mark.parametrize("scene", ["0.1 0.2", "0.1 0.2 x", "a picture of a cat"])
+def test_scenes_of_another_width_or_no_numbers_are_refused_by_row(scene):
+    rows = [("a cat", "0.1 0.2 0.3"), ("a dog", scene)]
+    with pytest.raises(
+        ValueError, match=r"scene of corpus\[1\] is .*; wanted are numbers with blanks between, 3 as in"
+    ):
+        MCSE().build(make_encoder(layers=1), rows, torch.Generator())

@@ -1,0 +1,43 @@
+import pytest
+import torch
+
+from cselab.methods import SNCSEDropout, Views
+
+
+def views(*cosines):
+    """A pair of sentences whose positive has cosine 1 and whose denial has the given."""
+    anchor = torch.eye(2, 3)
+    denial = torch.stack(
+        [c * anchor[i] + (1 - c * c) ** 0.5 * torch.tensor([0.0, 0, 1]) for i, c in enumerate(cosines)]
+    )
+    return Views(anchor, anchor, denial=denial.requires_grad_())
+
+
+@pytest.mark.parametrize(
+    ("cosine", "margin"), [(0.95, 0.05), (0.9, 0), (0.8, 0), (0.7, 0), (0.5, 0.2), (-0.2, 0.9)]
+)
+def test_a_denial_may_be_a_little_less_similar_than_the_positive_and_no_more(cosine, margin):
+    loss = SNCSEDropout(weight=2.0).loss(views(cosine, cosine)).floats()
+    assert loss["bidirectional_margin"] == pytest.approx(2 * margin, abs=1e-5)
+
+
+@pytest.mark.parametrize(("cosine", "direction"), [(0.97, -1), (0.8, 0), (0.2, 1)])
+def test_a_denial_that_is_too_near_moves_away_and_one_too_far_comes_closer(cosine, direction):
+    method, v = SNCSEDropout(weight=1.0), views(cosine, cosine)
+    method.loss(v).terms["bidirectional_margin"].backward()
+    moved = v.denial - 0.01 * v.denial.grad
+    change = torch.cosine_similarity(moved, v.anchor) - torch.cosine_similarity(v.denial, v.anchor)
+    assert torch.equal(change.sign(), torch.full((2,), float(direction))) or (
+        change.abs().max() < 1e-6 and not direction
+    )
+
+
+def test_denials_are_encoded_and_are_no_negatives(trainer):
+    method = SNCSEDropout()
+    encode, encoder = trainer(method, dropout=0)
+    rows = [("the cat sees a dog", "the cat never sees a dog"), ("a bird", "not a bird")]
+    v = method.views(encode, rows)
+    with torch.no_grad():
+        denials = encoder.head(encoder.encode([row[1] for row in rows], convert_to_tensor=True))
+    torch.testing.assert_close(v.denial, denials, atol=1e-6, rtol=1e-5)
+    assert v.negatives is None
