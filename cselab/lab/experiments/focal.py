@@ -52,7 +52,9 @@ declare(
             Row("SimCSE", "simcse", published="SimCSE"),
             Row("Focal", "focal", published="SimCSE + Focal-InfoNCE"),
             Row("DiffCSE", "diffcse", published="DiffCSE"),
+            Row("DiffCSE + Focal", "focal_diffcse", published="DiffCSE + Focal-InfoNCE", against="DiffCSE"),
             Row("DCLR", "dclr", published="DCLR"),
+            Row("DCLR + Focal", "focal_dclr", published="DCLR + Focal-InfoNCE", against="DCLR"),
         ),
         directions=(Above("Focal is above SimCSE", "Focal", "SimCSE"),),
     )

@@ -129,6 +129,8 @@ declare(
             Row("SimCSE, flow", "simcse", posthoc="flow", published="SimCSE-BERT_base +flow"),
             Row("ImSimCSE", "imsimcse"),
             Row("DiffCSE", "diffcse", published="DiffCSE (reproduced)"),
+            Row("DiffCSE + ImSimCSE", "imsimcse_diffcse", published="DiffCSE (reproduced) +ImSimCSE",
+                against="DiffCSE"),
         ),
         directions=(
             Above("whitening helps the plain encoder", "the same, whitened", "plain, first-last average"),

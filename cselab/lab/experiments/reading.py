@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
@@ -203,8 +204,8 @@ class Results:
         return [label for label, found in self.reasons.items() if found == reason]
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{verdict}</li>" for verdict in self.verdicts())
-        return f"<p><b>{self.experiment.question}</b></p>{self.shown(form='html')}<ul>{said}</ul>"
+        said = "".join(f"<li>{escape(str(verdict))}</li>" for verdict in self.verdicts())
+        return f"<p><b>{escape(self.experiment.question)}</b></p>{self.shown(form='html')}<ul>{said}</ul>"
 
 
 def read_results(

@@ -133,7 +133,10 @@ def run_experiment(
         if todo:
             failed = _run(todo, store, stack.enter_context(_pool(workers, scheduler, watch)), watch)
     if failed:
-        errors = "\n".join(f"  {name}: {error}" for name, error in failed.items())
+        errors = "\n".join(
+            f"  {', '.join(name for name in failed if failed[name] == error)}: {error}"
+            for error in dict.fromkeys(failed.values())
+        )
         raise JobsFailed(
             f"{experiment.name}: {len(failed)} of {len(todo)} jobs failed and will run again next time:\n{errors}"
         )

@@ -18,17 +18,9 @@ from cselab.lab.experiments.jobs import jobs
 from cselab.lab.experiments.survey import SYSTEMS
 from cselab.lab.published import published_table
 
-SURVEY = {
-    "scd",
-    "dimension_wise",
-    "is_bert",
-    "ct",
-    "mocose",
-    "arccse",
-    "mixcse_diffcse",
-    "sncse",
-    *SYSTEMS.values(),
-}
+COMPOSED = {"mixcse_diffcse", "focal_diffcse", "focal_dclr", "imsimcse_diffcse"}
+OTHERS = {"scd", "dimension_wise", "is_bert", "ct", "mocose", "arccse", "sncse"}
+SURVEY = {*COMPOSED, *OTHERS, *SYSTEMS.values()}
 """Methods of rows that are declared now and run once they are registered."""
 
 

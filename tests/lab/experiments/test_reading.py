@@ -1,10 +1,18 @@
 """Reading: the numbers of the file beside the published ones, the gains paired by seed, the claims in words."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from cselab.lab.experiments import beside, get_experiment, get_profile, read_results, run_experiment
+from cselab.lab.experiments import (
+    EXPERIMENTS,
+    beside,
+    get_experiment,
+    get_profile,
+    read_results,
+    run_experiment,
+)
 from cselab.lab.experiments.jobs import jobs
 
 DEV = "Classroom-STS dev"
@@ -139,3 +147,17 @@ def test_rows_that_cannot_run_are_named_together_with_their_reason(tmp_path):
 
 def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):
     assert "its numbers answer nothing" in str(read_results("imsimcse-table1", "smoke", tmp_path))
+
+
+def test_committed_results_are_whole_and_made_with_what_is_declared_now():
+    folder = Path(__file__).parents[3] / "results"
+    for path in folder.glob("*.jsonl"):
+        name, _, profile = path.stem.rpartition(".")
+        if name in EXPERIMENTS:
+            found = read_results(name, profile, folder)
+            assert found.lines and found.other == 0, path.name
+
+
+def test_claims_are_escaped_in_a_page(tmp_path):
+    page = read_results("whitenedcse-table3", "classroom", tmp_path)._repr_html_()
+    assert "PCA &lt; ZCA" in page and "PCA < ZCA" not in page
