@@ -134,7 +134,7 @@ def run_experiment(
             failed = _run(todo, store, stack.enter_context(_pool(workers, scheduler, watch)), watch)
     if failed:
         errors = "\n".join(
-            f"  {', '.join(name for name in failed if failed[name] == error)}: {error}"
+            f"  {'; '.join(name for name in failed if failed[name] == error)}: {error}"
             for error in dict.fromkeys(failed.values())
         )
         raise JobsFailed(

@@ -70,7 +70,9 @@ def test_a_job_that_fails_does_not_stop_the_others(small, tiny, made_up, monkeyp
         return compute(settings, *rest)
 
     monkeypatch.setattr(running, "run_job", broken)
-    with pytest.raises(JobsFailed, match=r"2 of 6 jobs failed .*\n  warm, seed 0: OSError: disk full"):
+    with pytest.raises(
+        JobsFailed, match=r"2 of 6 jobs failed .*\n  warm, seed 0; warm, seed 1: OSError: disk full"
+    ):
         run_experiment(small, tiny, folder=tmp_path)
     assert [line["row"] for line in lines(tmp_path)] == ["plain", "plain, mean subtracted", "cold", "cold"]
     monkeypatch.setattr(running, "run_job", compute)
