@@ -1,5 +1,9 @@
 """The panels where they are used: a notebook in a real JupyterLab, and a page read without a kernel."""
 
+import json
+from contextlib import suppress
+from textwrap import dedent
+
 import nbformat
 import pytest
 from cselab_widgets import AlignmentUniformity, EmbeddingMap
@@ -19,6 +23,56 @@ CELLS = [
     'EmbeddingMap(list("abcdef"), {"plain": early, "SimCSE": {0: early, 3: late}}, color=list("xxyyzz"))',
 ]
 
+PICKING = [
+    """
+    import json, pathlib
+    import numpy as np
+    from cselab.data import Pairs
+    from cselab_widgets import EmbeddingMap, PairExplorer, PaperBesideHere
+    import pandas as pd
+    def tell(name, value):
+        pathlib.Path(f"{name}.json").write_text(json.dumps(value))
+    def letters(sentences):
+        return np.array([[text.count(letter) + 1.0 for letter in "abcdefgh"] for text in sentences])
+    class Letters:
+        encode = staticmethod(letters)
+    """,
+    """
+    one, other = np.random.default_rng(0).normal(size=(2, 30, 5))
+    map = EmbeddingMap([f"sentence {i}" for i in range(30)], {"plain": one, "SimCSE": other})
+    map.observe(lambda change: tell("selected", change.new), "selection")
+    map.observe(lambda change: tell("focus", change.new.focus), "state")
+    map
+    """,
+    """
+    words = ["abba", "bead", "cage", "fade", "head", "deaf"] * 2
+    pairs = Pairs(words, [word[::-1] + "c" for word in words], [float(i % 3) for i in range(12)], name="letters")
+    pair = PairExplorer({"letters": Letters()}, pairs, "a bad face", "a bad cage")
+    def typed(change):
+        tell("typed", [pair.state.first, pair.state.removed, pair.state.cosine("letters")])
+    pair.observe(typed, "state")
+    pair
+    """,
+    """
+    frame = pd.DataFrame({"row": ["low", "high"], "published": [1.0, 2.0], "ours": [3.0, 4.0]})
+    paper = PaperBesideHere(frame)
+    paper.observe(lambda change: tell("sorted", paper.state.sort), "state")
+    paper
+    """,
+]
+
+AGAIN = [
+    'from cselab_widgets import AlignmentUniformity\nrows = [{"step": 0, "alignment": 0.2, "uniformity": -1}]',
+    'AlignmentUniformity({"SimCSE": rows})',
+    """
+    import json, pathlib
+    from ipywidgets.widgets.widget import _instances
+    alive = [type(widget).__name__ for widget in _instances.values()].count("Plot")
+    runs = json.loads(pathlib.Path("alive.json").read_text()) if pathlib.Path("alive.json").exists() else []
+    pathlib.Path("alive.json").write_text(json.dumps([*runs, alive]));
+    """,
+]
+
 RUN_ALL = """async () => {
     const { shell, commands } = window.jupyterapp;
     await shell.currentWidget.sessionContext.ready;
@@ -26,17 +80,42 @@ RUN_ALL = """async () => {
 }"""
 
 
-def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plots(jupyterlab, page, tmp_path):
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell("\n".join(map(str.strip, cell.strip().splitlines()))) for cell in CELLS
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-    )
-    nbformat.write(notebook, tmp_path / "panels.ipynb")
-    page.goto(jupyterlab(tmp_path / "panels.ipynb"))
-    page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
-    page.evaluate(RUN_ALL)
+@pytest.fixture
+def open_and_run(jupyterlab, page, tmp_path):
+    """Write a notebook of these cells, open it in JupyterLab and run them all."""
+
+    def run(cells: list[str]) -> None:
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(dedent(cell).strip()) for cell in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+        )
+        nbformat.write(notebook, tmp_path / "panels.ipynb")
+        page.goto(jupyterlab(tmp_path / "panels.ipynb"))
+        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+        page.evaluate(RUN_ALL)
+
+    return run
+
+
+@pytest.fixture
+def told(page, tmp_path):
+    """What the notebook wrote down under a name, waited for until it is as expected."""
+
+    def wait(name: str, expected) -> None:
+        file, found = tmp_path / f"{name}.json", None
+        for _ in range(300):
+            page.wait_for_timeout(100)  # lets the page work meanwhile
+            with suppress(FileNotFoundError, ValueError):
+                found = json.loads(file.read_text())
+                if expected(found) if callable(expected) else found == expected:
+                    return
+        raise AssertionError(f"{name} is {found}, not {expected}")
+
+    return wait
+
+
+def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plots(open_and_run, page):
+    open_and_run(CELLS)
 
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(2)
@@ -57,6 +136,67 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
         expect(panel).to_contain_text(title.format(earlier))
         width = panel.locator(".main-svg").first.bounding_box()["width"]
         assert width == pytest.approx(panel.bounding_box()["width"], abs=20)
+
+
+def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(
+    open_and_run, page, told
+):
+    open_and_run(PICKING)
+    plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
+    expect(plots).to_have_count(3)
+    expect(plots.nth(0).locator(".x2y2 .point")).to_have_count(30)
+
+    # A lasso around the left half of the first plane.
+    plane = plots.nth(0).locator(".xy .nsewdrag, .draglayer .xy .nsewdrag").first.bounding_box()
+    x, y, half, tall = plane["x"] + 2, plane["y"] + 2, plane["width"] / 2, plane["height"] - 4
+    points = plots.nth(0).locator(".xy .point")
+    inside = [
+        row
+        for row, box in enumerate(points.nth(row).bounding_box() for row in range(30))
+        if box["x"] + box["width"] / 2 < x + half
+    ]
+    assert 3 < len(inside) < 27
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for right, down in [(half, 0), (half, tall), (0, tall), (0, 1)]:
+        page.mouse.move(x + right, y + down, steps=8)
+    page.mouse.up()
+    told("selected", inside)
+    faded = plots.nth(0).locator('.x2y2 .point[style*="opacity: 0.12"]')
+    expect(faded).to_have_count(30 - len(inside))
+
+    # A click on a sentence of the second plane.
+    plots.nth(0).locator(".x2y2 .point").nth(inside[0]).scroll_into_view_if_needed()
+    box = plots.nth(0).locator(".x2y2 .point").nth(inside[0]).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    told("focus", lambda row: row is not None)
+    expect(page.locator(".cselab-details").first).to_contain_text("by cosine in full width")
+
+    # A sentence typed into the pair, then the mean removed.
+    before = plots.nth(1).locator(".annotation-text").text_content()
+    page.get_by_placeholder("first sentence").fill("a bad cage")
+    page.get_by_placeholder("first sentence").press("Enter")
+    told("typed", ["a bad cage", 0, pytest.approx(1, abs=1e-5)])
+    expect(plots.nth(1).locator(".annotation-text")).to_contain_text("letters: 1.00")
+    assert "1.00" not in before
+    page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
+    told("typed", lambda now: now[1] == 1)
+
+    # Sorted by ours.
+    first = plots.nth(2).locator(".ytick").last
+    expect(first).to_have_text("low")
+    page.locator(".jp-OutputArea-output").nth(2).locator("select").select_option("ours")
+    told("sorted", "ours")
+    expect(first).to_have_text("high")
+
+
+def test_running_a_cell_ten_times_leaves_one_live_panel(open_and_run, page, told):
+    open_and_run(AGAIN)
+    for runs in range(1, 10):
+        told("alive", [1] * runs)
+        page.evaluate(RUN_ALL)
+    told("alive", [1] * 10)
+    expect(page.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(1)
 
 
 @pytest.mark.parametrize("plotly_js_stands", ["before the figures", "after the figures"])
