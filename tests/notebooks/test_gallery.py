@@ -1,0 +1,85 @@
+"""gallery: runs headless, shows all nine panels, and its exercises know right answers from typical mistakes."""
+
+import re
+
+import nbformat
+import pytest
+
+from cselab.encoder import SentenceEncoder
+from cselab.lab.notebook_folder import bundled_notebooks
+from cselab.lab.notebooks import run_notebooks
+from cselab.lab.page import loaded_from_outside
+from cselab.world import World
+
+GALLERY = nbformat.read(bundled_notebooks() / "gallery.ipynb", as_version=4)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    (result,) = run_notebooks(["gallery"], "smoke", output=tmp_path_factory.mktemp("gallery"))
+    return result
+
+
+def test_it_runs_to_its_end_and_agrees_with_its_baseline(run):
+    assert run.problems == []
+    assert run.notes == []
+
+
+def test_the_page_holds_all_nine_panels_and_loads_nothing(run):
+    page = run.page.read_text(encoding="utf-8")
+    assert len(re.findall(r'class="cselab-figure" data-cselab-figure="(\w+)"', page)) == 9
+    assert page.count("plotly.js v") == 1
+    assert loaded_from_outside(page) == []
+
+
+def source(cell_id):
+    return next(cell.source for cell in GALLERY.cells if cell.id == cell_id)
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What the cells before the exercises leave, as far as the exercises use it."""
+    from cselab_widgets import PairExplorer
+
+    plain, pairs = SentenceEncoder.from_pretrained("mini"), World(0).sts(24, split="dev")
+    return {"plain": plain, "dev_pairs": pairs, "pair": PairExplorer({"plain": plain}, pairs)}
+
+
+def told(capsys, names, exercise, answer):
+    names = dict(names)
+    exec(answer, names)
+    exec(source(f"check-{exercise}"), names)
+    return capsys.readouterr().out.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("exercise", ["fool", "centred-cosine"])
+def test_a_check_accepts_the_folded_solution_and_knows_the_placeholder(capsys, names, exercise):
+    solution = re.search(r"```python\n(.+?)```", source(f"solution-{exercise}"), re.DOTALL)[1]
+    preamble = "import numpy as np\n"
+    assert told(capsys, names, exercise, preamble + solution) == "solved."
+    assert told(capsys, names, exercise, source(exercise)).startswith("not solved yet")
+
+
+CENTRED = "import numpy as np\ndef centred_cosine(x, y, mean):\n    "
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "diagnosis"),
+    [
+        ("fool", 'fooled = ("A cook peels an onion.", "a cook peels an onion. ")', "change what is said"),
+        (
+            "fool",
+            'fooled = ("A cook peels an onion.", "Parliament rejected the tax.")',
+            "exchange who does it",
+        ),
+        ("centred-cosine", CENTRED + "return x @ y", "divide by both lengths"),
+        (
+            "centred-cosine",
+            CENTRED + "return x @ y / (np.linalg.norm(x) * np.linalg.norm(y))",
+            "the mean is not used",
+        ),
+    ],
+)
+def test_a_typical_mistake_is_named(capsys, names, exercise, answer, diagnosis):
+    line = told(capsys, names, exercise, answer)
+    assert line.startswith("not yet:") and diagnosis in line
