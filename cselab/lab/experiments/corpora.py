@@ -16,7 +16,7 @@ from pathlib import Path
 from cselab.data import MissingFile, data_root, read_sentences
 
 SIMPLE_WIKIPEDIA = ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", "simplewiki.txt")
-WIKI_1M = ("corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
+WIKI_1M = ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
 FROM_LINE = 300_000
 """The first lines of the file are few long articles; from here on they are many short ones."""
 
