@@ -1,7 +1,10 @@
-# Four commands; each makes its own environment in .venv first, once. Needs Python 3.11 or newer, and make.
+# Each command makes its own environment in .venv first, once. Needs Python 3.11 or newer, and make.
 #   make demo     the main job: train, score, draw; writes a page to read offline
 #   make test     the whole test suite
-#   make lab      JupyterLab on the notebooks
+#   make lab      JupyterLab on your own copy of the notebooks, in work/
+#   make book     a site to read offline: the executed notebooks, the experiments' tables, the reference
+#   make nbval    the deterministic cells of the notebooks, run twice, give the same (nbval)
+#   make wheelhouse   a folder with every wheel, to install where there is no network
 #   make install  the environment alone
 
 PYTHON ?= python3
@@ -10,7 +13,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: install demo test lab lint clean
+PROFILE ?= classroom
+
+.PHONY: install demo test lab book nbval wheelhouse lint clean
 
 install: $(READY)
 
@@ -26,7 +31,19 @@ test: lint
 	$(BIN)/python -m pytest
 
 lab: $(READY)
-	$(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) notebooks
+	$(BIN)/cselab notebooks copy work
+	JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
+
+book: $(READY)
+	$(BIN)/cselab notebooks run --changed --profile $(PROFILE) --output out/$(PROFILE)
+	$(BIN)/python scripts/book.py out/$(PROFILE) build/book
+
+nbval: $(READY)
+	$(BIN)/cselab notebooks run --changed --profile smoke --output out/smoke
+	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 600 -p no:cacheprovider -W default out/smoke
+
+wheelhouse: $(READY)
+	$(BIN)/python scripts/wheelhouse.py wheelhouse
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,10 +1,15 @@
-"""Checks for the exercises of a notebook: in stages, and with a diagnosis where one fails."""
+"""Checks for the exercises of a notebook: in stages, and with a diagnosis where one fails.
+
+A stage is an `Example` (these arguments give this value, and these wrong values come from these mistakes) or a `Stage`
+(anything else that must hold).
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,81 @@ class Stage:
     holds: Callable[[object], object]
     hint: str
 
+    def finding(self, answer: object) -> str:
+        """What is wrong, in a sentence; empty where nothing is."""
+        return "" if self.holds(answer) else f"Hint: {self.hint}"
+
+    def after_error(self, answer: object, error: Exception) -> str:
+        return f"Your code raised {type(error).__name__}: {error}. Hint: {self.hint}"
+
+
+@dataclass(frozen=True)
+class Example:
+    """The student's function must give one value for some arguments; common mistakes are known by what they give.
+
+    Args:
+        what: the property, as a sentence: `"two opposite vectors have uniformity -8"`.
+        arguments: what the function is called with.
+        expected: the number or array that it should return. Find it by another path than the solution does.
+        mistakes: diagnosis -> the wrong value, or a wrong function that gives it for the same arguments, or the class
+            of an exception. The first that fits is told; a value that fits none gets no hint.
+        tolerance: how far a right value may lie from the expected one.
+    """
+
+    what: str
+    arguments: tuple
+    expected: object
+    mistakes: Mapping[str, object] = field(default_factory=dict)
+    tolerance: float = 1e-3
+
+    def finding(self, answer: Callable) -> str:
+        import numpy as np
+
+        found = answer(*self.arguments)
+        numbers, expected = _as_array(found), _as_array(self.expected)
+        if numbers is None:
+            return f"Your function returned {_kind_of(found)}; expected is {_shown(expected)}."
+        if numbers.shape == expected.shape and np.allclose(
+            numbers, expected, rtol=0, atol=self.tolerance, equal_nan=True
+        ):
+            return ""
+        told = f"Your function returned {_shown(numbers)}; expected is {_shown(expected)}."
+        diagnosis = next((said for said, wrong in self.mistakes.items() if self._fits(wrong, numbers)), "")
+        if diagnosis:
+            return f"{told} {diagnosis}"
+        if numbers.shape != expected.shape and expected.shape == ():
+            return f"{told} One number is wanted: is a mean or a sum missing at the end?"
+        if numbers.shape != expected.shape:
+            return f"{told} The shape should be {expected.shape}, it is {numbers.shape}."
+        return f"{told} Try it: {self._call(answer)}"
+
+    def after_error(self, answer: Callable, error: Exception) -> str:
+        kinds = ((said, kind) for said, kind in self.mistakes.items() if isinstance(kind, type))
+        diagnosis = next((said for said, kind in kinds if isinstance(error, kind)), "")
+        return " ".join(filter(None, [f"Your code raised {type(error).__name__}: {error}.", diagnosis])) + (
+            "" if diagnosis else f" Try it: {self._call(answer)}"
+        )
+
+    def _fits(self, wrong: object, numbers: object) -> bool:
+        import numpy as np
+
+        if isinstance(wrong, type):
+            return False
+        try:
+            value = _as_array(wrong(*self.arguments) if callable(wrong) else wrong)
+        except Exception:  # a wrong function may fail where the answer does not
+            return False
+        if value is None or value.shape != numbers.shape:
+            return False
+        if callable(wrong) and not np.isfinite(value).all():
+            return False  # an overflow, which fits many mistakes
+        return bool(np.allclose(numbers, value, rtol=1e-3, atol=self.tolerance, equal_nan=True))
+
+    def _call(self, answer: Callable) -> str:
+        shown = (" ".join(repr(argument).split()) for argument in self.arguments)
+        arguments = ", ".join(f"torch.{text}" if text.startswith("tensor(") else text for text in shown)
+        return f"{getattr(answer, '__name__', 'your_function')}({arguments})"
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -30,21 +110,40 @@ class Verdict:
     solved: bool
     lines: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        """The same lines with a tick for what holds; the last one green when all is solved, amber until then."""
+        rows = []
+        for line in self.lines:
+            good = line.startswith(("passed: ", "solved"))
+            mark, colour = ("✓", "#1a7f37") if good else ("✗", "#b35900")
+            weight = "bold" if line == self.lines[-1] else "normal"
+            rows.append(
+                f'<div style="font-weight: {weight}"><span style="color: {colour}">{mark}</span> {escape(line)}</div>'
+            )
+        return "\n".join(rows)
+
 
 class _NothingReturned(Exception):
-    """The student's function is still the placeholder."""
+    """The student's function gave `None`, or still the placeholder."""
+
+    def __init__(self, given: object):
+        super().__init__(given)
+        self.given = given
 
 
-def diagnose(answer: object, stages: Sequence[Stage]) -> Verdict:
+def diagnose(answer: object, stages: Sequence[Stage | Example]) -> Verdict:
     """Try the stages in order and stop at the first that does not hold.
 
-    An answer that is `None` or `...`, or a function that returns either or raises `NotImplementedError`, is
-    not solved yet. An exception in the answer is a failed stage that names the exception, never an error.
+    An answer that is `None` or `...`, or a function that returns `...` or raises `NotImplementedError`, is not
+    solved yet. An exception in the answer is a failed stage that names the exception, never an error.
 
-    >>> stages = [Stage("0 stays 0", lambda f: f(0) == 0, "is something added?"),
-    ...           Stage("signs do not matter", lambda f: f(-3) == f(3), "square before you add")]
-    >>> diagnose(lambda x: x + x, stages).lines
-    ('passed: 0 stays 0', 'not yet: signs do not matter. Hint: square before you add')
+    >>> stages = [Example("0 stays 0", (0,), 0), Example("3 becomes 9", (3,), 9, {"square, do not double": 6})]
+    >>> diagnose(lambda x: x + x, stages)
+    passed: 0 stays 0
+    not yet (1 of 2): 3 becomes 9. Your function returned 6; expected is 9. square, do not double
     >>> diagnose(lambda x: ..., stages).lines
     ('not solved yet: replace the placeholder; the first goal is: 0 stays 0',)
     """
@@ -55,22 +154,27 @@ def diagnose(answer: object, stages: Sequence[Stage]) -> Verdict:
     lines: list[str] = []
     for stage in stages:
         try:
-            finding = "" if stage.holds(tried) else f"Hint: {stage.hint}"
-        except (_NothingReturned, NotImplementedError):
-            if not lines:
+            finding = stage.finding(tried)
+        except (_NothingReturned, NotImplementedError) as error:
+            if not lines and getattr(error, "given", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
-            finding = "Your function returned nothing here."
+            finding = (
+                "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
+            )
         except Exception as error:
-            finding = f"Your code raised {type(error).__name__}: {error}. Hint: {stage.hint}"
+            finding = stage.after_error(tried, error)
         if finding:
-            return Verdict(False, (*lines, f"not yet: {stage.what}. {finding}"))
+            progress = f"not yet ({len(lines)} of {len(stages)})"
+            return Verdict(False, (*lines, f"{progress}: {stage.what}. {finding}"))
         lines.append(f"passed: {stage.what}")
     return Verdict(True, (*lines, "solved."))
 
 
-def staged_check(answer: object, stages: Sequence[Stage]) -> None:
-    """Print what `diagnose` finds; the last line of an exercise cell. Never raises for a wrong answer."""
-    print("\n".join(diagnose(answer, stages).lines))
+def staged_check(answer: object, stages: Sequence[Stage | Example]) -> None:
+    """Show what `diagnose` finds; the last line of an exercise cell. Never raises for a wrong answer."""
+    from IPython.display import display
+
+    display(diagnose(answer, stages))
 
 
 def _refusing_placeholders(function: Callable) -> Callable:
@@ -78,7 +182,38 @@ def _refusing_placeholders(function: Callable) -> Callable:
     def call(*args: object, **kwargs: object) -> object:
         result = function(*args, **kwargs)
         if result is None or result is Ellipsis:
-            raise _NothingReturned
+            raise _NothingReturned(result)
         return result
 
     return call
+
+
+def _as_array(value: object):
+    """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
+    import numpy as np
+
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    if isinstance(value, str | bytes):
+        return None
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _shown(numbers) -> str:
+    if numbers.ndim == 0:
+        return f"{float(numbers):.4g}"
+    inside = ", ".join(f"{number:.4g}" for number in numbers.ravel()[:6])
+    dots = ", ..." if numbers.size > 6 else ""
+    return (
+        f"{numbers.size} numbers [{inside}{dots}]"
+        if numbers.ndim == 1
+        else f"an array of shape {numbers.shape}"
+    )
+
+
+def _kind_of(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return f"a {type(value).__name__}, {text[:60]}"

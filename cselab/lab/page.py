@@ -31,15 +31,15 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
     """
     from plotly.offline import get_plotlyjs
 
-    printable = _printable(notebook)
-    has_plots = any("Plotly." in html for html in _html_outputs(printable))
+    ready = printable(notebook)
+    has_plots = any("Plotly." in html for html in _html_outputs(ready))
     resources = {
         "title": title_of(notebook, path.stem),
         "code_colours": _code_colours(),
         "has_plots": has_plots,
         "metadata": {"path": str(pictures)},
     }
-    page, _ = _exporter().from_notebook_node(printable, resources)
+    page, _ = _exporter().from_notebook_node(ready, resources)
     plotly_js = get_plotlyjs()
     page = page.replace(plotly_js, "")  # a figure saved with its own copy
     outside = loaded_from_outside(page)
@@ -92,7 +92,7 @@ class _OutsideFinder(HTMLParser):
         self.inside = ""
 
 
-def _printable(notebook: NotebookNode) -> NotebookNode:
+def printable(notebook: NotebookNode) -> NotebookNode:
     """A copy whose outputs need no kernel and no front end."""
     notebook = copy.deepcopy(notebook)
     notebook.metadata.pop("widgets", None)

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 MIME_TYPE = "application/vnd.cselab.record+json"
 
 
-def record(name: str, value: object, tolerance: float = 1e-6) -> None:
+def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") -> None:
     """Show a number of this notebook and keep it for the headless run.
 
     `cselab notebooks run` collects every record into `records.json` and compares it with
@@ -19,6 +19,7 @@ def record(name: str, value: object, tolerance: float = 1e-6) -> None:
         value: an int, a finite float, a bool or a str; numpy and torch scalars too.
         tolerance: absolute, in the unit of `value`; say how far another machine may land.
             The default is equality up to rounding. Text and truth values are compared for equality.
+        beside: shown after the value, such as what others recorded; `Lesson.record` fills it in.
 
     Raises:
         TypeError: `value` is not one number, truth value or text.
@@ -33,7 +34,8 @@ def record(name: str, value: object, tolerance: float = 1e-6) -> None:
     from IPython.display import display
 
     bundle = {MIME_TYPE: {"name": name, "value": plain, "tolerance": float(tolerance)}}
-    display({**bundle, "text/plain": f"{name} = {shown(plain)}"}, raw=True)
+    text = f"{name} = {shown(plain)}" + (f"  ({beside})" if beside else "")
+    display({**bundle, "text/plain": text}, raw=True)
 
 
 def shown(value: bool | int | float | str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from cselab.lab.exercises import Stage, diagnose, staged_check
+from cselab.lab.exercises import Example, Stage, diagnose, staged_check
 
 STAGES = [
     Stage("0 stays 0", lambda square: square(0) == 0, "is something added?"),
@@ -17,7 +17,7 @@ def fragile(x):
     return x**2 if x == 0 else x.square()
 
 
-@pytest.mark.parametrize("answer", [None, ..., lambda x: None, lambda x: ..., unfinished])
+@pytest.mark.parametrize("answer", [None, ..., lambda x: ..., unfinished])
 def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
     staged_check(answer, STAGES)
     printed = capsys.readouterr().out
@@ -27,13 +27,14 @@ def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
 @pytest.mark.parametrize(
     ("answer", "passed", "diagnosis"),
     [
-        (lambda x: x + 1, 0, "not yet: 0 stays 0. Hint: is something added?"),
-        (lambda x: 2 * x, 1, "not yet: signs do not matter. Hint: square before you add"),
-        (lambda x: abs(x), 2, "not yet: 3 becomes 9. Hint: is it a cube, or a double?"),
+        (lambda x: x + 1, 0, "not yet (0 of 3): 0 stays 0. Hint: is something added?"),
+        (lambda x: 2 * x, 1, "not yet (1 of 3): signs do not matter. Hint: square before you add"),
+        (lambda x: abs(x), 2, "not yet (2 of 3): 3 becomes 9. Hint: is it a cube, or a double?"),
         (
             lambda x: x if x == 0 else None,
             1,
-            "not yet: signs do not matter. Your function returned nothing here.",
+            "not yet (1 of 3): signs do not matter. Your function returned None: is `return` missing? "
+            "`print` shows a value, `return` gives it.",
         ),
     ],
 )
@@ -58,3 +59,30 @@ def test_a_value_can_be_checked_as_well_as_a_function():
     stages = [Stage("it is the smallest prime", lambda number: number == 2, "1 is not prime")]
     assert diagnose(2, stages).solved
     assert not diagnose(1, stages).solved
+
+
+def test_an_example_shows_what_came_and_what_was_expected_and_gives_no_hint_that_does_not_fit():
+    stages = [Example("3 becomes 9", (3,), 9, {"That is the double.": lambda x: 2 * x})]
+    said = diagnose(lambda x: 2 * x, stages).lines[-1]
+    assert said.endswith("Your function returned 6; expected is 9. That is the double.")
+
+    def mine(x):
+        return 7.25
+
+    said = diagnose(mine, stages).lines[-1]
+    assert said.endswith("Your function returned 7.25; expected is 9. Try it: mine(3)")
+
+
+def test_an_example_knows_mistakes_that_raise_and_those_of_shape():
+    stages = [Example("3 becomes 9", (3,), 9, {"3 is a number already.": AttributeError})]
+    assert "3 is a number already." in diagnose(lambda x: x.square(), stages).lines[-1]
+    assert "One number is wanted" in diagnose(lambda x: [9, 9], stages).lines[-1]
+    pairs = [Example("both", (1,), [1.0, 2.0])]
+    assert diagnose(lambda x: (1, 2), pairs).solved
+    assert "shape should be (2,), it is (3,)" in diagnose(lambda x: [1, 2, 3], pairs).lines[-1]
+
+
+def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
+    html = diagnose(lambda x: "<b>", [Example("3 becomes 9", (3,), 9)])._repr_html_()
+    assert "✗" in html and "&lt;b&gt;" in html and "<b>" not in html
+    assert "✓" in diagnose(lambda x: x * x, STAGES)._repr_html_()

@@ -6,7 +6,6 @@ import nbformat
 import pytest
 import torch
 
-from cselab.encoder import SentenceEncoder
 from cselab.lab.notebook_folder import bundled_notebooks
 from cselab.lab.notebooks import run_notebooks
 from cselab.lab.page import loaded_from_outside
@@ -53,19 +52,17 @@ def solution(number):
     return re.search(r"```python\n(.+?)```", source(f"solution-{number}"), re.DOTALL)[1]
 
 
+EXERCISES = {1: "my-uniformity", 2: "my-info-nce"}
+
+
 @pytest.fixture
 def check(capsys):
-    """Runs an answer and the checks up to that of its exercise, as in the notebook; gives what is printed."""
-    vectors = torch.randn(420, 16, generator=torch.Generator().manual_seed(0)).numpy()
+    """Runs an answer and the check of its exercise, straight after a kernel restart; gives what is shown."""
 
     def told(answer, number):
-        names = {"torch": torch, "snapshots": {0: vectors}, "plain": SentenceEncoder}
-        answers = {"uniformity": source("my-uniformity"), "info-nce": source("my-info-nce")}
-        answers[tuple(answers)[number - 1]] = answer
-        for exercise, code in list(answers.items())[:number]:
-            capsys.readouterr()
-            exec(code, names)
-            exec(source(f"check-{exercise}"), names)
+        names = {"torch": torch}
+        exec(answer, names)
+        exec(source(EXERCISES[number].replace("my-", "check-")), names)
         return capsys.readouterr().out.strip().splitlines()
 
     return told
@@ -82,61 +79,7 @@ def test_an_unsolved_exercise_is_told_its_first_goal(check, number, exercise):
     assert line.startswith("not solved yet")
 
 
-UNIFORMITY = "def my_uniformity(vectors, t=2):\n    "
-INFO_NCE = "def my_info_nce(cosines, temperature=0.05):\n    "
-MISTAKES = [
-    (1, UNIFORMITY + "return torch.pdist(vectors).square().mul(-t).exp().mean().log()", "length 1"),
-    (
-        1,
-        UNIFORMITY + "u = torch.nn.functional.normalize(vectors)\n"
-        "    return torch.cdist(u, u).square().mul(-t).exp().mean().log()",
-        "paired with itself",
-    ),
-    (
-        1,
-        UNIFORMITY + "u = torch.nn.functional.normalize(vectors)\n"
-        "    return torch.pdist(u).square().mul(-t).mean()",
-        "the log last",
-    ),
-    (
-        1,
-        UNIFORMITY + "u = torch.nn.functional.normalize(vectors)\n"
-        "    return torch.pdist(u).square().mul(-2).exp().mean().log()",
-        "where t should be",
-    ),
-    (
-        2,
-        INFO_NCE + "logits = cosines * temperature\n"
-        "    return (logits.logsumexp(dim=1) - logits.diagonal()).mean()",
-        "divide by the temperature",
-    ),
-    (
-        2,
-        INFO_NCE + "logits = cosines / temperature\n"
-        "    return (logits.logsumexp(dim=0) - logits.diagonal()).mean()",
-        "along a row",
-    ),
-    (
-        2,
-        INFO_NCE + "e = (cosines / temperature).exp()\n    return -(e.diagonal() / e.sum(dim=1)).log().sum()",
-        "the mean, not the sum",
-    ),
-    (
-        2,
-        INFO_NCE + "e = (cosines / temperature).exp()\n"
-        "    return -(e.diagonal() / (e.sum(dim=1) - e.diagonal())).log().mean()",
-        "holds the positive",
-    ),
-    (
-        2,
-        INFO_NCE + "e = (cosines / temperature).exp()\n"
-        "    return -(e.diagonal() / e.sum(dim=1)).log().mean()",
-        "logsumexp",
-    ),
-]
-
-
-@pytest.mark.parametrize(("number", "answer", "diagnosis"), MISTAKES)
-def test_a_typical_mistake_is_named(check, number, answer, diagnosis):
-    told = check(answer, number)[-1]
-    assert told.startswith("not yet:") and diagnosis in told
+def test_a_wrong_answer_is_told_what_it_returned_and_what_was_expected(check):
+    wrong = "def my_info_nce(cosines, temperature=0.05):\n    return cosines.logsumexp(1).mean()"
+    told = check(wrong, 2)
+    assert told[0].startswith("passed: ") and "Your function returned 1.313; expected is 0.1269" in told[-1]

@@ -1,0 +1,51 @@
+"""Notebooks without the folded solutions of their exercises: `python scripts/student_version.py notebooks handout`.
+
+The solutions go into notebooks of their own, `handout/solutions/`, for the teacher.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+
+SOLUTION = "<details><summary>Solution</summary>"
+
+
+def is_solution(cell: nbformat.NotebookNode) -> bool:
+    return cell.cell_type == "markdown" and cell.source.startswith(SOLUTION)
+
+
+def unfolded(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    text = cell.source.removeprefix(SOLUTION).strip().removesuffix("</details>").strip()
+    return nbformat.v4.new_markdown_cell(text, id=cell.id)
+
+
+def split(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, nbformat.NotebookNode]:
+    """The student's notebook, and the teacher's: every exercise with its solution."""
+    student = nbformat.from_dict(
+        {**notebook, "cells": [cell for cell in notebook.cells if not is_solution(cell)]}
+    )
+    teacher = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## Exercise"):
+            teacher.append(cell)
+        elif is_solution(cell):
+            teacher.append(unfolded(cell))
+    return student, nbformat.from_dict({**notebook, "cells": teacher})
+
+
+def main(folder: Path, target: Path) -> None:
+    solutions = target / "solutions"
+    solutions.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.glob("*.ipynb")):
+        student, teacher = split(nbformat.read(path, as_version=4))
+        nbformat.write(student, target / path.name)
+        nbformat.write(teacher, solutions / path.name)
+    if (folder / "recorded").is_dir():
+        shutil.copytree(folder / "recorded", target / "recorded", dirs_exist_ok=True)
+    print(f"ready: {target}, the solutions in {solutions}")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:3]))
