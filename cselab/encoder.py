@@ -77,6 +77,7 @@ class SentenceEncoder(nn.Module):
         normalize: whether `encode` returns vectors of length one.
         template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
         name: where it came from; results name it.
+        prefix: keys and values that each layer attends to before the sentence's (`cselab.prefix`), or None.
 
     Raises:
         ValueError: unknown pooling or representation; a longest input that does not fit the model; `mask`
@@ -95,12 +96,14 @@ class SentenceEncoder(nn.Module):
         normalize: bool = False,
         template: str | None = None,
         name: str = "",
+        prefix: nn.Module | None = None,
     ):
         super().__init__()
         self.name = name
         self.backbone: Any = backbone  # a transformer: torch knows it only as a module
         self.tokenizer = tokenizer
         self.head: Any = head
+        self.prefix: Any = prefix
         self.untrained: set[str] = set()
         self.template = template
         self.pooling = pooling
@@ -169,7 +172,7 @@ class SentenceEncoder(nn.Module):
         """Write a folder that cselab, transformers and `sentence_transformers.SentenceTransformer` open.
 
         The head is written too, if it was trained; sentence-transformers uses it when the representation is
-        "head".
+        "head". An encoder with a prefix is opened by cselab alone: sentence-transformers refuses its folder.
 
         Raises:
             UntrainedWeightsError: the representation is that of a head that was never trained.
@@ -184,7 +187,7 @@ class SentenceEncoder(nn.Module):
         }
         trained = self.head is not None and "head" not in self.untrained
         head = list(self.head.dense_layers()) if trained else []
-        save_folder(Path(path), self.backbone, self.tokenizer, settings, head)
+        save_folder(Path(path), self.backbone, self.tokenizer, settings, head, self.prefix)
 
     # ---------------------------------------------------------------------------- vectors
 
@@ -253,6 +256,15 @@ class SentenceEncoder(nn.Module):
         """The same as `embedding_dimension`, by sentence-transformers' name."""
         return self.embedding_dimension
 
+    def use_prompt(self, template: str) -> None:
+        """Put every sentence into this prompt from now on, and take the vector of its [MASK].
+
+        Raises:
+            ValueError: a template without {sentence} and the mask token, once each.
+        """
+        _add_prompt(self.tokenizer, template)
+        self.template, self._pooling = template, "mask"
+
     def attach_head(self, head: nn.Module | None) -> None:
         """Put a fresh head on the encoder, or none; until it is trained its vectors may not be evaluated.
 
@@ -276,6 +288,8 @@ class SentenceEncoder(nn.Module):
     def weights_hash(self) -> str:
         """SHA-256 of the weights that make the representation; equal hashes give equal vectors."""
         tensors = {f"backbone.{name}": value for name, value in self.backbone.state_dict().items()}
+        if self.prefix is not None:
+            tensors |= {f"prefix.{name}": value for name, value in self.prefix.state_dict().items()}
         if self.representation == "head":
             tensors |= {f"head.{name}": value for name, value in self.head.state_dict().items()}
         return tensors_hash(tensors)
@@ -302,7 +316,8 @@ class SentenceEncoder(nn.Module):
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
         pooling = get_pooling(self.pooling)
-        output = self.backbone(**features, output_hidden_states=len(pooling.layers) > 1)
+        inputs = features if self.prefix is None else self.prefix.before(features, self.backbone)
+        output = self.backbone(**inputs, output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
         counted = features["attention_mask"]
         if pooling.counts == "mask":

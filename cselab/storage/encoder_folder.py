@@ -3,6 +3,7 @@
 config.json, model.safetensors, tokenizer*.json    the backbone, as transformers writes it
 modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
 2_Dense/ ...                                       the head, one folder a linear layer
+prefix.safetensors                                 the deep prefix, where the encoder has one
 cselab.json                                        pooling, representation, longest input
 """
 
@@ -22,10 +23,12 @@ from torch import nn
 
 from cselab.heads import ACTIVATIONS, DenseLayers
 from cselab.pooling import get_pooling
+from cselab.prefix import DeepPrefix
 from cselab.storage.checkpoint import CheckpointError
 from cselab.storage.writing import folder_written_whole
 
 MODULE = "sentence_transformers.models."
+PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.prefix.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 
 
@@ -95,6 +98,7 @@ def save_folder(
     tokenizer: Any,
     settings: dict[str, Any],
     head: Sequence[tuple[nn.Linear, nn.Module]] = (),
+    prefix: nn.Module | None = None,
 ) -> None:
     """Write an encoder's parts to the folder `path`.
 
@@ -102,12 +106,13 @@ def save_folder(
         backbone, tokenizer: of transformers.
         settings: pooling, representation, max_length, normalize, template: what `read_folder` gives back.
         head: linear layers with their activations, or nothing.
+        prefix: a `cselab.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
 
     Raises:
         OSError: the folder cannot be written; what was in it before is still there.
     """
     with folder_written_whole(path, last="config.json") as aside:
-        _write_folder(aside, backbone, tokenizer, settings, head)
+        _write_folder(aside, backbone, tokenizer, settings, head, prefix)
 
 
 def _write_folder(
@@ -116,6 +121,7 @@ def _write_folder(
     tokenizer: Any,
     settings: dict[str, Any],
     head: Sequence[tuple[nn.Linear, nn.Module]],
+    prefix: nn.Module | None,
 ) -> None:
     pooling = get_pooling(settings["pooling"])
     config = backbone.config
@@ -199,8 +205,13 @@ def _write_folder(
         [
             {"idx": index, "name": str(index), "path": folder, "type": MODULE + kind}
             for index, (folder, kind) in enumerate(listed)
-        ],
+        ]
+        if prefix is None
+        else [{"idx": 0, "name": "0", "path": "", "type": PREFIX_MODULE}],
     )
+    if prefix is not None:
+        save_file(prefix.state_dict(), path / PREFIX, metadata={"format": "pt"})
+        settings = settings | {"prefix": True}
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
     _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
 
@@ -219,6 +230,8 @@ def read_folder(path: Path) -> dict[str, Any]:
         kept = _own_settings(own)
         kept.pop("sha256", None)
         head = kept.pop("head")
+        if kept.pop("prefix", False):
+            kept["prefix"] = _read_prefix(path / PREFIX)
         if head:
             kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
         return kept
@@ -271,10 +284,19 @@ def _own_settings(file: Path) -> dict[str, Any]:
             raise CheckpointError(
                 f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file"
             )
-    unknown = sorted(settings.keys() - kinds.keys() - {"sha256"})
+    unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
     if unknown:
         raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
     return settings
+
+
+def _read_prefix(file: Path) -> DeepPrefix:
+    try:
+        return DeepPrefix(**load_file(file))
+    except FileNotFoundError:
+        raise CheckpointError(f"{file} is missing: this encoder has a deep prefix; restore it") from None
+    except (SafetensorError, TypeError) as error:
+        raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
 def _checksums(path: Path) -> dict[str, str]:

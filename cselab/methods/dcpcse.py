@@ -1,0 +1,41 @@
+"""DCPCSE, also called PromCSE (Jiang et al. 2022): the encoder is frozen, a deep prefix learns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.methods.base import register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count
+from cselab.methods.recipe import Recipe
+from cselab.prefix import DeepPrefix
+
+
+@register("dcpcse", "DCPCSE")
+class DCPCSE(Contrastive):
+    """SimCSE in which only `length` key and value vectors of each layer learn, and the head.
+
+        l_i = InfoNCE( f_P(x_i), f_P(x_i) ),   f frozen, P the prefix            survey section 3.2.4
+
+    The prefix stays with the encoder: it is saved and opened with it (`SentenceEncoder.prefix`), and
+    sentence-transformers refuses the folder, since it cannot apply it. An encoder that has a prefix already keeps and
+    trains that one. What learns is small, so the rate is large, 3e-2. Its supervised form is not here.
+
+    See also: `cselab.prefix.DeepPrefix`; `PromptBERT`, whose prompt is words.
+    """
+
+    family = "extra network"
+    length: Count = 16
+
+    recipes = {"bert-base": Recipe(lr=3e-2, batch_size=256)}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        encoder.backbone.requires_grad_(False)
+        if encoder.prefix is None:
+            encoder.prefix = DeepPrefix.fresh(encoder.backbone, self.length, generator).to(encoder.device)
+        return super().build(encoder, rows, generator)

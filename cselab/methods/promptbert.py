@@ -1,0 +1,82 @@
+"""PromptBERT (Jiang et al. 2022): the [MASK] of two prompts, each without what the prompt itself says."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cselab.augmentations import first_position
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.recipe import Recipe
+
+TEMPLATES = (
+    "{sentence} [MASK].",
+    "{sentence} is [MASK].",
+    "{sentence} mean [MASK].",
+    "{sentence} means [MASK].",
+    "This {sentence} means [MASK].",
+    "This sentence of {sentence} means [MASK].",
+    'This sentence of "{sentence}" means [MASK].',
+    'This sentence : "{sentence}" means [MASK].',
+)
+"""The templates of the survey's Table 4; the last two are PromptBERT's."""
+
+
+@register("promptbert", "PromptBERT")
+class PromptBERT(Contrastive):
+    """The views are a sentence in two prompts; from each vector the vector of the empty prompt is subtracted.
+
+        h_k(x) = MASK( prompt_k(x) ) - MASK( prompt_k() ),   l_i = InfoNCE( h_1(x_i), h_2(x_i) )
+
+    The tokens of the empty prompt stand at the positions that they have around the sentence (template denoising).
+    Training makes the encoder one that pools the [MASK] of the first prompt: it is evaluated and saved so, without
+    subtraction and head. `max_length` counts the sentence's tokens, the prompt comes on top. Write [MASK] in a template
+    whatever the model's token is. `denoise=False` leaves out the subtraction.
+
+    See also: `DCPCSE`, whose prompt is vectors; `TEMPLATES` in this file, all of the survey's Table 4.
+    """
+
+    family = "text"
+    first: str = TEMPLATES[6]
+    second: str = TEMPLATES[7]
+    denoise: bool = True
+
+    recipes = {"bert-base": Recipe(lr=1e-5, batch_size=256)}
+
+    def prepare(self, encoder: SentenceEncoder) -> None:
+        super().prepare(encoder)
+        self.prompts = [
+            text.replace("[MASK]", encoder.tokenizer.mask_token) for text in (self.first, self.second)
+        ]
+        for prompt in reversed(self.prompts):  # both are checked, the first stays
+            encoder.use_prompt(prompt)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        encoder, both = encode.encoder, []
+        for prompt in self.prompts:
+            empty = encoder.tokenize([""], template=prompt)
+            room = min(encode.max_length - 2 + empty["input_ids"].shape[1], encoder.max_length)
+            tokens = encoder.tokenize(batch, room, prompt)
+            vectors = encode(tokens, head=False)
+            if self.denoise:
+                vectors = vectors - self._bias(encode, empty, tokens, prompt)
+            both.append(vectors if encode.head is None else encode.head(vectors))
+        return Views(*both)
+
+    def _bias(
+        self, encode: Encode, empty: dict[str, Tensor], tokens: dict[str, Tensor], prompt: str
+    ) -> Tensor:
+        """The vector of the empty prompt for each sentence, as if there were a gap as long as the sentence."""
+        ids = empty["input_ids"]
+        lengths, which = (tokens["attention_mask"].sum(1) - ids.shape[1]).unique(return_inverse=True)
+        before = encode.encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)[
+            "input_ids"
+        ]
+        places = first_position(encode.encoder.backbone) + torch.arange(ids.shape[1], device=ids.device)
+        gap = lengths[:, None] * (torch.arange(ids.shape[1], device=ids.device) > len(before))
+        rows = {name: part.expand(len(lengths), -1) for name, part in empty.items()}
+        return encode({**rows, "position_ids": places + gap}, head=False)[which]

@@ -1,0 +1,71 @@
+"""PT-BERT (Tan et al. 2022): all sentences get the same length of pseudo-tokens, in two encoders."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode, Tokens
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count, Momentum, Whole
+from cselab.methods.pieces import MomentumEncoder, Queue, token_states
+from cselab.methods.recipe import Recipe
+
+
+@register("pt_bert", "PT-BERT")
+class PTBERT(Contrastive):
+    """The views are two encoders; pseudo-tokens take length and order out of what they are compared by.
+
+        Z = softmax( P Y^T / sqrt d ) Y,     h = softmax( y_CLS Z^T / sqrt d ) Z
+        l_i = InfoNCE( h_i, h'_i ; queue of earlier h' )
+
+    Y the token vectors of a sentence, P `pseudo_tokens` learnt rows; h' comes from an encoder that follows with
+    `momentum`, shares P and gives no gradient. The queue holds four batches of 64. Evaluated is the encoder's own
+    vector, without P.
+
+    `variant="released"` lets Y be the [CLS] vector alone, as the path that the code ships does: a softmax over one key
+    is 1, so Z repeats it, and h is y_CLS: P does not matter. The recipe's rate and batch are the survey's general ones.
+
+    See also: `MomentumEncoder`, `Queue`; `ESimCSE`, which breaks the tie of length by repeating.
+    """
+
+    family = "momentum"
+    pseudo_tokens: Count = 128
+    attend: Literal["tokens", "cls"] = "tokens"
+    momentum: Momentum = 0.885
+    queue: Whole = 256
+
+    variants = {"paper": {}, "released": {"attend": "cls"}}
+    recipes = {"bert-base": Recipe(lr=3e-5, max_length=64)}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        width = encoder.backbone.config.hidden_size
+        self.pseudo = nn.Parameter(torch.randn(self.pseudo_tokens, width, generator=generator))
+        self.slow, self.earlier = MomentumEncoder(encoder, self.momentum), Queue(self.queue, width)
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        tokens, head = encode.tokens(batch), encode.head or nn.Identity()
+        anchor = head(self._pooled(encode.encoder, tokens))
+        with torch.no_grad():
+            self.slow.follow(encode.encoder)
+            keys = head(self._pooled(self.slow.encoder, tokens))
+        v = Views(anchor, keys).against(self.earlier.vectors)
+        self.earlier.put(keys)
+        return v
+
+    def _pooled(self, encoder: SentenceEncoder, tokens: Tokens) -> Float[Tensor, "n d"]:
+        states, seen = token_states(encoder, tokens), tokens["attention_mask"].bool()[:, None]
+        cls = states[:, :1]
+        if self.attend == "cls":
+            states, seen = cls, seen[..., :1]
+        width = states.shape[2] ** 0.5
+        weights = (self.pseudo @ states.mT / width).masked_fill(~seen, -torch.inf).softmax(2)
+        mixed = weights @ states
+        return ((cls @ mixed.mT / width).softmax(2) @ mixed).squeeze(1)

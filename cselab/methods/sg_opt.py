@@ -1,0 +1,81 @@
+"""SG-OPT (Kim et al. 2021): BERT's own layers, frozen, guide its sentence vector."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cselab.encoder import SentenceEncoder, eval_mode
+from cselab.encoding import Encode
+from cselab.heads import DenseLayers
+from cselab.losses import Loss
+from cselab.losses.contrast import cosine_matrix
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.recipe import Recipe
+from cselab.pooling import mean_tokens
+
+
+@register("sg_opt", "SG-OPT")
+class SGOPT(Contrastive):
+    """The tuned encoder's vector c_i against the mean-pooled hidden layers h_ik of a frozen copy, all of them.
+
+        l = mean_ik -log( e^{s(c_i, h_ik)} / ( e^{s(c_i, h_ik)} + n_i ) ) + weight * |theta - theta_0|^2
+        n_i = sum_{j != i} ( e^{s(c_i, c_j)} + sum_m e^{s(c_i, h_jm)} ),     s = cos / t
+
+    Both go through one projection, GELU between two linear layers. The input embeddings stay as they are, and the
+    weights theta are held near where they began. The paper pools [CLS] and trains on the texts of STS-B, test included;
+    its momentum terms (0.9, 0.9) of Adam are not taken over.
+
+    See also: `CT`, whose second encoder learns, too.
+    """
+
+    family = "extra network"
+    temperature: Positive = 0.01
+    weight: NonNegative = 0.1
+    projection: Count = 4096
+
+    recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, eval_every=50)}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        self.frozen = copy.deepcopy(encoder.backbone).requires_grad_(False)
+        encoder.backbone.embeddings.requires_grad_(False)
+        if self.head == "none":
+            return None
+        width = encoder.backbone.config.hidden_size
+        layers = [nn.Linear(width, self.projection), nn.Linear(self.projection, width)]
+        for layer in layers:
+            nn.init.normal_(layer.weight, std=0.02, generator=generator)
+            nn.init.zeros_(layer.bias)
+        return DenseLayers(list(zip(layers, (nn.GELU(), nn.Identity()), strict=True)))
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        tokens, head = encode.tokens(batch), encode.head or nn.Identity()
+        with torch.no_grad(), eval_mode(self.frozen):
+            layers = self.frozen(**tokens, output_hidden_states=True).hidden_states
+        guides = [head(mean_tokens(layer, tokens["attention_mask"])) for layer in layers]
+        v = Views(encode(tokens), *guides)
+        if self.weight:
+            v.moved = self._moved(encode.encoder.backbone)
+        return v
+
+    def _moved(self, backbone: nn.Module) -> Tensor:
+        pairs = zip(backbone.parameters(), self.frozen.parameters(), strict=True)
+        return sum(((now - then) ** 2).sum() for now, then in pairs if now.requires_grad)
+
+    def loss(self, v: Views) -> Loss:
+        others = torch.eye(len(v.anchor), device=v.anchor.device).bool()
+        logits = torch.stack(
+            [cosine_matrix(v.anchor, z) / self.temperature for z in (v.anchor, *v.positives)]
+        )
+        negatives = logits.masked_fill(others, -torch.inf).logsumexp(
+            (0, 2)
+        )  # of each i, over j and all layers
+        own = logits[1:].diagonal(dim1=1, dim2=2)
+        guided = Loss({"self_guided": nn.functional.softplus(negatives - own).mean()})
+        return guided + self.weight * Loss({"moved": v.moved}) if self.weight else guided

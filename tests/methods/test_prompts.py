@@ -1,0 +1,98 @@
+"""Methods whose prompt is words or vectors: PromptBERT and DCPCSE."""
+
+import pytest
+import torch
+from tiny import make_encoder, make_sentences
+
+from cselab.encoder import SentenceEncoder
+from cselab.methods import DCPCSE, PromptBERT
+from cselab.methods.promptbert import TEMPLATES
+from cselab.training import TrainConfig, train
+
+BATCH = make_sentences(6)
+CONFIG = TrainConfig(steps=3, batch_size=8, lr=1e-2, precision="fp32")
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_each_view_is_the_mask_of_a_prompt_less_that_of_the_empty_prompt_around_the_gap(spied, family):
+    method = PromptBERT(head="none")
+    encode, encoder = spied(method, family, dropout=0.0)
+    views = method.views(encode, BATCH)
+    mask = encoder.tokenizer.mask_token
+    for text, vectors in zip((method.first, method.second), (views.anchor, views.positive), strict=True):
+        prompt = text.replace("[MASK]", mask)
+        full = encoder.tokenize(BATCH, template=prompt)
+        raw = encoder.pooled(full)
+        empty = encoder.tokenize([""], template=prompt)["input_ids"]
+        begin = (
+            len(encoder.tokenizer(prompt.split("{sentence}")[0])["input_ids"])
+            - len(encoder.tokenizer("")["input_ids"])
+            + 1
+            + 0
+            if False
+            else 1
+            + len(encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)["input_ids"])
+        )
+        for row, sentence in enumerate(BATCH):
+            length = len(encoder.tokenizer(sentence, add_special_tokens=False)["input_ids"])
+            places = [*range(begin), *range(begin + length, empty.shape[1] + length)]
+            first = 0 if family == "bert" else 2
+            features = {"input_ids": empty, "attention_mask": torch.ones_like(empty)}
+            features["position_ids"] = first + torch.tensor([places])
+            torch.testing.assert_close(
+                vectors[row], (raw[row] - encoder.pooled(features)[0]), atol=1e-5, rtol=1e-4
+            )
+
+
+def test_without_denoising_the_view_is_the_mask_itself(spied):
+    method = PromptBERT(denoise=False, head="none")
+    encode, encoder = spied(method, dropout=0.0)
+    views = method.views(encode, BATCH)
+    torch.testing.assert_close(views.anchor, encoder.pooled(encoder.tokenize(BATCH)))
+    assert len(encode.calls) == 2
+
+
+def test_the_trained_encoder_takes_the_first_prompt_and_opens_again(tmp_path):
+    run = train(
+        make_encoder("roberta", layers=1),
+        PromptBERT(),
+        make_sentences(24),
+        CONFIG,
+        output=tmp_path / "run",
+        show_progress_bar=False,
+    )
+    assert run.encoder.pooling == "mask" and run.encoder.template == TEMPLATES[6].replace("[MASK]", "<mask>")
+    opened = SentenceEncoder.from_pretrained(tmp_path / "run")
+    assert opened.template == run.encoder.template
+    assert (opened.encode(BATCH) == run.encoder.encode(BATCH)).all()
+
+
+def test_the_sentence_has_its_tokens_and_the_prompt_comes_on_top(spied):
+    method = PromptBERT()
+    encode, encoder = spied(method)
+    encode.encode.max_length = 8
+    method.views(encode, [" ".join(["the cat sees"] * 9)] * 2)
+    prompt = len(encoder.tokenizer("")["input_ids"])
+    assert encode.calls[0][0][0]["input_ids"].shape[1] == prompt + 6
+
+
+def test_all_templates_of_the_survey_work_and_others_are_refused():
+    for template in TEMPLATES:
+        PromptBERT(first=template).prepare(make_encoder(layers=1))
+    with pytest.raises(ValueError, match=r"a template has \{sentence\} and \[MASK\] once each"):
+        PromptBERT(second="{sentence} means").prepare(make_encoder(layers=1))
+
+
+def test_dcpcse_trains_the_prefix_and_leaves_the_backbone():
+    encoder = make_encoder(layers=2)
+    before = {name: value.clone() for name, value in encoder.backbone.state_dict().items()}
+    plain = encoder.encode(BATCH)
+    run = train(encoder, DCPCSE(length=4), make_sentences(24), CONFIG, show_progress_bar=False)
+    assert all(torch.equal(value, before[name]) for name, value in run.encoder.backbone.state_dict().items())
+    assert run.encoder.prefix.keys.shape == (2, 2, 4, 4)
+    assert abs(run.encoder.encode(BATCH) - plain).max() > 1e-3
+    learnt = run.encoder.prefix.keys.detach().clone()
+    again = train(run.encoder, DCPCSE(length=9), make_sentences(24), CONFIG, show_progress_bar=False)
+    assert again.encoder.prefix.keys.shape == learnt.shape and not torch.equal(
+        again.encoder.prefix.keys, learnt
+    )

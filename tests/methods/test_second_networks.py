@@ -1,0 +1,130 @@
+"""PT-BERT, SG-OPT, IS-BERT and CERT: what the second network computes, against slow formulas."""
+
+from math import exp, log
+
+import pytest
+import torch
+from tiny import make_encoder, make_rows, make_sentences
+
+from cselab.losses import mutual_information
+from cselab.methods import CERT, ISBERT, PTBERT, SGOPT, Views
+
+BATCH = make_sentences(6)
+
+
+def test_pseudo_tokens_agree_with_the_formula_row_by_row(spied):
+    method = PTBERT(pseudo_tokens=5, head="none")
+    encode, encoder = spied(method, dropout=0.0)
+    views = method.views(encode, BATCH)
+    for row, text in enumerate(BATCH):
+        states = encoder.backbone(**encoder.tokenize([text])).last_hidden_state[0]
+        mixed = (method.pseudo @ states.T / 8**0.5).softmax(1) @ states
+        expected = (states[0] @ mixed.T / 8**0.5).softmax(0) @ mixed
+        torch.testing.assert_close(views.anchor[row], expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(views.anchor, views.positive)  # nothing was trained, nothing drops out
+    assert views.anchor.requires_grad and not views.positive.requires_grad
+
+
+def test_in_the_released_form_the_pseudo_tokens_do_not_matter(spied):
+    method = PTBERT(variant="released", head="none")
+    encode, encoder = spied(method, dropout=0.0)
+    views = method.views(encode, BATCH)
+    cls = encoder.backbone(**encoder.tokenize(BATCH)).last_hidden_state[:, 0]
+    torch.testing.assert_close(views.anchor, cls)
+    (slope,) = torch.autograd.grad(method.loss(views).total, method.pseudo)
+    assert slope.abs().max() < 1e-6
+
+
+def test_the_queue_of_pt_bert_holds_keys(spied):
+    method = PTBERT(queue=9)
+    encode, _ = spied(method)
+    first = method.views(encode, BATCH)
+    second = method.views(encode, BATCH[::-1])
+    assert len(first.negatives) == 0
+    torch.testing.assert_close(second.negatives, first.positive)
+
+
+def test_sg_opt_agrees_with_loops(cosine):
+    generator = torch.Generator().manual_seed(0)
+    anchor, *layers = torch.randn(4, 5, 3, generator=generator, dtype=torch.float64)
+    rows = []
+    for i in range(5):
+        others = [j for j in range(5) if j != i]
+        below = sum(exp(cosine(anchor[i], z[j]) / 0.3) for z in (anchor, *layers) for j in others)
+        for layer in layers:
+            own = exp(cosine(anchor[i], layer[i]) / 0.3)
+            rows.append(-log(own / (own + below)))
+    method = SGOPT(temperature=0.3, weight=0.0)
+    found = method.loss(Views(anchor, *layers)).floats()
+    assert found == {"self_guided": pytest.approx(sum(rows) / len(rows), rel=1e-6)}
+
+
+@pytest.fixture
+def cosine():
+    return lambda u, v: float(torch.cosine_similarity(u, v, dim=0))
+
+
+def test_the_guides_are_the_mean_of_every_layer_of_a_frozen_copy(spied):
+    method = SGOPT(head="none")
+    encode, encoder = spied(method, dropout=0.5)
+    views = method.views(encode, BATCH)
+    frozen = make_encoder(layers=1, dropout=0.5)
+    assert len(views.positives) == 2
+    for pooling, guide in (("emb_last_mean", sum(views.positives) / 2), ("mean", views.positives[1])):
+        frozen.pooling = pooling
+        torch.testing.assert_close(
+            guide, frozen.pooled(frozen.tokenize(BATCH)).detach(), atol=1e-5, rtol=1e-4
+        )
+    assert views.moved == 0
+    with torch.no_grad():
+        encoder.backbone.encoder.layer[0].output.dense.bias += 2
+    assert method.views(encode, BATCH).moved == 8 * 4
+    assert not encoder.backbone.embeddings.word_embeddings.weight.requires_grad
+
+
+def test_is_bert_tells_its_n_grams_from_those_of_others(spied):
+    method = ISBERT()
+    encode, encoder = spied(method, dropout=0.0)
+    views = method.views(encode, BATCH)
+    torch.testing.assert_close(views.anchor, encoder.pooled(encoder.tokenize(BATCH)))
+    assert [conv.weight.shape for conv in method.grams] == [(4, 8, 1), (2, 8, 3), (2, 8, 5)]
+    loss = method.loss(views)
+    assert loss.total == mutual_information(views.parts, views.seen, views.anchor).total
+    alone = method.views(encode, BATCH[:2]).parts  # another padding
+    length = alone.shape[1]
+    seen = views.seen[:2, :length, None]
+    torch.testing.assert_close(alone * seen, views.parts[:2, :length] * seen, atol=1e-5, rtol=1e-4)
+
+
+def test_cert_contrasts_with_the_queue_and_not_with_the_batch(spied):
+    method = CERT(queue=4, width=3)
+    encode, _ = spied(method)
+    rows = make_rows(method.columns, 6)
+    views = method.views(encode, rows)
+    found = method.loss(views).total
+    unit = [torch.nn.functional.normalize(z.detach(), dim=1) for z in (views.anchor, views.positive)]
+    expected = []
+    for q, k in zip(*unit, strict=True):
+        own, below = exp(float(q @ k) / 0.07), sum(exp(float(q @ b) / 0.07) for b in views.negatives)
+        expected.append(-log(own / (own + below)))
+    assert found.item() == pytest.approx(sum(expected) / 6, rel=1e-4)
+    assert [view[0] for view, _ in encode.calls] == [[row[1] for row in rows], [row[0] for row in rows]]
+    torch.testing.assert_close(method.earlier.vectors, unit[1][:4])
+    assert not views.positive.requires_grad
+
+
+def test_cert_learns_to_find_its_key_among_those_of_other_batches(trainer):
+    method = CERT(queue=24, head="none", momentum=0.9)
+    encode, encoder = trainer(method, dropout=0.1)
+    rows = make_rows(method.columns, 48)
+    batches = [rows[start : start + 12] for start in range(0, 48, 12)]
+    optimizer = torch.optim.Adam([w for g in method.groups(encoder) for w in g["params"]], lr=0.01)
+    margins = []
+    for step in range(40):
+        views = method.views(encode, batches[step % 4])
+        one, two = (torch.nn.functional.normalize(z.detach(), dim=1) for z in (views.anchor, views.positive))
+        margins.append(float((one * two).sum(1).mean() - (one @ two.T).mean()))
+        optimizer.zero_grad()
+        method.loss(views).total.backward()
+        optimizer.step()
+    assert sum(margins[-4:]) / 4 > sum(margins[:4]) / 4 + 0.05
