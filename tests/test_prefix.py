@@ -26,9 +26,7 @@ def test_attention_agrees_with_the_formula():
     tokens = encoder.tokenize(SENTENCES[:1])
     attention = encoder.backbone.encoder.layer[0].attention
     seen = {}
-    attention.self.register_forward_hook(
-        lambda module, args, kwargs, out: seen.update(x=args or kwargs, out=out[0]), with_kwargs=True
-    )
+    attention.self.register_forward_hook(lambda module, given, out: seen.update(out=out[0]))
     states = encoder.backbone.embeddings(tokens["input_ids"])[0]
     encoder.pooled(tokens)
     query, key, value = (
@@ -48,8 +46,6 @@ def test_padding_does_not_matter_and_positions_stay(family):
     torch.testing.assert_close(encoder.pooled(encoder.tokenize(SENTENCES)), alone, atol=1e-5, rtol=1e-5)
     plain = make_encoder(family)
     assert not torch.allclose(plain.pooled(plain.tokenize(SENTENCES)), alone, atol=1e-2)
-    longest = [" ".join(["the cat sees"] * 20)]
-    assert torch.from_numpy(encoder.encode(longest)).isfinite().all() if encoder.max_length > 60 else True
 
 
 def test_it_is_part_of_weights_hash_and_copy():
@@ -73,8 +69,11 @@ def test_it_is_saved_and_opened_with_the_encoder(tmp_path):
 def test_sentence_transformers_refuses_the_folder_and_says_what_opens_it(tmp_path):
     sentence_transformers = pytest.importorskip("sentence_transformers")
     with_prefix().save_pretrained(tmp_path / "kept")
+    folder = str(tmp_path / "kept")
+    with pytest.raises(ValueError, match=r"cselab\.prefix\.DeepPrefix"):
+        sentence_transformers.SentenceTransformer(folder, device="cpu")
     with pytest.raises(ValueError, match=r"deep prefix.*open it with cselab\.SentenceEncoder"):
-        sentence_transformers.SentenceTransformer(str(tmp_path / "kept"), device="cpu")
+        sentence_transformers.SentenceTransformer(folder, device="cpu", trust_remote_code=True)
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut"])

@@ -24,15 +24,8 @@ def test_each_view_is_the_mask_of_a_prompt_less_that_of_the_empty_prompt_around_
         full = encoder.tokenize(BATCH, template=prompt)
         raw = encoder.pooled(full)
         empty = encoder.tokenize([""], template=prompt)["input_ids"]
-        begin = (
-            len(encoder.tokenizer(prompt.split("{sentence}")[0])["input_ids"])
-            - len(encoder.tokenizer("")["input_ids"])
-            + 1
-            + 0
-            if False
-            else 1
-            + len(encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)["input_ids"])
-        )
+        before = encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)["input_ids"]
+        begin = 1 + len(before)
         for row, sentence in enumerate(BATCH):
             length = len(encoder.tokenizer(sentence, add_special_tokens=False)["input_ids"])
             places = [*range(begin), *range(begin + length, empty.shape[1] + length)]
@@ -53,14 +46,8 @@ def test_without_denoising_the_view_is_the_mask_itself(spied):
 
 
 def test_the_trained_encoder_takes_the_first_prompt_and_opens_again(tmp_path):
-    run = train(
-        make_encoder("roberta", layers=1),
-        PromptBERT(),
-        make_sentences(24),
-        CONFIG,
-        output=tmp_path / "run",
-        show_progress_bar=False,
-    )
+    folder, encoder = tmp_path / "run", make_encoder("roberta", layers=1)
+    run = train(encoder, PromptBERT(), make_sentences(24), CONFIG, output=folder, show_progress_bar=False)
     assert run.encoder.pooling == "mask" and run.encoder.template == TEMPLATES[6].replace("[MASK]", "<mask>")
     opened = SentenceEncoder.from_pretrained(tmp_path / "run")
     assert opened.template == run.encoder.template

@@ -114,13 +114,13 @@ def test_cert_contrasts_with_the_queue_and_not_with_the_batch(spied):
 
 
 def test_cert_learns_to_find_its_key_among_those_of_other_batches(trainer):
-    method = CERT(queue=24, head="none", momentum=0.9)
+    method = CERT(queue=24, head="none", momentum=0.99, temperature=0.3)
     encode, encoder = trainer(method, dropout=0.1)
     rows = make_rows(method.columns, 48)
     batches = [rows[start : start + 12] for start in range(0, 48, 12)]
-    optimizer = torch.optim.Adam([w for g in method.groups(encoder) for w in g["params"]], lr=0.01)
+    optimizer = torch.optim.Adam([w for g in method.groups(encoder) for w in g["params"]], lr=5e-3)
     margins = []
-    for step in range(40):
+    for step in range(80):
         views = method.views(encode, batches[step % 4])
         one, two = (torch.nn.functional.normalize(z.detach(), dim=1) for z in (views.anchor, views.positive))
         margins.append(float((one * two).sum(1).mean() - (one @ two.T).mean()))
