@@ -38,3 +38,10 @@ def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
     layout = side_by_side(planes).layout
     assert layout.yaxis2.scaleanchor == "x2" and layout.yaxis.scaleanchor is None
     assert layout.yaxis2.autorange == "reversed"
+
+
+def test_a_title_stands_in_the_middle_above_its_plane():
+    layout = side_by_side([Plane(f"plane {i}", [line(str(i))], {}, {}) for i in range(3)]).layout
+    for note, axis in zip(layout.annotations, (layout.xaxis, layout.xaxis2, layout.xaxis3), strict=True):
+        assert abs(note.x - sum(axis.domain) / 2) < 1e-9
+        assert (note.xanchor, note.yanchor) == ("center", "bottom")
