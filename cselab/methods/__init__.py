@@ -1,6 +1,7 @@
 """One file a method: how its views are made, how they are contrasted. `METHODS` knows them by name."""
 
 from cselab.encoding import Encode
+from cselab.methods.adcse import AdCSE
 from cselab.methods.arccse import ArcCSE
 from cselab.methods.barlow_twins import BarlowTwins
 from cselab.methods.base import FAMILIES, METHODS, Method, Views, create_method, get_method, register
@@ -24,6 +25,7 @@ from cselab.methods.imsimcse import ImSimCSE
 from cselab.methods.is_bert import ISBERT
 from cselab.methods.mcse import MCSE
 from cselab.methods.mixcse import MixCSE
+from cselab.methods.mocose import MoCoSE
 from cselab.methods.noise import Noise
 from cselab.methods.pairsupcon import PairSupCon
 from cselab.methods.promptbert import PromptBERT
@@ -57,6 +59,7 @@ __all__ = [
     "SGOPT",
     "SRBERT",
     "USCAL",
+    "AdCSE",
     "ArcCSE",
     "BarlowTwins",
     "ConSERT",
@@ -74,6 +77,7 @@ __all__ = [
     "Method",
     "MixCSE",
     "MixDiffCSE",
+    "MoCoSE",
     "Noise",
     "PairSupCon",
     "PromptBERT",

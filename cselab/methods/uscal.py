@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 
 from cselab.encoding import Encode
@@ -11,6 +10,7 @@ from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.pieces import input_slope
 
 
 @register("uscal", "USCAL")
@@ -33,17 +33,13 @@ class USCAL(Contrastive):
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         v = super().views(encode, batch)
-        tokens = encode.tokens(self.column(batch, "sentence"))
-        rest = {name: tensor for name, tensor in tokens.items() if name != "input_ids"}
-        embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"])
-        with torch.enable_grad():
-            probe = embeds.detach().requires_grad_()
-            example = encode({"inputs_embeds": probe, **rest})
-            (slope,) = torch.autograd.grad(
-                info_nce(v.anchor.detach(), example, self.temperature).total, probe
-            )
+        tokens, slope = input_slope(
+            encode,
+            self.column(batch, "sentence"),
+            lambda z: info_nce(v.anchor.detach(), z, self.temperature).total,
+        )
         move = self.size * F.normalize(slope.flatten(1), dim=1).view_as(slope)
-        v.adversarial = encode({"inputs_embeds": embeds + move, **rest})
+        v.adversarial = encode({**tokens, "inputs_embeds": tokens["inputs_embeds"] + move})
         return v
 
     def loss(self, v: Views) -> Loss:

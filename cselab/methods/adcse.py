@@ -1,0 +1,72 @@
+"""AdCSE (Li et al. 2022): negatives that are learnt, by climbing the loss that the encoder descends."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.losses import Loss, info_nce
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count, Momentum, NonNegative
+from cselab.methods.pieces import MomentumEncoder
+from cselab.methods.recipe import SURVEY_RECIPES
+
+
+@register("adcse", "AdCSE")
+class AdCSE(Contrastive):
+    """Contrast with a slowly following encoder's vectors, and with `adversaries` that are made to be hard.
+
+        l_i = -log( e^{s(q_i, k_i)} / ( sum_j e^{s(q_i, k_j)} + sum_b e^{s(q_i, w_b)} ) )
+        w <- w + adversary_lr u,   u <- adversary_momentum u + dl/dw - adversary_decay w          after each step
+
+    q: the encoder's vectors; k: those of its copy, whose weights follow with `momentum`, with dropout, through the same
+    head and without gradients. The adversaries start as standard normal vectors; only their direction counts.
+    The released code climbs by hand as written here, and fills the segment ids from the attention mask, which is
+    left out. `symmetric` contrasts k with q, too.
+
+    See also: `MoCoSE`, whose further negatives are remembered; `DCLR`, whose are noise.
+    """
+
+    family = "negatives"
+    adversaries: Count = 64
+    momentum: Momentum = 0.995
+    adversary_lr: NonNegative = 3e-3
+    adversary_momentum: Momentum = 0.9
+    adversary_decay: NonNegative = 1e-4
+    symmetric: bool = False
+
+    recipes = SURVEY_RECIPES
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        self.slow = MomentumEncoder(encoder, self.momentum)
+        size = self.adversaries, encoder.backbone.config.hidden_size
+        self.register_buffer("w", torch.randn(size, generator=generator))
+        self.register_buffer("u", torch.zeros(size))
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        sentences = self.column(batch, "sentence")
+        keys = self.slow.keys(encode, sentences)
+        v = Views(encode(sentences), keys).against(self.w)
+        self.climb(v)
+        return v
+
+    @torch.enable_grad()
+    def climb(self, v: Views) -> None:
+        """The adversaries of the next step; those in `v` stay as they are."""
+        w = self.w.clone().requires_grad_()
+        loss = info_nce(v.anchor.detach(), v.positive, self.temperature, w).total
+        (slope,) = torch.autograd.grad(loss, w)
+        self.u = self.adversary_momentum * self.u + slope - self.adversary_decay * self.w
+        self.w = self.w + self.adversary_lr * self.u
+
+    def loss(self, v: Views) -> Loss:
+        if not self.symmetric:
+            return super().loss(v)
+        return 0.5 * (super().loss(v) + info_nce(v.positive, v.anchor, self.temperature, v.negatives))

@@ -1,0 +1,84 @@
+"""MoCoSE (Cao et al. 2022): MoCo with a predictor, and a queue that is neither short nor long."""
+
+import copy
+from collections.abc import Sequence
+from math import cos, pi
+from typing import Any
+
+import torch
+from torch import nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.heads import fresh_linear
+from cselab.losses import info_nce
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count, Momentum, NonNegative
+from cselab.methods.pieces import MomentumEncoder, Queue, input_slope
+from cselab.methods.recipe import Recipe
+
+
+@register("mocose", "MoCoSE")
+class MoCoSE(Contrastive):
+    """An online branch predicts what a slowly following target branch says; earlier targets are negatives.
+
+        q_i = tanh(P p(f(x_i + fgsm sign(g_i)))),  k_i = p'(f'(x_i)),  g = d InfoNCE / d x    f', p' follow f, p
+        l_i = -log( e^{s(q_i, k_i)} / ( sum_j e^{s(q_i, k_j)} + sum over the queue of e^{s(q_i, k)} ) )
+        momentum_t = 1 - (1 - momentum) (cos(pi t / rising_steps) + 1) / 2                    it rises to 1
+
+    x: input vectors; p: Linear and layer norm; P: Linear. `queue` vectors, random at first, are replaced by targets;
+    the paper finds that negatives of a middle age serve best. At `fgsm` = 5e-9 the move is smaller than what float32
+    tells apart from most input vectors; 0 saves the pass that finds it. The released code takes the gradient of
+    the step before, which was another batch's.
+
+    See also: `AdCSE`, whose further negatives are learnt.
+    """
+
+    family = "momentum"
+    momentum: Momentum = 0.85
+    rising_steps: Count = 15000
+    queue: Count = 256
+    fgsm: NonNegative = 5e-9
+    head = "none"
+
+    recipes = {"bert-base": Recipe(lr=3e-5, batch_size=256, eval_every=175)}
+
+    def build(
+        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
+    ) -> nn.Module | None:
+        width = encoder.backbone.config.hidden_size
+        self.projector = nn.Sequential(fresh_linear(width, width, generator), nn.LayerNorm(width))
+        self.predictor = nn.Sequential(fresh_linear(width, width, generator), nn.Tanh())
+        self.slow = MomentumEncoder(encoder, self.momentum)
+        self.slow_projector = copy.deepcopy(self.projector).requires_grad_(False)
+        self.past = Queue(self.queue, width, generator)
+        self.register_buffer("step", torch.tensor(0))
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        sentences = self.column(batch, "sentence")
+        keys = self.keys(encode, sentences)
+        view = sentences
+        if self.fgsm:
+            tokens, slope = input_slope(
+                encode, sentences, lambda z: info_nce(self.online(z), keys, self.temperature).total
+            )
+            view = {**tokens, "inputs_embeds": tokens["inputs_embeds"] + self.fgsm * slope.sign()}
+        v = Views(self.online(encode(view)), keys).against(self.past.vectors)
+        self.past.put(keys)
+        return v
+
+    def online(self, z: torch.Tensor) -> torch.Tensor:
+        """What the online branch makes of the encoder's vectors."""
+        return self.predictor(self.projector(z))
+
+    @torch.no_grad()
+    def keys(self, encode: Encode, sentences: list[str]) -> torch.Tensor:
+        """The target branch, one step on."""
+        self.step += 1
+        part = min(int(self.step) / self.rising_steps, 1)
+        self.slow.momentum = 1 - (1 - self.momentum) * (cos(pi * part) + 1) / 2
+        for own, followed in zip(self.slow_projector.parameters(), self.projector.parameters(), strict=True):
+            own.lerp_(followed, 1 - self.slow.momentum)
+        return self.slow_projector(self.slow.keys(encode, sentences))

@@ -1,0 +1,40 @@
+import pytest
+import torch
+
+from cselab.methods import MoCoSE
+
+
+def test_the_queue_starts_random_and_is_replaced_by_targets_newest_first(trainer, batch):
+    method = MoCoSE(queue=20)
+    encode, _ = trainer(method)
+    first = method.views(encode, batch)
+    torch.testing.assert_close(first.negatives.norm(dim=1), torch.ones(20))
+    second = method.views(encode, batch)
+    assert torch.equal(second.negatives[:12], first.positive)
+    assert torch.equal(second.negatives[12:], first.negatives[:8])
+
+
+def test_the_momentum_rises_to_one_along_a_cosine(trainer, batch):
+    method = MoCoSE(momentum=0.6, rising_steps=4, fgsm=0.0)
+    encode, _ = trainer(method)
+    seen = []
+    for _ in range(5):
+        method.views(encode, batch)
+        seen.append(method.slow.momentum)
+    assert seen == pytest.approx([0.6 + 0.4 * (1 - c) / 2 for c in (0.5**0.5, 0, -(0.5**0.5), -1, -1)])
+
+
+def test_targets_pass_no_predictor_and_no_gradient(trainer, batch):
+    method = MoCoSE(fgsm=0.0)
+    encode, _ = trainer(method, dropout=0)
+    v = method.views(encode, batch)
+    torch.testing.assert_close(v.anchor, method.predictor(v.positive))
+    assert not v.positive.requires_grad and v.anchor.requires_grad
+
+
+def test_every_input_number_moves_by_the_same_length_to_where_the_loss_is_higher(trainer, batch):
+    losses = {}
+    for fgsm in (0.0, 1e-2):
+        method = MoCoSE(fgsm=fgsm)
+        losses[fgsm] = method.loss(method.views(trainer(method, dropout=0)[0], batch)).total
+    assert losses[1e-2] > losses[0.0] + 1e-3
