@@ -37,11 +37,11 @@ def margin(v):
     return float(cosines.trace() / rows - off_diagonal / (rows * (rows - 1)))
 
 
-NEEDED = {"noise": {"variance": 1e-4}, "vascl": {"reach": 1.0}}
+NEEDED = {"noise": {"variance": 1e-4}, "vascl": {"reach": 1.0}, "mocose": {"queue": 12}}
 
 
 def make(name, variant="default", **options):
-    """The method; one that changes nothing unless told to is told to, a length is one for vectors of 8 numbers."""
+    """The method; one that changes nothing unless told to is told to, a length or a queue is one for 12 small vectors."""
     needed = NEEDED.get(name, {})
     return create_method(name, variant=variant, **needed | options)
 
