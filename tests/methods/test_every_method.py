@@ -41,7 +41,7 @@ NEEDED = {"noise": {"variance": 1e-4}, "vascl": {"reach": 1.0}, "mocose": {"queu
 
 
 def make(name, variant="default", **options):
-    """The method; one that changes nothing unless told to is told to, a length or a queue is one for 12 small vectors."""
+    """The method; told to change something, with a length or a queue that suits 12 small vectors."""
     needed = NEEDED.get(name, {})
     return create_method(name, variant=variant, **needed | options)
 
