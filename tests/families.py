@@ -1,4 +1,4 @@
-"""Small methods of the families that no registered method covers yet: each mechanism is really there."""
+"""Small methods, one a mechanism that the interface carries; and the real ones that own state or other networks."""
 
 import copy
 
@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.losses import Loss, info_nce
-from cselab.methods import Method, Views
+from cselab.methods import METHODS, Method, Views
 
 
 def frozen(module):
@@ -212,3 +212,9 @@ FAMILIES = {
         Spans, FrozenBackbone,
     )
 }  # fmt: skip
+
+REAL = (
+    "adcse", "cards", "dclr", "diffcse", "ease", "imsimcse_dclr", "mcse", "mixcse_diffcse", "mocose", "pairsupcon",
+    "sncse_dropout", "uscal", "vascl",
+)  # fmt: skip
+FAMILIES |= {name: METHODS[name] for name in REAL}
