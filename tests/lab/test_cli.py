@@ -46,7 +46,8 @@ def run(*arguments, ok=True):
 
 @pytest.fixture(autouse=True)
 def full_precision(monkeypatch):
-    """The same arithmetic whatever machine this is."""
+    """The same arithmetic whatever machine this is, and lines of progress even where another test loaded a kernel."""
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")
     for module in (sys.modules["cselab.training"], pretrain):
         monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
 
@@ -97,6 +98,7 @@ def trained(encoder, stsb, tmp_path_factory):
     corpus.write_text("\n".join(CORPUS) + "\n")
     output = tmp_path_factory.mktemp("runs") / "run"
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CSELAB_HEADLESS", "1")
         patch.setattr(sys.modules["cselab.training"], "faster_in_bf16", lambda: False)
         return train(encoder, corpus, output, "--data", stsb, "--eval-every", 2), output
 
