@@ -34,6 +34,7 @@ RUNS |= {
     for name in ("momentum_queue", "templates", "discriminator", "entities", "two_encoders")
 }
 RUNS |= {name: FAMILIES[name] for name in ("hard_negatives", "adversarial")}
+RUNS |= {name: name for name in ("esimcse", "promptbert", "pt_bert", "cert", "dcpcse", "declutr")}
 ALONE = [name for name in RUNS if name != "finished"]
 
 
