@@ -1,0 +1,82 @@
+"""The book: the executed notebooks, the teachers' pages, the tables of the experiments, the reference.
+
+`scripts/book.py` gathers the pages beside this file and runs Sphinx. Nothing is loaded from a network: formulas are
+MathML, figures are drawn by the plotly.js that lies in `_static`.
+"""
+
+from cselab import __version__
+from cselab.lab.page import mathml
+
+project = "cselab"
+author = "the cselab authors"
+version = release = __version__
+html_title = "cselab"
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+language = "en"
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+html_math_renderer = "mathml"
+
+nb_execution_mode = "off"
+nb_render_markdown_format = "myst"
+nb_merge_streams = True
+nb_mime_priority_overrides = [("html", "text/html", 0)]
+myst_enable_extensions = ["dollarmath", "amsmath", "html_image"]
+myst_heading_anchors = 3
+suppress_warnings = [
+    "myst.xref_missing",  # links of the gathered pages that lead to files of the repository
+    "myst.header",
+    "mystnb.unknown_mime_type",  # recorded numbers, which have a text beside them
+]
+
+default_role = "code"  # docstrings write names between single backticks
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_preserve_defaults = True
+napoleon_use_rtype = False
+
+
+def mathml_of(kind, place):
+    def visit(translator, node):
+        from docutils import nodes
+
+        translator.body.append(place.format(mathml(node.astext(), kind)))
+        raise nodes.SkipNode
+
+    return visit
+
+
+def without_substitutions(app, what, name, obj, options, lines):
+    """In a docstring |x| is an absolute value, never the name of a replacement."""
+    lines[:] = [line if line.lstrip().startswith(">>>") else line.replace("|", r"\|") for line in lines]
+
+
+def with_plotly(app, pagename, templatename, context, doctree):
+    """The pages with figures load plotly.js before their figures are drawn."""
+    if doctree is not None and pagename.startswith("lessons/"):
+        plotly = context["pathto"]("_static/plotly.min.js", 1)
+        context["metatags"] = context.get("metatags", "") + f'<script src="{plotly}"></script>'
+        app.add_js_file("figures.js")
+
+
+def setup(app):
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(mathml_of("inline", "{}"), None),
+        block_renderers=(mathml_of("block", '<div class="math">{}</div>'), None),
+    )
+    app.connect("autodoc-process-docstring", without_substitutions)
+    app.connect("html-page-context", with_plotly)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,127 @@
+"""Build the book from executed notebooks: `python scripts/book.py out build/book`.
+
+`out` is what `cselab notebooks run --output out` wrote. The pages are gathered in `build/book/source`, the site is
+`build/book/html/index.html`: open it as a file, from a disk or a USB stick.
+"""
+
+import pkgutil
+import shutil
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import nbformat
+from plotly.offline import get_plotlyjs
+
+import cselab
+from cselab.lab.page import loaded_from_outside, printable
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = {
+    "Encoders and training": ["encoder", "pooling", "heads", "training", "run", "encoding", "storage"],
+    "Losses, whitening, methods": ["losses", "sgw", "methods", "augmentations", "posthoc", "flow"],
+    "Measuring": ["measures", "evaluators"],
+    "Sentences": ["data", "world"],
+    "Notebooks and experiments": ["lab"],
+}
+
+
+def lessons(executed: Path, target: Path) -> int:
+    """The executed notebooks, their figures as HTML that needs plotly.js and nothing else."""
+    target.mkdir(parents=True)
+    found = sorted(file for file in executed.glob("*.ipynb"))
+    for file in found:
+        notebook = printable(nbformat.read(file, as_version=4))
+        for cell in notebook.cells:
+            tags = cell.metadata.setdefault("tags", [])
+            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+                tags.append("hide-input")
+            if "injected-parameters" in tags:
+                tags.append("remove-input")
+            for output in cell.get("outputs", []):
+                data = output.get("data", {})
+                kept = next(
+                    (kind for kind in ("text/html", "image/svg+xml", "image/png") if kind in data), None
+                )
+                if kept:
+                    output["data"] = {kept: data[kept]}
+        nbformat.write(notebook, target / file.name)
+    return len(found)
+
+
+def modules_of(name: str) -> list[str]:
+    """The modules to describe: one that exports names stands for all beneath it."""
+    module = import_module(name)
+    if hasattr(module, "__all__") or not hasattr(module, "__path__"):
+        return [name]
+    inside = (found.name for found in pkgutil.iter_modules(module.__path__, f"{name}."))
+    public = (
+        one for one in inside if not one.rpartition(".")[2].startswith("_") and not one.endswith(".cli")
+    )
+    return [name, *(module for one in public for module in modules_of(one))]
+
+
+def page_of_modules(title: str, names: list[str]) -> str:
+    """A page of the reference: each module with its members."""
+    modules = [module for name in names for module in modules_of(f"cselab.{name}")]
+    parts = [f"## {one}\n\n```{{eval-rst}}\n.. automodule:: {one}\n```\n" for one in modules]
+    return "\n".join([f"# {title}\n", *parts])
+
+
+def with_title(file: Path) -> str:
+    """The text of a page; one that has only tables is called as its file is."""
+    text = file.read_text(encoding="utf-8")
+    return (
+        text if text.lstrip().startswith("#") else f"# {file.stem.replace('-', ' ').capitalize()}\n\n{text}"
+    )
+
+
+def gather(executed: Path, source: Path) -> None:
+    """All pages of the book beneath one folder, as Sphinx wants them."""
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(ROOT / "book", source)
+    (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    if not lessons(executed, source / "lessons"):
+        sys.exit(f"no executed notebooks in {executed}: cselab notebooks run --output {executed}")
+    (source / "results").mkdir()
+    for file in sorted((ROOT / "results").glob("*.md")):
+        (source / "results" / file.name).write_text(with_title(file), encoding="utf-8")
+    shutil.copy(ROOT / "notebooks" / "README.md", source / "teachers.md")
+    shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
+    shutil.copy(ROOT / "README.md", source / "readme.md")
+    shutil.copytree(ROOT / "docs", source / "docs")
+
+    guides = "\n".join(f"docs/{file.stem}" for file in sorted((ROOT / "docs").glob("*.md")))
+    toc = "```{{toctree}}\n:maxdepth: 1\n\n{}\n```\n"
+    (source / "guides.md").write_text(f"# Guides\n\n{toc.format(guides)}", encoding="utf-8")
+    (source / "reference").mkdir()
+    pages = []
+    for number, (title, names) in enumerate(REFERENCE.items(), start=1):
+        pages.append(f"reference/{number}")
+        page = page_of_modules(title, names)
+        (source / "reference" / f"{number}.md").write_text(page, encoding="utf-8")
+    toc = toc.format("\n".join(pages))
+    (source / "reference.md").write_text(
+        f"# Reference\n\nVersion {cselab.__version__}.\n\n{toc}", encoding="utf-8"
+    )
+
+
+def main(executed: Path, folder: Path) -> None:
+    from sphinx.cmd.build import build_main
+
+    source, site = folder / "source", folder / "html"
+    gather(executed, source)
+    if failed := build_main(["-q", "-b", "html", "-d", str(folder / "doctrees"), str(source), str(site)]):
+        sys.exit(failed)
+    outside = {
+        address
+        for page in site.rglob("*.html")
+        for address in loaded_from_outside(page.read_text(encoding="utf-8"))
+    }
+    if outside:
+        sys.exit(f"the book cannot be read offline: it loads {', '.join(sorted(outside))}")
+    print(f"ready: {site / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:] or ("out", "build/book")))

@@ -1,0 +1,68 @@
+"""The book: a small one is built from one executed notebook, and opened as a file in a browser without a network."""
+
+import nbformat
+import pytest
+from browser import find_browser
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from book import modules_of, with_title
+
+FIGURE = {"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {}}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    import book
+
+    folder = tmp_path_factory.mktemp("book")
+    output = new_output("display_data", {"application/vnd.plotly.v1+json": FIGURE, "text/plain": "a figure"})
+    cells = [new_markdown_cell("# A lesson\n\nThe cone: $x^2$."), new_code_cell("draw()", outputs=[output])]
+    (folder / "out").mkdir()
+    nbformat.write(new_notebook(cells=cells), folder / "out" / "00_lesson.ipynb")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(book, "REFERENCE", {"Losses": ["losses"]})
+    try:
+        book.main(folder / "out", folder / "book")
+    finally:
+        patch.undo()
+    return folder / "book" / "html"
+
+
+@pytest.mark.filterwarnings("ignore")  # of Sphinx and its extensions, about themselves
+def test_it_has_lessons_reference_results_and_the_teachers_page(site):
+    lesson = (site / "lessons" / "00_lesson.html").read_text(encoding="utf-8")
+    assert "<math" in lesson and "plotly.min.js" in lesson and "newPlot" in lesson
+    assert "info_nce" in (site / "reference" / "1.html").read_text(encoding="utf-8")
+    for page in ("index", "teachers", "results/README", "contributing"):
+        assert (site / f"{page}.html").exists()
+
+
+@pytest.mark.browser
+@pytest.mark.filterwarnings("ignore")
+def test_it_is_alive_from_a_file_without_a_network(site):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_context(offline=True).new_page()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "lessons" / "00_lesson.html").as_uri())
+        page.wait_for_selector(".js-plotly-plot .scatterlayer")
+        page.goto((site / "search.html").as_uri() + "?q=info_nce")
+        page.wait_for_selector("ul.search li a")
+        browser.close()
+    assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_package_that_exports_names_stands_for_its_modules():
+    assert modules_of("cselab.losses") == ["cselab.losses"]
+    assert "cselab.lab.record" in modules_of("cselab.lab")
+    assert not [name for name in modules_of("cselab.lab") if ".cli" in name]
+
+
+def test_a_page_of_tables_is_called_as_its_file(tmp_path):
+    (tmp_path / "main-comparison.md").write_text("| a |\n|---|\n")
+    assert with_title(tmp_path / "main-comparison.md").startswith("# Main comparison\n\n| a |")
