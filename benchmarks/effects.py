@@ -53,7 +53,8 @@ METHODS = {
 CONTROLS = {
     "plain": None,
     "plain, mean subtracted": "centred",
-    **{f"plain, first {k} components removed": f"without {k}" for k in (1, 2, 4, 8)},
+    "plain, first component removed": "without 1",
+    **{f"plain, first {k} components removed": f"without {k}" for k in (2, 4, 8)},
     "plain, whitened": "whitening",
 }
 CLAIMS = (
@@ -173,8 +174,9 @@ def in_words(lines: list[dict]) -> str:
         groups.setdefault(group, {})[line.get("seed")] = line["scores"]
     texts = [text for _, text, _ in groups]
     usual = max(texts, key=texts.count)
+    order = ["random vectors", "word overlap", *CONTROLS, *METHODS]
     rows, by_row = {}, {}
-    for (name, trained_on, steps), seeds in groups.items():
+    for (name, trained_on, steps), seeds in sorted(groups.items(), key=lambda one: order.index(one[0][0])):
         cells = {"seeds": "" if None in seeds else str(len(seeds)), "steps": str(steps)}
         for measure in ("STS-B dev", *SCORES, *GEOMETRY):
             values = [scores[measure] for scores in seeds.values() if measure in scores]
