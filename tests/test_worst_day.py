@@ -42,7 +42,7 @@ def run(output, evaluator=None, config=CONFIG, callbacks=()):
 
 
 def command(*arguments):
-    result = CliRunner().invoke(cli.app, list(map(str, arguments)))
+    result = CliRunner(env={"CSELAB_HEADLESS": "1"}).invoke(cli.app, list(map(str, arguments)))
     assert isinstance(result.exception, SystemExit) and result.exit_code == 1, repr(result.exception)
     assert len(result.stderr.splitlines()) == 1
     return result.stderr
@@ -316,11 +316,8 @@ def test_weights_that_are_not_numbers_give_no_vectors_and_no_score(tmp_path):
 @pytest.mark.parametrize("name", METHODS)
 def test_hyper_parameters_out_of_their_range_are_refused_when_the_method_is_made(name):
     for parameter, default in METHODS[name].hyperparameters().items():
-        values = [float("nan"), float("inf"), "hot"]
-        values += [-1.0] if isinstance(default, float) and "weight" not in parameter else []
-        for value in values:
-            if isinstance(default, bool | str) and value != "hot":
-                continue
+        values = ["hot", float("nan"), float("inf")] if type(default) in (int, float) else []
+        for value in [*values, *([-1.0] if parameter == "temperature" else [])]:
             with pytest.raises(ValueError, match=rf"{parameter} of {name} is"):
                 create_method(name, **{parameter: value})
     with pytest.raises(ValueError, match="m of focal is -1; it must be a number of at least 0"):
