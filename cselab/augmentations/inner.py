@@ -1,9 +1,10 @@
 """Which tokens of a row are the sentence's own, and where a model begins to count positions."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from jaxtyping import Bool
-from torch import Tensor, nn
+from torch import Tensor
 
 
 def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
@@ -20,7 +21,7 @@ def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
     return inner
 
 
-def first_position(backbone: nn.Module) -> int:
+def first_position(backbone: Any) -> int:
     """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
     padding = getattr(backbone.embeddings.position_embeddings, "padding_idx", None)
     return 0 if padding is None else padding + 1

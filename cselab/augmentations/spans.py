@@ -30,7 +30,8 @@ def draw_spans(
         size = torch.rand(5, generator=generator).sort()[0][rank]
         return max(1, round(float(shortest + size * (longest - shortest)) * len(words)))
 
-    found, near = [], []
+    found: list[str] = []
+    near: list[list[str]] = []
     for _ in range(anchors):
         size = length(3)
         start = draw(0, len(words) - size)

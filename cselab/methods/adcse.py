@@ -41,6 +41,9 @@ class AdCSE(Contrastive):
 
     recipes = SURVEY_RECIPES
 
+    w: torch.Tensor
+    u: torch.Tensor
+
     def build(
         self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
     ) -> nn.Module | None:

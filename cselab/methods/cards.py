@@ -37,12 +37,14 @@ class CARDS(Contrastive):
         "roberta-large": Recipe(lr=7.5e-6, batch_size=512, hyperparameters={"nearest": 9}),
     }
 
+    neighbours: Tensor
+
     def build(
         self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
     ) -> nn.Module | None:
         self.sentences = list(dict.fromkeys(self.column(rows, "sentence")))
         self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
-        vectors = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
+        vectors: Any = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
         found = nearest_others(vectors, min(self.nearest, len(vectors) - 1)).cpu()
         self.register_buffer("neighbours", found, persistent=False)  # the same again when a run goes on
         return super().build(encoder, rows, generator)

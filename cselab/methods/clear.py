@@ -58,12 +58,12 @@ class CLEAR(Contrastive):
         return v
 
     def _changed(self, batch: Sequence[str], change: Change) -> list[str]:
-        deletions = {
+        changes: dict[str, Any] = {
             "span_deletion": delete_span,
             "word_deletion": delete_words,
             "reordering": reorder_spans,
         }
-        return deletions.get(change, getattr(self, "synonyms", None))(batch, self.share, self.generator)
+        return (changes.get(change) or self.synonyms)(batch, self.share, self.generator)
 
     def loss(self, v: Views) -> Loss:
         pairs = nt_xent(v.anchor, v.positive, self.temperature)

@@ -56,7 +56,9 @@ class EASE(Contrastive):
 
     def _read(self) -> Float[Tensor, "entities e"]:
         found = {
-            name: text for name, text in read_rows(self.vectors, ("entity", "vector")) if name in self.numbers
+            row[0]: row[1]
+            for row in read_rows(str(self.vectors), ("entity", "vector"))
+            if row[0] in self.numbers
         }
         missing = [name for name in self.numbers if name not in found]
         if missing:

@@ -42,13 +42,14 @@ class ISBERT(Contrastive):
     ) -> nn.Module | None:
         width = encoder.backbone.config.hidden_size
         widths = [width - 2 * (width // 3), width // 3, width // 3]
-        self.grams = nn.ModuleList(
+        grams = [
             nn.utils.skip_init(nn.Conv1d, width, own, window, padding=window // 2)
             for own, window in zip(widths, WINDOWS, strict=True)
-        )
-        for conv in self.grams:
+        ]
+        for conv in grams:
             nn.init.normal_(conv.weight, std=0.02, generator=generator)
             nn.init.zeros_(conv.bias)
+        self.grams = nn.ModuleList(grams)
         return super().build(encoder, rows, generator)
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:

@@ -63,8 +63,8 @@ class MCSE(Contrastive):
         return v
 
     def loss(self, v: Views) -> Loss:
-        grounded = sum(info_nce(u, v.scene, self.scene_temperature).total for u in v.grounded) / 2
-        return super().loss(v) + self.weight * Loss({"scene": grounded})
+        first, second = (info_nce(u, v.scene, self.scene_temperature).total for u in v.grounded)
+        return super().loss(v) + self.weight * Loss({"scene": (first + second) / 2})
 
 
 def _numbers(scene: str) -> list[float]:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoding import Encode, View
 from cselab.heads import fresh_linear
 from cselab.losses import info_nce
 from cselab.methods.base import Views, register
@@ -44,6 +44,8 @@ class MoCoSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=256, eval_every=175)}
 
+    step: torch.Tensor
+
     def build(
         self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
     ) -> nn.Module | None:
@@ -59,7 +61,7 @@ class MoCoSE(Contrastive):
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         sentences = self.column(batch, "sentence")
         keys = self.keys(encode, sentences)
-        view = sentences
+        view: View = sentences
         if self.fgsm:
             tokens, slope = input_slope(
                 encode, sentences, lambda z: info_nce(self.online(z), keys, self.temperature).total

@@ -64,12 +64,12 @@ class PairSupCon(Method):
 
     def loss(self, v: Views) -> Loss:
         both = [(v.anchor, v.positive), (v.positive, v.anchor)]
-        apart = sum(
+        there, back = (
             info_nce(one, two, self.temperature, one, self.importance(one, two)).total for one, two in both
         )
         labels = torch.arange(2, device=v.pairs.device).repeat_interleave(len(v.anchor))
         relation = F.cross_entropy(self.classifier(v.pairs), labels)
-        return Loss({"importance_info_nce": self.beta * apart / 2, "relation": relation})
+        return Loss({"importance_info_nce": self.beta * (there + back) / 2, "relation": relation})
 
     def importance(self, one: Float[Tensor, "n d"], two: Float[Tensor, "n d"]) -> Float[Tensor, "n columns"]:
         """Log w for the columns of `two` and then `one`; 0 for the pair itself, and `one` is no negative of itself."""

@@ -117,7 +117,7 @@ def save_folder(
 
 def _write_folder(
     path: Path,
-    backbone: nn.Module,
+    backbone: Any,
     tokenizer: Any,
     settings: dict[str, Any],
     head: Sequence[tuple[nn.Linear, nn.Module]],
@@ -270,7 +270,7 @@ def read_folder(path: Path) -> dict[str, Any]:
 
 def _own_settings(file: Path) -> dict[str, Any]:
     """What cselab.json says, each setting there and of its type."""
-    kinds = {
+    kinds: dict[str, Any] = {
         "pooling": str,
         "representation": str,
         "max_length": int,

@@ -334,7 +334,8 @@ class World:
 
     def antonyms(self) -> dict[str, tuple[str, ...]]:
         """The words of opposite meaning of every adjective, adverb, time and quantity that has some."""
-        known, found = self.lexicon.words, {}
+        known = self.lexicon.words
+        found: dict[str, tuple[str, ...]] = {}
         for word in known.values():
             for one in word.words if word.opposite in known else ():
                 found[one] = tuple(dict.fromkeys((*found.get(one, ()), *known[word.opposite].words)))

@@ -1,7 +1,7 @@
 """A masked language model that fills blanks and does not learn: ELECTRA's generator, as DiffCSE has it."""
 
 import copy
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Int
@@ -26,6 +26,8 @@ class Guesser(nn.Module):
         CheckpointError: there is no such model, or it has no output layer.
         ValueError: it has another vocabulary than the encoder.
     """
+
+    lm: Any
 
     def __init__(self, encoder: SentenceEncoder, lm: str | None = None):
         super().__init__()
