@@ -97,7 +97,7 @@ class SentenceEncoder(nn.Module):
         template: str | None = None,
         name: str = "",
         prefix: nn.Module | None = None,
-    ):
+    ) -> None:
         super().__init__()
         self.name = name
         self.backbone: Any = backbone  # a transformer: torch knows it only as a module

@@ -40,7 +40,7 @@ class Encode:
     torch.Size([2, 128])
     """
 
-    def __init__(self, encoder: SentenceEncoder, max_length: int, processes: Any = None):
+    def __init__(self, encoder: SentenceEncoder, max_length: int, processes: Any = None) -> None:
         self.encoder, self.max_length = encoder, max_length
         self.count = 1 if processes is None else processes.num_processes
         self.rank = 0 if processes is None else processes.process_index

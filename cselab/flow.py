@@ -26,7 +26,7 @@ from torch import Tensor, nn
 class ActivationNorm(nn.Module):
     """y = (x + shift) * exp(log_scale), one pair a channel, begun at zero mean and unit variance."""
 
-    def __init__(self, width: int):
+    def __init__(self, width: int) -> None:
         super().__init__()
         self.shift = nn.Parameter(torch.zeros(width))
         self.log_scale = nn.Parameter(torch.zeros(width))
@@ -46,7 +46,7 @@ class ActivationNorm(nn.Module):
 class AdditiveCoupling(nn.Module):
     """y = (a, b + net(a)) for the two halves a, b of x. The volume stays; net starts at zero."""
 
-    def __init__(self, width: int, hidden: int, generator: torch.Generator):
+    def __init__(self, width: int, hidden: int, generator: torch.Generator) -> None:
         super().__init__()
         kept = (width + 1) // 2
         self.net = nn.Sequential(
@@ -69,7 +69,7 @@ class AdditiveCoupling(nn.Module):
 class FlowStep(nn.Module):
     """Activation norm, reversal of the channels, additive coupling."""
 
-    def __init__(self, width: int, hidden: int, generator: torch.Generator):
+    def __init__(self, width: int, hidden: int, generator: torch.Generator) -> None:
         super().__init__()
         self.norm = ActivationNorm(width)
         self.coupling = AdditiveCoupling(width, hidden, generator)
@@ -93,7 +93,7 @@ class Glow(nn.Module):
         ValueError: levels, depth or hidden below 1, or too many levels for the width.
     """
 
-    def __init__(self, width: int, levels: int, depth: int, hidden: int, generator: torch.Generator):
+    def __init__(self, width: int, levels: int, depth: int, hidden: int, generator: torch.Generator) -> None:
         super().__init__()
         for name, value in (("levels", levels), ("depth", depth), ("hidden", hidden)):
             if value < 1:

@@ -44,7 +44,7 @@ def check_head(head: nn.Module) -> None:
 class DenseLayers(nn.Module):
     """A chain of linear layers, each with its activation: a head that was saved and loaded again."""
 
-    def __init__(self, layers: Sequence[tuple[nn.Linear, nn.Module]]):
+    def __init__(self, layers: Sequence[tuple[nn.Linear, nn.Module]]) -> None:
         super().__init__()
         self.layers: Any = nn.Sequential(*(module for pair in layers for module in pair))
 
@@ -70,14 +70,14 @@ class MLPHead(DenseLayers):
     SimCSE trains with it and, unsupervised, evaluates without it.
     """
 
-    def __init__(self, width: int, generator: torch.Generator):
+    def __init__(self, width: int, generator: torch.Generator) -> None:
         super().__init__([(fresh_linear(width, width, generator), nn.Tanh())])
 
 
 class ProjectionHead(DenseLayers):
     """Linear(d, d), ReLU, Linear(d, e), both without bias: the head of VaSCL and PairSupCon, e = 128 there."""
 
-    def __init__(self, width: int, out: int, generator: torch.Generator):
+    def __init__(self, width: int, out: int, generator: torch.Generator) -> None:
         first, last = (fresh_linear(width, size, generator, bias=False) for size in (width, out))
         super().__init__([(first, nn.ReLU()), (last, nn.Identity())])
 
@@ -89,7 +89,7 @@ class NormalizedHead(nn.Module):
     running averages stand in for the batch, and both are part of the linear layers.
     """
 
-    def __init__(self, width: int, generator: torch.Generator):
+    def __init__(self, width: int, generator: torch.Generator) -> None:
         super().__init__()
         self.layers: Any = nn.Sequential(
             fresh_linear(width, 2 * width, generator, bias=False),
@@ -125,7 +125,7 @@ class WhitenedHead(nn.Module):
     Each call is a view of its own: in training the whitening draws a fresh permutation.
     """
 
-    def __init__(self, whitening: ShuffledGroupWhitening, mlp: nn.Module | None):
+    def __init__(self, whitening: ShuffledGroupWhitening, mlp: nn.Module | None) -> None:
         super().__init__()
         self.whitening = whitening
         self.mlp: Any = mlp

@@ -34,7 +34,7 @@ class BertWhitening:
     True
     """
 
-    def __init__(self, n_components: int | None = None, eps: float = 0.0):
+    def __init__(self, n_components: int | None = None, eps: float = 0.0) -> None:
         if n_components is not None and n_components < 1:
             raise ValueError(f"n_components must be at least 1, or None to keep all, got {n_components}")
         if not (eps >= 0 and np.isfinite(eps)):
@@ -117,7 +117,7 @@ class BertFlow:
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         seed: int = 0,
-    ):
+    ) -> None:
         for name, value in (("epochs", epochs), ("batch_size", batch_size)):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}")

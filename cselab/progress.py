@@ -26,6 +26,7 @@ def be_quiet() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
+    """Whether nothing is to be said but results and errors."""
     return _quiet
 
 
@@ -56,7 +57,7 @@ class Progress:
     ...     progress.update(4)
     """
 
-    def __init__(self, total: int, name: str, *, show: bool = True, lines: int = 10):
+    def __init__(self, total: int, name: str, *, show: bool = True, lines: int = 10) -> None:
         self.total, self.name, self.lines = total, name, lines
         self.done, self.note = 0, ""
         self.started = time.monotonic()

@@ -43,7 +43,7 @@ class ResumableLoop:
         show: bool = True,
         lines: int = 10,
         writes: bool = True,
-    ):
+    ) -> None:
         self.name, self.steps, self.parts = name, steps, parts
         self.checkpoint, self.every, self.show, self.lines = checkpoint, every, show, lines
         self.writes = writes and checkpoint is not None

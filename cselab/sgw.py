@@ -248,7 +248,7 @@ class ShuffledGroupWhitening(nn.Module):
         estimate: str = "batch",
         momentum: float | None = 0.99,
         seed: int = 0,
-    ):
+    ) -> None:
         super().__init__()
         _check_name("estimate", estimate, ESTIMATES)
         if estimate == "running" and (momentum is None or shuffle):
@@ -412,7 +412,7 @@ class _InverseSquareRoot(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, covariance: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, covariance: Tensor, eps: float) -> tuple[Tensor, Tensor]:
         values, axes = torch.linalg.eigh(covariance)
         values, axes = values.flip(-1).clamp(min=0) + eps, axes.flip(-1)
         largest = axes.gather(-2, axes.abs().argmax(-2, keepdim=True))
@@ -422,7 +422,7 @@ class _InverseSquareRoot(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad_root: Tensor, grad_axes: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, grad_root: Tensor, grad_axes: Tensor) -> tuple[Tensor, None]:
         values, axes = ctx.saved_tensors
         root = values.sqrt()
         i, j = root[..., :, None], root[..., None, :]

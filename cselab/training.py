@@ -97,7 +97,9 @@ class _Training:
     Of several processes the main one evaluates, calls back and writes the folder, which all can read.
     """
 
-    def __init__(self, run: Run, corpus, evaluator, callbacks, processes, folder, show):
+    def __init__(
+        self, run: Run, corpus: Any, evaluator: Any, callbacks: Any, processes: Any, folder: Any, show: Any
+    ) -> None:
         self.run, self.corpus, self.evaluator, self.callbacks = run, corpus, evaluator, callbacks
         self.processes, self.folder, self.show = processes, folder, show and processes.is_main_process
         config, encoder, method = run.config, run.encoder, run.method

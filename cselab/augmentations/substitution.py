@@ -25,7 +25,7 @@ class Substitution:
     See also: `Substitution.among`, for groups of words of one meaning; `delete_words`.
     """
 
-    def __init__(self, table: Mapping[str, Sequence[str]]):
+    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self.table = {
             word.lower(): [other for other in others if other != word] for word, others in table.items()
         }

@@ -27,7 +27,7 @@ class DevScores(dict[str, float]):
     Two of them, of the same pairs, can be passed to `cselab.evaluators.compare`.
     """
 
-    def __init__(self, numbers: dict[str, float], outcomes: dict[str, Outcome]):
+    def __init__(self, numbers: dict[str, float], outcomes: dict[str, Outcome]) -> None:
         super().__init__(numbers)
         self.outcomes = outcomes
 
@@ -46,7 +46,7 @@ class PairsEvaluator:
     See also: `UnlabelledEvaluator` for a corpus without scored pairs.
     """
 
-    def __init__(self, pairs: PairSource, threshold: float | int = ALIGNMENT_THRESHOLD):
+    def __init__(self, pairs: PairSource, threshold: float | int = ALIGNMENT_THRESHOLD) -> None:
         self.pairs = pairs = as_pairs(pairs)
         self.positives = positives(pairs, threshold)
         if not len(self.positives):
@@ -117,7 +117,7 @@ class UnlabelledEvaluator:
         ValueError: fewer than two different sentences; `drop` not between 0 and 1.
     """
 
-    def __init__(self, sentences: Sequence[str], drop: float = 0.5, seed: int = 0):
+    def __init__(self, sentences: Sequence[str], drop: float = 0.5, seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(sentences))
         if len(self.sentences) < 2:
             raise ValueError(

@@ -35,7 +35,7 @@ class RandomEncoder:
 
     name, pooling, representation = "random", "", ""
 
-    def __init__(self, dim: int = 256, seed: int = 0):
+    def __init__(self, dim: int = 256, seed: int = 0) -> None:
         self.embedding_dimension, self.seed = dim, seed
 
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
@@ -73,7 +73,7 @@ class StaticEmbeddings:
 
     pooling, representation = "mean of static vectors", ""
 
-    def __init__(self, table: Float[np.ndarray, "v d"], tokenize: Any, name: str = "static"):
+    def __init__(self, table: Float[np.ndarray, "v d"], tokenize: Any, name: str = "static") -> None:
         self.table, self.tokenize, self.name = table, tokenize, name
         self.embedding_dimension, self.unknown = table.shape[1], 0
 
@@ -136,7 +136,7 @@ class TransformedEncoder:
     See also: `fitted`, which fits one and says in the name on what.
     """
 
-    def __init__(self, encoder: Encoder, transform: Any, name: str | None = None):
+    def __init__(self, encoder: Encoder, transform: Any, name: str | None = None) -> None:
         self.encoder, self.transform = encoder, transform
         self.name = name or f"{_name(encoder)} + {type(transform).__name__}"
         self.pooling = getattr(encoder, "pooling", "")
@@ -288,7 +288,7 @@ def evaluate_beside(
 class _Once:
     """An encoder that keeps its last vectors, for those who ask for the same sentences next."""
 
-    def __init__(self, encoder: Encoder):
+    def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
         self.sentences: list[str] | None = None
         self.vectors: Any = None

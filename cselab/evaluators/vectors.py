@@ -43,7 +43,9 @@ class Encoded:
 
     similarity = "cosine"
 
-    def __init__(self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None):
+    def __init__(
+        self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None
+    ) -> None:
         self.index = {sentence: row for row, sentence in enumerate(sentences)}
         self.vectors, self.truncated = vectors, truncated
 
@@ -86,7 +88,7 @@ class Scorer:
 
     similarity, truncated = "scored without vectors", None
 
-    def __init__(self, score: PairScorer):
+    def __init__(self, score: PairScorer) -> None:
         self.similarities = score
 
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:

@@ -35,10 +35,12 @@ def the_world() -> "World":
 
 @cache
 def world_sts(split: str) -> Pairs:
+    """The world's graded pairs."""
     return the_world().sts(PAIRS, split)
 
 
 def classroom_sts(split: str) -> Pairs:
+    """The pairs that were written and graded by hand."""
     from cselab.world.classroom import classroom_sts
 
     return classroom_sts(split)
@@ -46,12 +48,14 @@ def classroom_sts(split: str) -> Pairs:
 
 @cache
 def world_labelled(task: str, split: str) -> Labelled:
+    """The rows of a transfer task of the world."""
     rows = the_world().transfer(KINDS[task], ROWS[split], split)
     return replace(rows, name=task, provenance="bundled")
 
 
 @cache
 def world_topics() -> Labelled:
+    """Sentences of the world with their topics."""
     rows = the_world().clustering(TOPICS, "test")
     return replace(rows, name="World-Clustering", provenance="bundled")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -35,7 +36,7 @@ class TokenizedCorpus:
         return self.ids[start : start + room]
 
 
-def token_counts(tokenizer, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
+def token_counts(tokenizer: Any, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
     """How often each token of the vocabulary occurs in the corpora."""
     return sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
 
@@ -45,7 +46,7 @@ def smooth_inverse_frequency(counts: Int[np.ndarray, " v"], a: float) -> Float[n
     return a / (a + counts / counts.sum())
 
 
-def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192):
+def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192) -> Any:
     """An uncased WordPiece tokenizer with BERT's normalisation and its [CLS] ... [SEP] template."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import BertTokenizerFast
@@ -66,7 +67,7 @@ def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192):
     return BertTokenizerFast(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=128)
 
 
-def tokenize_corpus(tokenizer, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:
+def tokenize_corpus(tokenizer: Any, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:
     """Token ids of a whole corpus, without special tokens, in 16 bits each.
 
     Raises:
@@ -94,7 +95,7 @@ def _batched(items: Iterable[str], size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def prepared_tokenizer(prepared: Path, files: Sequence[Path], vocabulary: int, given: Path | None):
+def prepared_tokenizer(prepared: Path, files: Sequence[Path], vocabulary: int, given: Path | None) -> Any:
     """The tokenizer of a run: the given one, the one kept in `prepared`, or one trained on the files and kept."""
     from transformers import AutoTokenizer
 
@@ -108,7 +109,7 @@ def prepared_tokenizer(prepared: Path, files: Sequence[Path], vocabulary: int, g
     return AutoTokenizer.from_pretrained(given or kept)
 
 
-def prepared_corpus(kept: Path, file: Path, tokenizer, neighbours: bool) -> TokenizedCorpus:
+def prepared_corpus(kept: Path, file: Path, tokenizer: Any, neighbours: bool) -> TokenizedCorpus:
     """The token ids of a file, kept in `kept` for a run that is started again."""
     if not kept.exists():
         print(f"pretrain: tokenizing {file}", flush=True)

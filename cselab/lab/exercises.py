@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Verdict:
 class _NothingReturned(Exception):
     """The student's function gave `None`, or still the placeholder."""
 
-    def __init__(self, given: object):
+    def __init__(self, given: object) -> None:
         super().__init__(given)
         self.given = given
 
@@ -188,7 +189,7 @@ def _refusing_placeholders(function: Callable) -> Callable:
     return call
 
 
-def _as_array(value: object):
+def _as_array(value: object) -> Any:
     """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
     import numpy as np
 
@@ -202,7 +203,7 @@ def _as_array(value: object):
         return None
 
 
-def _shown(numbers) -> str:
+def _shown(numbers: Any) -> str:
     if numbers.ndim == 0:
         return f"{float(numbers):.4g}"
     inside = ", ".join(f"{number:.4g}" for number in numbers.ravel()[:6])

@@ -30,7 +30,7 @@ def guess(**values: object) -> Guesses:
 class Guesses:
     """What `guess` keeps until it is known."""
 
-    def __init__(self, values: Mapping[str, object]):
+    def __init__(self, values: Mapping[str, object]) -> None:
         self.values = values
 
     def __repr__(self) -> str:

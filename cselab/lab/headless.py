@@ -98,7 +98,7 @@ class _Progress:
     Given to papermill as the file for the cells' stdout and stderr.
     """
 
-    def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Callable[[str], None]):
+    def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Callable[[str], None]) -> None:
         code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
         self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed
         self.index, self.heading, self.unfinished = 0, "", ""

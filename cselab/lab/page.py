@@ -10,7 +10,7 @@ import copy
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from nbformat import NotebookNode
 
@@ -131,7 +131,7 @@ def _drawn(figure: dict, name: str) -> str:
     return f'<div class="figure">{division}</div>'
 
 
-def _exporter():
+def _exporter() -> Any:
     from jinja2 import pass_context
     from nbconvert.exporters import HTMLExporter
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -154,7 +154,7 @@ def _exporter():
 
     class PageExporter(HTMLExporter):
         @pass_context
-        def markdown2html(self, context, source):
+        def markdown2html(self, context: Any, source: Any) -> Any:
             renderer = Renderer(
                 escape=False,
                 attachments=context.get("cell", {}).get("attachments", {}),

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -106,7 +106,7 @@ class Batch:
 
 def make_batch(
     corpora: Sequence[TokenizedCorpus],
-    tokenizer,
+    tokenizer: Any,
     config: PretrainConfig,
     step: int,
     weights: Float[np.ndarray, " v"] | None = None,
@@ -151,7 +151,9 @@ def make_batch(
     return Batch(*(torch.from_numpy(array) for array in (ids, types, masked, labels, is_next)))
 
 
-def new_model(tokenizer, config: PretrainConfig, counts: Int[np.ndarray, " v"], tokens: Tensor | None = None):
+def new_model(
+    tokenizer: Any, config: PretrainConfig, counts: Int[np.ndarray, " v"], tokens: Tensor | None = None
+) -> Any:
     """A randomly initialised BERT with both pretraining heads and no dropout; its token table may be given.
 
     What it predicts at first is how often each token occurs (`counts`), so that no steps go into learning that.
@@ -185,7 +187,7 @@ def new_model(tokenizer, config: PretrainConfig, counts: Int[np.ndarray, " v"], 
     return model
 
 
-def pretraining_losses(model, batch: Batch) -> tuple[Tensor, Tensor]:
+def pretraining_losses(model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
     """(masked-token cross-entropy, next-passage cross-entropy), in nats; logits at masked positions only."""
     hidden, pooled = model.bert(
         input_ids=batch.input_ids, token_type_ids=batch.token_type_ids, return_dict=False
@@ -199,7 +201,7 @@ def pretraining_losses(model, batch: Batch) -> tuple[Tensor, Tensor]:
 
 
 def pretrain(
-    tokenizer,
+    tokenizer: Any,
     corpora: Sequence[TokenizedCorpus],
     config: PretrainConfig,
     output: Path,
@@ -295,7 +297,7 @@ def _resumed(loop: ResumableLoop, config: PretrainConfig) -> Literal["fp32", "bf
 class _Curve:
     """The log of the losses: a row each `LOG_EVERY` steps and at each checkpoint, so that no mean is half made."""
 
-    def __init__(self, file: Path, config: PretrainConfig, loop: ResumableLoop):
+    def __init__(self, file: Path, config: PretrainConfig, loop: ResumableLoop) -> None:
         self.file, self.config, self.loop = file, config, loop
         self.logged, self.sums = loop.step, np.zeros(2)
 
@@ -319,7 +321,7 @@ class _Curve:
         return f"words {mean[0]:.3f}, next {mean[1]:.3f}"
 
 
-def _optimizer(model, config: PretrainConfig) -> torch.optim.AdamW:
+def _optimizer(model: Any, config: PretrainConfig) -> torch.optim.AdamW:
     """AdamW, no decay of biases and normalisations; the embedding layer has a rate of its own, or stays."""
     embeddings = list(model.bert.embeddings.parameters())
     others = [p for p in model.parameters() if not any(p is one for one in embeddings)]
@@ -415,7 +417,7 @@ def _digest(*content: object) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
 
 
-def export(model, tokenizer, output: Path) -> None:
+def export(model: Any, tokenizer: Any, output: Path) -> None:
     """The encoder with its pretraining heads in float16, dropout 0.1 in its config for fine-tuning."""
     model.config.hidden_dropout_prob = 0.1
     model.config.attention_probs_dropout_prob = 0.1

@@ -6,6 +6,7 @@ of BERT: frequent words lie close together, rare ones far apart. Here all lie ab
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ FREQUENT = 1e-3  # the share of running text from which a token counts as freque
 
 
 def token_vectors(
-    tokenizer, folder: Path, width: int, counts: Int[np.ndarray, " v"]
+    tokenizer: Any, folder: Path, width: int, counts: Int[np.ndarray, " v"]
 ) -> Float[Tensor, "v {width}"]:
     """The vectors of an encoder's input table for the tokens of another tokenizer, reduced to `width` numbers.
 

@@ -32,7 +32,7 @@ class Loss:
 
     terms: Mapping[str, Float[Tensor, "*shape"]]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.terms:
             raise ValueError("a Loss needs at least one term: Loss({'info_nce': tensor})")
         for name, term in self.terms.items():

@@ -185,7 +185,7 @@ class _Course(NamedTuple):
 class _Stack:
     """The weights [folds, penalties x classes, d] of all probes in training, and their optimiser."""
 
-    def __init__(self, weights: Tensor, decay: Tensor, setting: MinibatchProbes):
+    def __init__(self, weights: Tensor, decay: Tensor, setting: MinibatchProbes) -> None:
         self.setting, self.decay = setting, decay
         self._start(weights, {})
 
@@ -223,7 +223,7 @@ class _Stack:
 class _Best:
     """Early stopping of f x p probes: the best weights of each, and which are still running."""
 
-    def __init__(self, folds: int, penalties: int, start: Float[Tensor, "c d"]):
+    def __init__(self, folds: int, penalties: int, start: Float[Tensor, "c d"]) -> None:
         self.correct = torch.full((folds, penalties), -1)
         self.misses = torch.zeros(folds, penalties, dtype=torch.long)
         self.running = torch.ones(folds, penalties, dtype=torch.bool)

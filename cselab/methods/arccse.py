@@ -36,7 +36,7 @@ class ArcCSE(Contrastive):
 
     recipes = SIMCSE_RECIPES
 
-    def prepare(self, encoder) -> None:
+    def prepare(self, encoder: Any) -> None:
         super().prepare(encoder)
         if not self.less < self.more:
             raise ValueError(

@@ -51,7 +51,7 @@ class Views:
     negatives: Float[Tensor, "k d"] | None = None
     log_weights: Float[Tensor, "n columns"] | None = None
 
-    def __init__(self, anchor: Float[Tensor, "n d"], *positives: Float[Tensor, "n d"], **others: Any):
+    def __init__(self, anchor: Float[Tensor, "n d"], *positives: Float[Tensor, "n d"], **others: Any) -> None:
         self.anchor, self.positives = anchor, positives
         vars(self).update(others)
 
@@ -133,7 +133,7 @@ class Method(nn.Module):
             shown.append(inspect.Parameter(name, keyword, default=default, annotation=note))
         cls.__signature__ = inspect.Signature(shown)  # what help() and editors show
 
-    def __init__(self, *, variant: str = "default", **hyperparameters: Any):
+    def __init__(self, *, variant: str = "default", **hyperparameters: Any) -> None:
         super().__init__()
         known = self.hyperparameters()
         if variant not in {"default", *self.variants}:

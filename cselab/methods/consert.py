@@ -45,7 +45,7 @@ class ConSERT(Contrastive):
     }
     recipes = SURVEY_RECIPES
 
-    def prepare(self, encoder) -> None:
+    def prepare(self, encoder: Any) -> None:
         super().prepare(encoder)
         if self.first == self.second == "none":
             raise ValueError(

@@ -225,18 +225,28 @@ def read_folder(path: Path) -> dict[str, Any]:
     Raises:
         CheckpointError: damaged files, or sentence-transformers modules that are not understood.
     """
-    own, modules = path / "cselab.json", path / "modules.json"
-    if own.exists():
-        kept = _own_settings(own)
-        kept.pop("sha256", None)
-        head = kept.pop("head")
-        if kept.pop("prefix", False):
-            kept["prefix"] = _read_prefix(path / PREFIX)
-        if head:
-            kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
-        return kept
-    if not modules.exists():
-        return {}
+    if (path / "cselab.json").exists():
+        return _read_own(path)
+    if (path / "modules.json").exists():
+        return _read_modules(path)
+    return {}
+
+
+def _read_own(path: Path) -> dict[str, Any]:
+    """A folder of cselab."""
+    kept = _own_settings(path / "cselab.json")
+    kept.pop("sha256", None)
+    head = kept.pop("head")
+    if kept.pop("prefix", False):
+        kept["prefix"] = _read_prefix(path / PREFIX)
+    if head:
+        kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
+    return kept
+
+
+def _read_modules(path: Path) -> dict[str, Any]:
+    """A folder of sentence-transformers."""
+    modules = path / "modules.json"
     settings: dict[str, Any] = {"representation": "backbone"}
     dense = []
     try:

@@ -28,7 +28,7 @@ class RunFolderError(ValueError):
 class RunFolder:
     """Reads and writes the files of one run; see the module's description of them."""
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.checkpoint = self.path / "checkpoint.safetensors"
         self.best = self.path / "best.safetensors"

@@ -16,7 +16,7 @@ TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
 class Composer:
     """Fills frames with what suits them."""
 
-    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]):
+    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
         self.lexicon, self.frames = lexicon, frames
         self.of_topic: dict[str, list[Frame]] = {}
         for frame in frames.values():

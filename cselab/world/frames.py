@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from cselab.world.lexicon import lines, split
 
@@ -74,7 +75,7 @@ class Frame:
         """Could two participants change places?"""
         return len(self.classes) > len(set(self.classes)) and not self.mutual
 
-    def set(self, option: str):
+    def set(self, option: str) -> Any:
         """Apply an option of the file."""
         mark, values = option[0], tuple(option[1:].split("|"))
         if mark in "@~":
@@ -118,6 +119,7 @@ def read_frames() -> dict[str, Frame]:
 
 
 def read_role(text: str) -> tuple[str, Role]:
+    """A role and who may fill it, from its entry in frames.txt."""
     name, _, nouns = text.partition(" ")
     if nouns.startswith("="):
         return name, Role(name, adjectives=nouns[1:])
@@ -126,6 +128,7 @@ def read_role(text: str) -> tuple[str, Role]:
 
 
 def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
+    """A way to say what happens, from its line in frames.txt."""
     subject, verb, *rest = tokens
     bare = rest[1:] if rest[:1] in (["the"], ["a"]) else rest
     has_object = bool(bare) and bare[0] in roles and not roles[bare[0]].adjectives and bare[1:2] != ["of"]

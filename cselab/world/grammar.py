@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 from cselab.world.frames import Frame, Saying
 from cselab.world.lexicon import Lexicon
@@ -38,7 +39,7 @@ class Phrase:
 class Grammar:
     """Says meanings: `forms` lists how a meaning can be said, `say` says it, `ask` asks about it."""
 
-    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]):
+    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
         self.lexicon, self.frames = lexicon, frames
 
     def forms(self, meaning: Meaning) -> list[tuple[Saying, str]]:
@@ -160,7 +161,7 @@ class Clause:
         saying: Saying,
         rng: random.Random,
         known: frozenset[str] | None = None,
-    ):
+    ) -> None:
         self.grammar, self.meaning, self.saying, self.rng, self.known = grammar, meaning, saying, rng, known
         self.things = dict(meaning.roles)
         self.base = rng.choice(grammar.verbs(saying, meaning))
@@ -289,7 +290,7 @@ class Clause:
         return joined(aux, more, self.early, verb, rest, self.late)
 
 
-def any_of(words, rng: random.Random):
+def any_of(words: Any, rng: random.Random) -> Any:
     """The first half of the time, else any."""
     return words[0] if rng.random() < 0.5 else rng.choice(words)
 

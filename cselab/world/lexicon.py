@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
+from typing import Any
 
 from cselab.world import morphology
 
@@ -84,7 +85,7 @@ class Word:
 class Lexicon:
     """All words by name: `nouns`, `words` (all others; their names are "family.word"), `families` of words."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.nouns: dict[str, Noun] = {}
         self._read_nouns()
         self._read_names()
@@ -117,7 +118,7 @@ class Lexicon:
             noun.parent.children.append(noun)
         return noun
 
-    def _read_nouns(self):
+    def _read_nouns(self) -> Any:
         branch: list[tuple[int, Noun]] = []
         for line in lines("nouns.txt"):
             depth = len(line) - len(line.lstrip())
@@ -143,7 +144,7 @@ class Lexicon:
         on = on or (parent.on if parent else "")
         return self._add(Noun(words[0][0], words, parent, KINDS[mark], families, on))
 
-    def _read_names(self):
+    def _read_names(self) -> Any:
         for line in lines("names.txt"):
             kind, _, tail = line.partition(":")
             for entry in split(tail, ";"):
@@ -154,7 +155,7 @@ class Lexicon:
                 parent = self.nouns[kind]
                 self._add(Noun(names[0], [(name, name) for name in names], parent, "name", on=parent.on))
 
-    def _read_words(self, file: str):
+    def _read_words(self, file: str) -> Any:
         """ "family: word, synonym | opposite; word < wider word"; "+" and "-" mark what is pleasant or not."""
         for line in lines(file):
             family, _, tail = line.partition(":")

@@ -25,7 +25,7 @@ LITTLE, MUCH, TURNED = 1, 2, 3
 class Rubric:
     """`grade(a, b)` from 0 to 5; `differences(a, b)` are its reasons with their costs."""
 
-    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]):
+    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
         self.lexicon, self.frames = lexicon, frames
 
     def grade(self, a: Meaning, b: Meaning) -> int:

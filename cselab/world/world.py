@@ -80,7 +80,7 @@ class World:
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
 
-    def __init__(self, seed: int = 0):
+    def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self.lexicon, self.frames = Lexicon(), read_frames()
         self.composer = Composer(self.lexicon, self.frames)

@@ -58,7 +58,7 @@ class CosinesByGrade:
         by_step: step -> the cosine of each pair.
     """
 
-    def __init__(self, pairs: "Pairs"):
+    def __init__(self, pairs: "Pairs") -> None:
         self.pairs = pairs
         self.by_step: dict[int, np.ndarray] = {}
 
@@ -97,7 +97,7 @@ class AlignmentUniformityState:
     cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
     bands: Bands | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.step not in self.steps:
             raise ValueError(
                 f"step is {self.step!r}; the measured steps are {', '.join(map(str, self.steps))}."
@@ -291,7 +291,7 @@ class AlignmentUniformity(Panel):
         cosines: Mapping[str, CosinesByGrade] | None = None,
         color: str = METHOD,
         key: str | None = None,
-    ):
+    ) -> None:
         if not histories:
             raise ValueError("histories is empty; give at least one, such as {'SimCSE': run.history}.")
         runs = {str(name): _runs(str(name), given) for name, given in histories.items()}

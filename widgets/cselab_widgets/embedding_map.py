@@ -150,6 +150,8 @@ class MapData:
 
 
 class Neighbour(NamedTuple):
+    """A near sentence and how near it is."""
+
     row: int
     cosine: float
 
@@ -177,7 +179,7 @@ class EmbeddingMapState:
     selection: tuple[int, ...] = ()
     focus: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.step not in (self.steps or [None]):
             raise ValueError(
                 f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}."
@@ -413,7 +415,7 @@ class EmbeddingMap(Panel):
         step: int | None = None,
         projection: str = PCA,
         key: str | None = None,
-    ):
+    ) -> None:
         if sentences is None:
             sentences, topics = _six_topics()
             color, color_title = (topics, "topic") if color is None else (color, color_title)

@@ -14,7 +14,7 @@ SHARED = ("step", "selection", "encoder")
 class Link:
     """Keeps `share` of some panels equal until `unlink`."""
 
-    def __init__(self, panels: Sequence[Panel], share: Sequence[str]):
+    def __init__(self, panels: Sequence[Panel], share: Sequence[str]) -> None:
         self.panels, self.share = tuple(panels), tuple(share)
         self._passing = False
         first = self.panels[0]

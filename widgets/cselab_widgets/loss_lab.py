@@ -97,7 +97,7 @@ class LossLabState:
     margin: float = 10.0
     pair: str = "positive"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.step not in self.views:
             raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.views))}.")
         if self.loss not in LOSSES:
@@ -308,7 +308,7 @@ class LossLab(Panel):
         margin: float = 10.0,
         pair: str = "positive",
         key: str | None = None,
-    ):
+    ) -> None:
         if views is None:
             views = trained_batch(encoder, sentences_or_world(sentences, 64))
         if not views:
@@ -378,7 +378,7 @@ class BatchWatch:
     >>> watch = BatchWatch(["A cat sleeps.", "Rain falls."], every=10)
     """
 
-    def __init__(self, sentences: Sequence[str], every: int | Sequence[int] = 10):
+    def __init__(self, sentences: Sequence[str], every: int | Sequence[int] = 10) -> None:
         self.sentences, self.every = list(sentences), every
         self.views: dict[int, np.ndarray] = {}
 

@@ -52,7 +52,7 @@ class NoiseLabState:
     mean_of: int = 10
     trained: tuple[Gain, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.sentence < len(self.sentences):
             raise ValueError(
                 f"sentence is {self.sentence}; the sentences are 0 to {len(self.sentences) - 1}."
@@ -143,7 +143,7 @@ class Clouds:
         distance: how far away its off-dropout vector is, [n].
     """
 
-    def __init__(self, passes: np.ndarray, clean: np.ndarray):
+    def __init__(self, passes: np.ndarray, clean: np.ndarray) -> None:
         self.passes, self.clean = _directions(passes), _directions(clean)
         self.radius = np.sqrt(np.square(self.passes - self.clean).sum(2).mean(0))
         apart = np.linalg.norm(self.clean[:, None] - self.clean[None], axis=2)
@@ -259,7 +259,7 @@ class NoiseLab(Panel):
         mean_of: int | None = None,
         results: Any = None,
         key: str | None = None,
-    ):
+    ) -> None:
         if vectors is None:
             encoder, sentences = opened(encoder), sentences_or_world(sentences, 24)
             if len(sentences) < 4:

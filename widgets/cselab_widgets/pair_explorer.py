@@ -133,7 +133,7 @@ class PairExplorerState:
     by: str = "grade"
     selection: tuple[int, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("first", "second"):
             if not getattr(self, name).strip():
                 raise ValueError(f"the {name} sentence is empty; type one.")
@@ -297,7 +297,7 @@ class PairExplorer(Panel):
         removed: int = 0,
         by: str = "grade",
         key: str | None = None,
-    ):
+    ) -> None:
         if encoders is None:
             encoders = {"micro": "micro", "mini": "mini"}
         if not encoders:

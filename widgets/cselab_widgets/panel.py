@@ -65,7 +65,7 @@ class Panel(traitlets.HasTraits):
     state = traitlets.Any()
     selection = traitlets.Tuple()
 
-    def __init__(self, state: Any, key: str | None = None):
+    def __init__(self, state: Any, key: str | None = None) -> None:
         super().__init__()
         self.state = state
         self._key = key

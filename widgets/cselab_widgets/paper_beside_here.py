@@ -60,7 +60,7 @@ class PaperBesideHereState:
     verdicts: tuple[str, ...] = ()
     title: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.column not in self.columns:
             raise ValueError(f"column is {self.column!r}; there are {', '.join(self.columns)}.")
         if self.sort not in SORTED:
@@ -251,7 +251,7 @@ class PaperBesideHere(Panel):
         verdicts: Sequence[Any] = (),
         title: str = "",
         key: str | None = None,
-    ):
+    ) -> None:
         if isinstance(results, str):
             from cselab.lab.experiments import read_results
 

@@ -6,6 +6,8 @@ from IPython import get_ipython
 
 
 class Closable(Protocol):
+    """What a cell shows and may close again."""
+
     def close(self) -> None: ...
 
 

@@ -58,7 +58,7 @@ class Plot(anywidget.AnyWidget):
         figure: go.Figure,
         words: str = "",
         on_event: Callable[[str, Sequence[int]], None] | None = None,
-    ):
+    ) -> None:
         """`on_event("click" or "select", rows)` hears of points that were clicked or lassoed, by their customdata."""
         plotly_js()
         self.figure = self._opening = plain(figure)

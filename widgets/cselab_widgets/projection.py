@@ -117,7 +117,7 @@ def unit_rows(rows: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
 class _Lazily(Mapping):
     """Points by step, each computed when first asked for."""
 
-    def __init__(self, steps: list[int | None], compute: Callable[[int | None], np.ndarray]):
+    def __init__(self, steps: list[int | None], compute: Callable[[int | None], np.ndarray]) -> None:
         self._steps, self._compute = steps, compute
         self._known: dict[int | None, np.ndarray] = {}
 

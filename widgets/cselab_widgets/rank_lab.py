@@ -53,7 +53,7 @@ class RankLabState:
     seed: int = 0
     trained: tuple[Gain, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.source not in self.sources:
             raise ValueError(f"source is {self.source!r}; there are {', '.join(self.sources)}.")
         rows, width = self.sources[self.source].shape[1:]
@@ -235,7 +235,7 @@ class RankLab(Panel):
         results: Any = None,
         source: str | None = None,
         key: str | None = None,
-    ):
+    ) -> None:
         if vectors is None:
             encoder = opened(encoder)
             name = encoder.name or "encoder"

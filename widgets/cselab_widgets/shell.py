@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Shell:
     """Binds a panel's controls to `panel.set` and its plot to `panel.clicked` and `panel.selected`."""
 
-    def __init__(self, panel: Panel):
+    def __init__(self, panel: Panel) -> None:
         self.panel = panel
         self.controls = dict(panel.controls())
         for name, control in self.controls.items():

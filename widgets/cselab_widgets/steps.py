@@ -18,7 +18,7 @@ class Scrubber(ipywidgets.HBox):
 
     value = traitlets.Int()
 
-    def __init__(self, steps: Sequence[int], step: int, description: str = "step"):
+    def __init__(self, steps: Sequence[int], step: int, description: str = "step") -> None:
         self.slider = ipywidgets.SelectionSlider(
             options=list(steps),
             value=step,

@@ -66,7 +66,7 @@ class TrainingMonitorState:
     error: str = ""
     others: Mapping[str, tuple[tuple[Row, ...], ...]] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, allowed in {"phase": PHASES, "command": COMMANDS}.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(
@@ -191,7 +191,7 @@ class TrainingMonitor(Panel):
     describe = staticmethod(summary)
     explain = staticmethod(explain)
 
-    def __init__(self, runs: Mapping[str, Any] | None = None, key: str | None = None):
+    def __init__(self, runs: Mapping[str, Any] | None = None, key: str | None = None) -> None:
         others = {str(name): _histories(str(name), given) for name, given in (runs or {}).items()}
         self._lock = RLock()
         self._moved = Condition()
@@ -358,7 +358,7 @@ class Brake(ipywidgets.HBox):
 
     value = traitlets.Enum(COMMANDS, "run")
 
-    def __init__(self, value: str):
+    def __init__(self, value: str) -> None:
         self.hold = ipywidgets.Button(icon="pause", layout={"width": "8em"})
         self.end = ipywidgets.Button(description="stop", icon="stop", layout={"width": "6em"})
         super().__init__([self.hold, self.end])
@@ -382,7 +382,7 @@ class Press(ipywidgets.HBox):
 
     value = traitlets.Int()
 
-    def __init__(self, description: str, value: int):
+    def __init__(self, description: str, value: int) -> None:
         self.button = ipywidgets.Button(description=description, icon="bookmark", layout={"width": "11em"})
         super().__init__([self.button])
         self.value = value

@@ -53,7 +53,7 @@ class WhiteningLabState:
     seed: int = 0
     stage: int = 4
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.source not in self.sources:
             raise ValueError(f"source is {self.source!r}; there are {', '.join(self.sources)}.")
         if self.strategy not in STRATEGIES:
@@ -91,7 +91,7 @@ class WhiteningLabState:
 class Fitted:
     """A whitening fitted on a batch: its permutation, its matrix, and what it does to rows."""
 
-    def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int):
+    def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
         width = batch.shape[1]
         draw = torch.Generator().manual_seed(seed)
         shuffled = strategy == "shuffled group"
@@ -248,7 +248,7 @@ class WhiteningLab(Panel):
         seed: int = 0,
         source: str | None = None,
         key: str | None = None,
-    ):
+    ) -> None:
         if vectors is None:
             encoder = opened(encoder)
             name = encoder.name or "encoder"
@@ -336,7 +336,7 @@ def of_views(state: WhiteningLabState) -> OfViews:
 class _Views:
     """An array that `lru_cache` can hold on to: equal when it is the same array."""
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: np.ndarray) -> None:
         self.array = array
 
     def __eq__(self, other: object) -> bool:

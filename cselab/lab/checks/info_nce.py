@@ -1,6 +1,7 @@
 """Stages for an exercise that writes InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows."""
 
 import math
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -8,25 +9,25 @@ import torch.nn.functional as F
 from cselab.lab.exercises import Example
 
 
-def _terms(logits, dim=1):
+def _terms(logits: Any, dim: Any = 1) -> Any:
     return logits.logsumexp(dim) - logits.diagonal()
 
 
-def _symmetric(cosines, temperature=0.05):
+def _symmetric(cosines: Any, temperature: Any = 0.05) -> Any:
     logits = cosines / temperature
     return (_terms(logits).mean() + _terms(logits, 0).mean()) / 2
 
 
-def _without_positive(cosines, temperature=0.05):
+def _without_positive(cosines: Any, temperature: Any = 0.05) -> Any:
     e = (cosines / temperature).exp()
     return -(e.diagonal() / (e.sum(1) - e.diagonal())).log().mean()
 
 
-def _softmax_twice(cosines, temperature=0.05):
+def _softmax_twice(cosines: Any, temperature: Any = 0.05) -> Any:
     return F.cross_entropy((cosines / temperature).softmax(1), torch.arange(len(cosines)))
 
 
-def _log_of_mean(cosines, temperature=0.05):
+def _log_of_mean(cosines: Any, temperature: Any = 0.05) -> Any:
     return -(cosines / temperature).softmax(1).diagonal().mean().log()
 
 

@@ -1,6 +1,7 @@
 """Stages for an exercise that writes the uniformity of Wang and Isola (2020): my_uniformity(vectors, t=2)."""
 
 import math
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -8,10 +9,18 @@ import torch.nn.functional as F
 from cselab.lab.exercises import Example
 
 
-def _wrong(dim=1, square=True, diagonal=False, order="log of mean", factor=None, sign=-1, base=1.0):
+def _wrong(
+    dim: Any = 1,
+    square: Any = True,
+    diagonal: Any = False,
+    order: Any = "log of mean",
+    factor: Any = None,
+    sign: Any = -1,
+    base: Any = 1.0,
+) -> Any:
     """A uniformity with one mistake."""
 
-    def of(vectors, t=2):
+    def of(vectors: Any, t: Any = 2) -> Any:
         u = vectors if dim is None else F.normalize(vectors, dim=dim)
         distances = torch.cdist(u, u) if diagonal else torch.pdist(u)
         exponents = sign * (t if factor is None else factor) * (distances.square() if square else distances)

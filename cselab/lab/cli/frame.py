@@ -35,13 +35,13 @@ OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder 
 class Command(TyperCommand):
     """A command that lists the allowed options, and reports errors of the user's making without a traceback."""
 
-    def parse_args(self, ctx, args):
+    def parse_args(self, ctx: Any, args: Any) -> Any:
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
             raise _with_allowed_options(error, ctx) from None
 
-    def invoke(self, ctx):
+    def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # `cselab ... | head`: nobody reads on
@@ -61,14 +61,14 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """A group whose unknown commands are answered with the known, and whose errors are one line on stderr."""
 
-    def resolve_command(self, ctx, args):
+    def resolve_command(self, ctx: Any, args: Any) -> Any:
         try:
             return super().resolve_command(ctx, args)
         except UsageError as error:
             error.message += f" Allowed: {', '.join(self.list_commands(ctx))}"
             raise
 
-    def main(self, *arguments, standalone_mode: bool = True, **more):
+    def main(self, *arguments: Any, standalone_mode: bool = True, **more: Any) -> Any:
         if not standalone_mode:
             return super().main(*arguments, standalone_mode=False, **more)
         try:

@@ -133,6 +133,7 @@ def writable(file: Path) -> Path:
 
 
 def read_settings(assignments: Iterable[str] | None) -> dict[str, str]:
+    """The NAME=VALUE of --set as a dict of texts."""
     settings = {}
     for assignment in assignments or ():
         name, equals, value = assignment.partition("=")

@@ -42,7 +42,7 @@ class Cluster:
         WorkerMismatch: a worker with other versions.
     """
 
-    def __init__(self, watch: Watch, workers: int = 0, scheduler: str | None = None):
+    def __init__(self, watch: Watch, workers: int = 0, scheduler: str | None = None) -> None:
         self.watch, self.workers, self.scheduler = watch, workers, scheduler
         self.names: dict[str, Job] = {}
 

@@ -304,7 +304,7 @@ def _measured(model: Any, suites: Sequence[str], geometry: str) -> dict[str, dic
 class _Quiet:
     """An encoder that shows no progress of its own: the experiment shows its."""
 
-    def __init__(self, encoder: Any):
+    def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
 
     def __getattr__(self, name: str) -> Any:

@@ -22,7 +22,7 @@ class ComponentsRemoved:
            [ 0.      ,  0.666667]])
     """
 
-    def __init__(self, k: int = 0):
+    def __init__(self, k: int = 0) -> None:
         self.k = k
 
     def fit(self, x: Float[np.ndarray, "n d"]) -> ComponentsRemoved:

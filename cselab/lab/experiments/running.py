@@ -42,7 +42,7 @@ class Here:
 
     capacity = 1
 
-    def __init__(self, watch: Watch):
+    def __init__(self, watch: Watch) -> None:
         self.watch, self.job = watch, None
 
     def submit(self, job: Job) -> None:
@@ -59,7 +59,7 @@ class Here:
 class Watch:
     """Progress for people: jobs done, what runs and how far it is, and the time left."""
 
-    def __init__(self, progress: Progress):
+    def __init__(self, progress: Progress) -> None:
         self.progress, self.running = progress, {}
 
     def reporter(self, job: Job) -> Report:

@@ -31,7 +31,7 @@ class Store:
         experiment, profile: their names.
     """
 
-    def __init__(self, folder: str | Path, experiment: str, profile: str):
+    def __init__(self, folder: str | Path, experiment: str, profile: str) -> None:
         self.folder, self.experiment, self.profile = Path(folder), experiment, profile
         self.path = self.folder / f"{experiment}.{profile}.jsonl"
 

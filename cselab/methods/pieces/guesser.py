@@ -29,7 +29,7 @@ class Guesser(nn.Module):
 
     lm: Any
 
-    def __init__(self, encoder: SentenceEncoder, lm: str | None = None):
+    def __init__(self, encoder: SentenceEncoder, lm: str | None = None) -> None:
         super().__init__()
         name = encoder.name if lm is None and encoder.name in BUNDLED else lm
         self.lm = (

@@ -21,7 +21,7 @@ class MaskedWords(nn.Module):
     See also: `cselab.augmentations.mask_tokens`, which masks.
     """
 
-    def __init__(self, encoder: SentenceEncoder, generator: torch.Generator):
+    def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
         super().__init__()
         config = encoder.backbone.config
         self.dense = nn.utils.skip_init(nn.Linear, config.hidden_size, config.hidden_size)

@@ -35,7 +35,7 @@ class MomentumEncoder(nn.Module):
     See also: `Queue`, which remembers the keys of earlier batches.
     """
 
-    def __init__(self, encoder: SentenceEncoder, momentum: float, head: nn.Module | None = None):
+    def __init__(self, encoder: SentenceEncoder, momentum: float, head: nn.Module | None = None) -> None:
         super().__init__()
         self.momentum = momentum
         self.encoder: SentenceEncoder = copy.deepcopy(encoder)

@@ -27,7 +27,7 @@ class Queue(nn.Module):
     rows: Tensor
     held: Tensor
 
-    def __init__(self, size: int, width: int, generator: torch.Generator | None = None):
+    def __init__(self, size: int, width: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
         rows = torch.zeros(size, width)
         if generator is not None:
