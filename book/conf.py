@@ -19,12 +19,7 @@ html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 language = "en"
 
-extensions = [
-    "myst_nb",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
-]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build"]
 html_math_renderer = "mathml"
 

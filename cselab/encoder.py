@@ -21,13 +21,7 @@ from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
 from cselab.storage.checkpoint import CheckpointError, tensors_hash
-from cselab.storage.encoder_folder import (
-    check_folder,
-    load_backbone,
-    load_tokenizer,
-    read_folder,
-    save_folder,
-)
+from cselab.storage.encoder_folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
@@ -157,12 +151,7 @@ class SentenceEncoder(nn.Module):
             settings["max_length"] = min(settings["max_length"], _positions(backbone))
         if pooling not in (None, "mask") and settings.pop("template", None) is not None:
             _wrap(tokenizer, [tokenizer.cls_token_id], [tokenizer.sep_token_id])
-        asked = {
-            "pooling": pooling,
-            "representation": representation,
-            "max_length": max_length,
-            "template": template,
-        }
+        asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
         settings |= {key: value for key, value in asked.items() if value is not None}
         encoder = cls(backbone, tokenizer, name=name, **settings).eval()
         encoder.pooling_given = "pooling" in settings
@@ -365,17 +354,13 @@ class SentenceEncoder(nn.Module):
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
         longest = CHARACTERS * self.max_length
-        encodings = self.tokenizer(
-            [text[:longest] for text in distinct], truncation=True, max_length=self.max_length
-        )
+        encodings = self.tokenizer([text[:longest] for text in distinct], truncation=True, max_length=self.max_length)
         cut = {
             text
             for text, one in zip(distinct, encodings.encodings, strict=True)
             if one.overflowing or len(text) > longest
         }
-        self.last_truncation = Truncation(
-            sum(text in cut for text in sentences), len(sentences), self.max_length
-        )
+        self.last_truncation = Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length)
         if cut:
             warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=3)  # no_grad adds a frame
         trained = self.trained_positions
@@ -396,8 +381,7 @@ class SentenceEncoder(nn.Module):
         with eval_mode(self), Progress(len(batches), "encode", show=show) as progress:
             for rows in batches:
                 features = self.tokenizer.pad(
-                    {name: [values[row] for row in rows] for name, values in encodings.items()},
-                    return_tensors="pt",
+                    {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
                 )
                 vectors[rows] = self(dict(features.to(self.device))).float()
                 progress.update()
@@ -451,9 +435,7 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
 def _positions(backbone: Any) -> int:
     """How many tokens the model has positions for."""
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
-    padding = getattr(
-        table, "padding_idx", None
-    )  # RoBERTa and its kin number positions from padding_idx + 1 on
+    padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin number positions from padding_idx + 1 on
     return backbone.config.max_position_embeddings - (0 if padding is None else padding + 1)
 
 
@@ -506,9 +488,7 @@ def _around(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
     """The tokens before and after the sentence, [CLS] and [SEP] among them."""
     if template.count("{sentence}") != 1:
         raise ValueError(_template_wanted(tokenizer, template))
-    before, after = (
-        tokenizer(part, add_special_tokens=False)["input_ids"] for part in template.split("{sentence}")
-    )
+    before, after = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in template.split("{sentence}"))
     return [tokenizer.cls_token_id, *before], [*after, tokenizer.sep_token_id]
 
 

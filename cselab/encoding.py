@@ -59,9 +59,7 @@ class Encode:
         """
         return self.encoder.tokenize(texts, self.max_length, template)
 
-    def __call__(
-        self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None
-    ) -> Any:
+    def __call__(self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None) -> Any:
         """The vectors of the views, with gradients unless all weights of the encoder are frozen.
 
         Args:
@@ -95,16 +93,12 @@ class Encode:
             return {name: tensor[own] for name, tensor in view.items()}, whole
         return encoder.tokenize(view[own], self.max_length), whole
 
-    def _gradients(
-        self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]
-    ) -> torch.set_grad_enabled:
+    def _gradients(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]) -> torch.set_grad_enabled:
         learns = any(weight.requires_grad for weight in encoder.parameters())
         asked = any(tensor.requires_grad for tokens, _ in given for tensor in tokens.values())
         return torch.set_grad_enabled(torch.is_grad_enabled() and (learns or asked))
 
-    def _forward(
-        self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]
-    ) -> list[Float[Tensor, "n d"]]:
+    def _forward(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]) -> list[Float[Tensor, "n d"]]:
         longest = max(tokens["attention_mask"].shape[1] for tokens, _ in given)
         padding = {"input_ids": encoder.tokenizer.pad_token_id}
         stacked = {

@@ -36,9 +36,7 @@ def check_head(head: nn.Module) -> None:
         for _, activation in head.dense_layers():
             if type(activation) not in ACTIVATIONS.values():
                 names = ", ".join(kind.__name__ for kind in ACTIVATIONS.values())
-                raise TypeError(
-                    f"the head's activation {type(activation).__name__} cannot be saved; known are {names}"
-                )
+                raise TypeError(f"the head's activation {type(activation).__name__} cannot be saved; known are {names}")
 
 
 class DenseLayers(nn.Module):
@@ -140,9 +138,7 @@ class WhitenedHead(nn.Module):
             yield from self.mlp.dense_layers()
 
 
-def each_view(
-    head: nn.Module, views: Sequence[Float[Tensor, "n d"]], layout: str = "per_view"
-) -> list[Tensor]:
+def each_view(head: nn.Module, views: Sequence[Float[Tensor, "n d"]], layout: str = "per_view") -> list[Tensor]:
     """The views after the head, each a batch of its own; or as the released WhitenedCSE cuts them.
 
     "contiguous_thirds": rows lie sentence by sentence and pass the head in contiguous blocks, as many as there are

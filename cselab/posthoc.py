@@ -138,9 +138,7 @@ class BertFlow:
         """
         x = torch.from_numpy(_embeddings(embeddings, at_least=2).astype(np.float32))
         if len(x) < self.batch_size:
-            raise ValueError(
-                f"{len(x)} embeddings are fewer than one batch of {self.batch_size}: lower batch_size"
-            )
+            raise ValueError(f"{len(x)} embeddings are fewer than one batch of {self.batch_size}: lower batch_size")
         generator = torch.Generator().manual_seed(self.seed)
         flow = Glow(x.shape[1], self.levels, self.depth, self.hidden, generator)
         flow.begin_at(x)

@@ -24,9 +24,7 @@ class DeepPrefix(nn.Module):
     See also: `DeepPrefix.fresh`, a prefix to train; `cselab.methods.DCPCSE`, which trains one.
     """
 
-    def __init__(
-        self, keys: Float[Tensor, "layers heads p w"], values: Float[Tensor, "layers heads p w"]
-    ) -> None:
+    def __init__(self, keys: Float[Tensor, "layers heads p w"], values: Float[Tensor, "layers heads p w"]) -> None:
         super().__init__()
         self.keys, self.values = nn.Parameter(keys), nn.Parameter(values)
 

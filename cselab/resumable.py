@@ -92,6 +92,4 @@ class ResumableLoop:
         for name, part in self.parts.items():
             part_tensors, trees[name] = pack(name, part.state_dict())
             tensors |= part_tensors
-        save_checkpoint(
-            self.checkpoint, tensors, {"step": self.step, "seconds": self.seconds, **trees, **info}
-        )
+        save_checkpoint(self.checkpoint, tensors, {"step": self.step, "seconds": self.seconds, **trees, **info})

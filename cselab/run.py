@@ -59,9 +59,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.batch_size < 2:
-            raise ValueError(
-                f"batch_size must be at least 2, got {self.batch_size}: a sentence alone has no negatives"
-            )
+            raise ValueError(f"batch_size must be at least 2, got {self.batch_size}: a sentence alone has no negatives")
         least = {
             "steps": 1,
             "lr": 0,
@@ -126,9 +124,7 @@ class Run:
         Raises:
             ValueError: the history has no such column.
         """
-        shown = columns or tuple(
-            name for name in ("loss", "score") if any(name in row for row in self.history)
-        )
+        shown = columns or tuple(name for name in ("loss", "score") if any(name in row for row in self.history))
         for name in shown:
             self.curve(name)
         return self.to_frame()[list(shown)].dropna(how="all").plot(backend="plotly")

@@ -90,11 +90,7 @@ def whitening_matrix(
 
 
 def group_whitening_matrix(
-    covariance: Float[Tensor, "d d"],
-    num_groups: int,
-    kind: str = "zca",
-    eps: float = 0.0,
-    shrinkage: float = 0.0,
+    covariance: Float[Tensor, "d d"], num_groups: int, kind: str = "zca", eps: float = 0.0, shrinkage: float = 0.0
 ) -> Float[Tensor, "d d"]:
     """The matrix of Eq. 5: block-diagonal, a `whitening_matrix` for each group of neighbouring channels.
 
@@ -290,9 +286,7 @@ class ShuffledGroupWhitening(nn.Module):
         options |= {"kind": kind if full else "zca", "estimate": "running" if running else "batch"}
         return cls(width, 1 if full else num_groups, shuffle=kind == "shuffled", **options)
 
-    def forward(
-        self, x: Float[Tensor, "n d"], permutation: Int[Tensor, " d"] | None = None
-    ) -> Float[Tensor, "n d"]:
+    def forward(self, x: Float[Tensor, "n d"], permutation: Int[Tensor, " d"] | None = None) -> Float[Tensor, "n d"]:
         """Whiten `x`. In training, `permutation` takes the place of the one the layer would draw."""
         if x.shape[1] != self.width:
             raise ValueError(f"this layer whitens {self.width} channels, x has {x.shape[1]}")
@@ -324,9 +318,7 @@ class ShuffledGroupWhitening(nn.Module):
     def as_linear(self) -> nn.Linear:
         """The map of eval mode as a linear layer, with exactly the same output."""
         weight, bias = self._inference_map()
-        linear = nn.utils.skip_init(
-            nn.Linear, self.width, self.width, device=weight.device, dtype=weight.dtype
-        )
+        linear = nn.utils.skip_init(nn.Linear, self.width, self.width, device=weight.device, dtype=weight.dtype)
         with torch.no_grad():
             linear.weight.copy_(weight)
             linear.bias.copy_(bias)
@@ -368,9 +360,7 @@ class ShuffledGroupWhitening(nn.Module):
                     else "call it in training mode on at least one batch, or load a trained state, first"
                 )
             )
-        matrix = group_whitening_matrix(
-            self.running_covariance, self.num_groups, self.kind, self.eps, self.shrinkage
-        )
+        matrix = group_whitening_matrix(self.running_covariance, self.num_groups, self.kind, self.eps, self.shrinkage)
         return matrix.mT.contiguous(), -self.running_mean @ matrix
 
 

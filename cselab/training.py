@@ -200,9 +200,7 @@ class _Training:
     def _rate(self, step: int) -> float:
         """Linear warm-up, then linear decay to zero."""
         warmup = round(self.run.config.warmup * self.steps)
-        return (
-            (step + 1) / (warmup + 1) if step < warmup else (self.steps - step) / max(1, self.steps - warmup)
-        )
+        return (step + 1) / (warmup + 1) if step < warmup else (self.steps - step) / max(1, self.steps - warmup)
 
     def _batch(self) -> list[Any]:
         epoch, place = divmod(self.step, self.per_epoch)
@@ -291,15 +289,11 @@ class _Training:
                 warnings.warn(f"no score at step {step}: {reason}; training goes on", stacklevel=2)
             return {"degenerate": str(reason)}
         if not math.isfinite(scores.get("score", math.nan)):
-            raise ValueError(
-                f"the evaluator must return a finite number called 'score', it returned {scores}"
-            )
+            raise ValueError(f"the evaluator must return a finite number called 'score', it returned {scores}")
         return scores
 
     def _keep_best(self) -> None:
-        self.best_state = {
-            name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()
-        }
+        self.best_state = {name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()}
         if self.writes:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
@@ -368,9 +362,7 @@ class _Training:
 def _average_gradients(parameters: Sequence[nn.Parameter]) -> None:
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     flat = _mean_over_processes(torch.cat([gradient.reshape(-1) for gradient in gradients]))
-    for gradient, part in zip(
-        gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True
-    ):
+    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):
         gradient.copy_(part.view_as(gradient))
 
 

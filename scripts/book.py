@@ -40,9 +40,7 @@ def lessons(executed: Path, target: Path) -> int:
                 tags.append("remove-input")
             for output in cell.get("outputs", []):
                 data = output.get("data", {})
-                kept = next(
-                    (kind for kind in ("text/html", "image/svg+xml", "image/png") if kind in data), None
-                )
+                kept = next((kind for kind in ("text/html", "image/svg+xml", "image/png") if kind in data), None)
                 if kept:
                     output["data"] = {kept: data[kept]}
         nbformat.write(notebook, target / file.name)
@@ -55,9 +53,7 @@ def modules_of(name: str) -> list[str]:
     if hasattr(module, "__all__") or not hasattr(module, "__path__"):
         return [name]
     inside = (found.name for found in pkgutil.iter_modules(module.__path__, f"{name}."))
-    public = (
-        one for one in inside if not one.rpartition(".")[2].startswith("_") and not one.endswith(".cli")
-    )
+    public = (one for one in inside if not one.rpartition(".")[2].startswith("_") and not one.endswith(".cli"))
     return [name, *(module for one in public for module in modules_of(one))]
 
 
@@ -71,9 +67,7 @@ def page_of_modules(title: str, names: list[str]) -> str:
 def with_title(file: Path) -> str:
     """The text of a page; one that has only tables is called as its file is."""
     text = file.read_text(encoding="utf-8")
-    return (
-        text if text.lstrip().startswith("#") else f"# {file.stem.replace('-', ' ').capitalize()}\n\n{text}"
-    )
+    return text if text.lstrip().startswith("#") else f"# {file.stem.replace('-', ' ').capitalize()}\n\n{text}"
 
 
 def gather(executed: Path, source: Path) -> None:
@@ -101,9 +95,7 @@ def gather(executed: Path, source: Path) -> None:
         page = page_of_modules(title, names)
         (source / "reference" / f"{number}.md").write_text(page, encoding="utf-8")
     toc = toc.format("\n".join(pages))
-    (source / "reference.md").write_text(
-        f"# Reference\n\nVersion {cselab.__version__}.\n\n{toc}", encoding="utf-8"
-    )
+    (source / "reference.md").write_text(f"# Reference\n\nVersion {cselab.__version__}.\n\n{toc}", encoding="utf-8")
 
 
 def main(executed: Path, folder: Path) -> None:
@@ -114,9 +106,7 @@ def main(executed: Path, folder: Path) -> None:
     if failed := build_main(["-q", "-b", "html", "-d", str(folder / "doctrees"), str(source), str(site)]):
         sys.exit(failed)
     outside = {
-        address
-        for page in site.rglob("*.html")
-        for address in loaded_from_outside(page.read_text(encoding="utf-8"))
+        address for page in site.rglob("*.html") for address in loaded_from_outside(page.read_text(encoding="utf-8"))
     }
     if outside:
         sys.exit(f"the book cannot be read offline: it loads {', '.join(sorted(outside))}")

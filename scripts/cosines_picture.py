@@ -56,9 +56,7 @@ def main(picture: Path) -> None:
         box = go.Box(x=grades, y=values, marker_color=colour, marker_size=3, line_width=1.5, showlegend=False)
         sheet.add_trace(box, 1, column)
         sheet.update_xaxes(dtick=1, row=1, col=column)
-    sheet.update_xaxes(
-        title_text="grade of the pair (0: nothing in common, 5: the same meaning)", row=1, col=2
-    )
+    sheet.update_xaxes(title_text="grade of the pair (0: nothing in common, 5: the same meaning)", row=1, col=2)
     sheet.update_yaxes(title_text="cosine of its two sentences", row=1, col=1)
     sheet.update_layout(
         template="plotly_white",
@@ -70,9 +68,7 @@ def main(picture: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = Path(folder, "sheet.html")
         sheet.write_html(file, include_plotlyjs=True)
-        browser = playwright.chromium.launch(
-            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1116, "height": 446}, device_scale_factor=1.5)
         page.goto(file.as_uri())
         page.wait_for_selector(".js-plotly-plot .boxlayer path")

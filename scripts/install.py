@@ -34,12 +34,7 @@ def run_telling(command: list[str], seconds: float = SECONDS) -> tuple[int, str]
     began = time.monotonic()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=environment,
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment
     )
     lines: queue.Queue[str | None] = queue.Queue()
 
@@ -65,9 +60,7 @@ def run_telling(command: list[str], seconds: float = SECONDS) -> tuple[int, str]
 
 def main(folder: Path) -> None:
     if sys.version_info < (3, 11):
-        sys.exit(
-            f"cselab needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.11"
-        )
+        sys.exit(f"cselab needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.11")
     scripts = folder / ("Scripts" if sys.platform == "win32" else "bin")
     if not (scripts / "python").exists() and not (scripts / "python.exe").exists():
         print(f"making the environment {folder}", flush=True)

@@ -23,9 +23,7 @@ def unfolded(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 def split(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, nbformat.NotebookNode]:
     """The student's notebook, and the teacher's: every exercise with its solution."""
-    student = nbformat.from_dict(
-        {**notebook, "cells": [cell for cell in notebook.cells if not is_solution(cell)]}
-    )
+    student = nbformat.from_dict({**notebook, "cells": [cell for cell in notebook.cells if not is_solution(cell)]})
     teacher = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and cell.source.startswith("## Exercise"):

@@ -10,13 +10,7 @@ from pathlib import Path
 from browser import find_browser
 from playwright.sync_api import sync_playwright
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-sync",
-    "--no-first-run",
-]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
 
 
 def main(page_file: Path, picture: Path) -> None:

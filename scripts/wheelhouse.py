@@ -30,9 +30,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--extras", default="notebooks", help="of cselab, with commas between them")
-    parser.add_argument(
-        "--platform", help="as pip names it: win_amd64, macosx_14_0_arm64, manylinux_2_28_x86_64"
-    )
+    parser.add_argument("--platform", help="as pip names it: win_amd64, macosx_14_0_arm64, manylinux_2_28_x86_64")
     parser.add_argument("--python-version", help="such as 3.12")
     return parser.parse_args()
 

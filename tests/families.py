@@ -21,9 +21,7 @@ class Contrast(Method):
 
     def loss(self, v):
         extra = vars(v)
-        return info_nce(
-            v.anchor, v.positive, self.temperature, extra.get("negatives"), extra.get("log_weights")
-        )
+        return info_nce(v.anchor, v.positive, self.temperature, extra.get("negatives"), extra.get("log_weights"))
 
 
 class MomentumQueue(Contrast):

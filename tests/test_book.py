@@ -43,9 +43,7 @@ def test_it_is_alive_from_a_file_without_a_network(site):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_context(offline=True).new_page()
         asked = []
         page.on("request", lambda request: asked.append(request.url))

@@ -11,9 +11,7 @@ from cselab.training import TrainConfig, train
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (A new \w+)\n(.*?)(?=^## |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
-EXAMPLES = {
-    title: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for title, text in SECTIONS.items()
-}
+EXAMPLES = {title: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for title, text in SECTIONS.items()}
 
 
 @pytest.fixture
@@ -38,11 +36,7 @@ def test_the_example_runs(title, registry_as_before):
 
 def test_a_methods_example_is_found_by_name_once_registered(registry_as_before):
     exec(EXAMPLES["A new method"][0], {"__name__": "example"})
-    assert METHODS["both_ways"].hyperparameters() == {
-        "temperature": 0.05,
-        "head": "mlp",
-        "representation": "backbone",
-    }
+    assert METHODS["both_ways"].hyperparameters() == {"temperature": 0.05, "head": "mlp", "representation": "backbone"}
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES["A new method"])))
@@ -54,9 +48,7 @@ def test_each_methods_example_is_short_and_trains(number, registry_as_before):
     (name,) = set(METHODS) - before
     method = create_method(name)
     config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
-    run = train(
-        make_encoder(layers=1), method, make_rows(method.columns, 24), config, show_progress_bar=False
-    )
+    run = train(make_encoder(layers=1), method, make_rows(method.columns, 24), config, show_progress_bar=False)
     assert len(run.history) == 4 and all(row["loss"] > 0 for row in run.history[1:])
 
 

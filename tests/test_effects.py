@@ -51,9 +51,7 @@ def test_one_seed_is_shown_without_a_test(effects):
 def test_the_table_has_a_line_a_row_with_the_number_of_its_seeds(effects):
     text = {"corpus": "half-world:20000"}
     lines = [{"row": "plain", **text, "scores": scored(40.0)}]
-    lines += [
-        {"row": "SimCSE", **text, "seed": seed, "steps": 60, "scores": scored(50.0 + seed)} for seed in (0, 1)
-    ]
+    lines += [{"row": "SimCSE", **text, "seed": seed, "steps": 60, "scores": scored(50.0 + seed)} for seed in (0, 1)]
     text = effects.in_words(lines)
     row = next(line for line in text.splitlines() if line.startswith("| SimCSE"))
     assert [cell.strip() for cell in row.split("|")[2:6]] == ["2", "60", "", "50.5 ± 0.7"]

@@ -167,9 +167,7 @@ def test_a_batch_size_below_one_is_refused(encoder, size):
 def test_truncation_is_reported_and_cuts_at_the_longest_input():
     encoder = SentenceEncoder(make_backbone(), make_tokenizer(), max_length=5)
     with pytest.warns(TruncationWarning, match="3 of 5 sentences were cut at 5 tokens") as caught:
-        found = encoder.encode(
-            ["the cat sees a dog", "a dog", "the cat sees a dog", "the red cat", "a red cat today"]
-        )
+        found = encoder.encode(["the cat sees a dog", "a dog", "the cat sees a dog", "the red cat", "a red cat today"])
     assert caught[0].filename == __file__
     assert encoder.last_truncation == Truncation(cut=3, of=5, max_length=5)
     np.testing.assert_allclose(found[[0, 3]], one_by_one(encoder, ["the cat sees", "the red cat"]), **CLOSE)
@@ -178,9 +176,7 @@ def test_truncation_is_reported_and_cuts_at_the_longest_input():
 
 
 def test_truncation_never_cuts_the_prompt():
-    encoder = SentenceEncoder(
-        make_backbone(), make_tokenizer(), "mask", template=PROMPTS["bert"], max_length=11
-    )
+    encoder = SentenceEncoder(make_backbone(), make_tokenizer(), "mask", template=PROMPTS["bert"], max_length=11)
     with pytest.warns(TruncationWarning, match="1 of 1 sentences"):
         found = encoder.encode(["the cat sees a dog"])
     np.testing.assert_allclose(found, one_by_one(encoder, ["the cat sees"]), **CLOSE)
@@ -193,9 +189,7 @@ def test_a_sentence_longer_than_the_pretraining_rows_warns_and_says_what_to_do(t
     encoder.backbone.config.trained_positions = 5
     encoder.save_pretrained(tmp_path)
     again = SentenceEncoder.from_pretrained(tmp_path)  # travels with the weights
-    with pytest.warns(
-        UntrainedPositionsWarning, match="1 of 3 different sentences are longer than the 5 tokens"
-    ):
+    with pytest.warns(UntrainedPositionsWarning, match="1 of 3 different sentences are longer than the 5 tokens"):
         again.encode(sentences)
     again.encode(["the cat", "the dog"])
     with pytest.warns(TruncationWarning):
@@ -208,18 +202,14 @@ def test_the_bundled_encoders_say_that_their_later_positions_were_never_trained(
 
 
 def test_an_encoder_describes_itself_in_a_line():
-    assert (
-        repr(make_encoder()) == "SentenceEncoder('tiny', pooling='mean', width=8, layers=2, parameters=0.0M)"
-    )
+    assert repr(make_encoder()) == "SentenceEncoder('tiny', pooling='mean', width=8, layers=2, parameters=0.0M)"
 
 
 def test_the_longest_input_must_fit_the_model_and_leave_room_for_the_sentence():
     backbone = make_backbone()
     assert make_encoder().max_length == make_encoder("roberta").max_length == LONGEST
     for wrong in (2, LONGEST + 1):
-        with pytest.raises(
-            ValueError, match=f"max_length must be between 3 and 48 for this model, got {wrong}"
-        ):
+        with pytest.raises(ValueError, match=f"max_length must be between 3 and 48 for this model, got {wrong}"):
             SentenceEncoder(backbone, make_tokenizer(), max_length=wrong)
     with pytest.raises(ValueError, match="max_length must be between 9 and 48 for this model, got 8"):
         SentenceEncoder(backbone, make_tokenizer(), "mask", template=PROMPTS["bert"], max_length=8)
@@ -230,9 +220,7 @@ def test_the_positions_of_the_model_bound_a_tokenizer_without_a_limit(kind):
     backbone, tokenizer = make_backbone("bert" if kind == "bert" else "roberta"), make_tokenizer("roberta")
     if kind == "camembert":
         with torch.random.fork_rng(devices=[]):
-            backbone = CamembertModel(
-                CamembertConfig(**{**backbone.config.to_dict(), "model_type": kind})
-            ).eval()
+            backbone = CamembertModel(CamembertConfig(**{**backbone.config.to_dict(), "model_type": kind})).eval()
     if kind == "bert":
         tokenizer = make_tokenizer()
     tokenizer.model_max_length = int(1e30)
@@ -330,14 +318,10 @@ def test_a_head_that_is_not_there_is_an_error(encoder):
 
 
 def test_a_pooler_that_is_not_there_is_an_error():
-    with pytest.raises(
-        UntrainedWeightsError, match="the pooler of this encoder was neither trained nor loaded"
-    ):
+    with pytest.raises(UntrainedWeightsError, match="the pooler of this encoder was neither trained nor loaded"):
         SentenceEncoder(make_backbone(pooler=False), make_tokenizer(), "cls_pooler")
     encoder = make_encoder(pooler=False)
-    with pytest.raises(
-        UntrainedWeightsError, match=r"the pooler of tiny .* another pooling than 'cls_pooler'"
-    ):
+    with pytest.raises(UntrainedWeightsError, match=r"the pooler of tiny .* another pooling than 'cls_pooler'"):
         encoder.pooling = "cls_pooler"
     assert encoder.pooling == "mean"
 

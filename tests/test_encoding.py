@@ -61,9 +61,7 @@ def test_tokens_are_the_text_and_may_be_changed(encode, passes):
     torch.testing.assert_close(encode(tokens, dropout=False), encode(BATCH, dropout=False))
     embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"])
     rest = {name: tensor for name, tensor in tokens.items() if name != "input_ids"}
-    torch.testing.assert_close(
-        encode({"inputs_embeds": embeds, **rest}, dropout=False), encode(BATCH, dropout=False)
-    )
+    torch.testing.assert_close(encode({"inputs_embeds": embeds, **rest}, dropout=False), encode(BATCH, dropout=False))
     passes.clear()
     turned = {**tokens, "position_ids": torch.arange(tokens["input_ids"].shape[1]).flip(0).expand(6, -1)}
     plain, reordered = encode(tokens, turned, dropout=False)

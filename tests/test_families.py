@@ -7,9 +7,7 @@ from tiny import make_encoder, make_rows
 
 from cselab.training import TrainConfig, train
 
-CONFIG = TrainConfig(
-    steps=4, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, precision="fp32"
-)
+CONFIG = TrainConfig(steps=4, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, precision="fp32")
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
@@ -32,14 +30,7 @@ def run_training(family, output=None, callbacks=(), dropout=0.1):
     method = FAMILIES[family]()
     encoder = make_encoder(layers=1, dropout=dropout)
     return train(
-        encoder,
-        method,
-        make_rows(method.columns, 20),
-        CONFIG,
-        spread,
-        callbacks,
-        output,
-        show_progress_bar=False,
+        encoder, method, make_rows(method.columns, 20), CONFIG, spread, callbacks, output, show_progress_bar=False
     )
 
 
@@ -88,31 +79,16 @@ def test_a_group_has_a_rate_of_its_own():
     run = run_training("discriminator", dropout=0)
     judge, backbone = run.method.judge.state_dict(), make_encoder(layers=1, dropout=0).backbone.state_dict()
     key = "encoder.layer.0.output.dense.weight"
-    moved = {
-        "judge": judge[key] - backbone[key],
-        "encoder": run.encoder.backbone.state_dict()[key] - backbone[key],
-    }
+    moved = {"judge": judge[key] - backbone[key], "encoder": run.encoder.backbone.state_dict()[key] - backbone[key]}
     assert 0 < moved["judge"].abs().max() <= 4e-3 * 1.01 < moved["encoder"].abs().max()
 
 
 @pytest.mark.parametrize(
     ("family", "corpus", "message"),
     [
-        (
-            "hard_negatives",
-            ["one text"] * 9,
-            r"corpus\[0\] is one text, but hard_negatives takes rows of 3 texts",
-        ),
-        (
-            "entities",
-            [("a", "b"), ("a", "b", "c")] * 9,
-            r"corpus\[1\] is 3 texts, .*read_rows .* World\(\)\.rows",
-        ),
-        (
-            "entities",
-            [("a", "b"), ("a", " ")] * 9,
-            r"entity of corpus\[1\] is ' ', not a text: leave the row out",
-        ),
+        ("hard_negatives", ["one text"] * 9, r"corpus\[0\] is one text, but hard_negatives takes rows of 3 texts"),
+        ("entities", [("a", "b"), ("a", "b", "c")] * 9, r"corpus\[1\] is 3 texts, .*read_rows .* World\(\)\.rows"),
+        ("entities", [("a", "b"), ("a", " ")] * 9, r"entity of corpus\[1\] is ' ', not a text: leave the row out"),
         ("spans", [("a", "b")] * 9, r"sentences\[0\] is \('a', 'b'\) of type tuple, not a string"),
     ],
 )

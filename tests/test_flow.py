@@ -40,9 +40,7 @@ def test_the_log_determinant_is_that_of_the_jacobian_everywhere(width, levels):
 
 def test_the_jacobian_is_not_constant_so_the_flow_is_not_linear():
     glow = small_glow(8)
-    first, second = (
-        torch.autograd.functional.jacobian(lambda row: glow(row[None])[0], x) for x in 3 * rows(2, 8)
-    )
+    first, second = (torch.autograd.functional.jacobian(lambda row: glow(row[None])[0], x) for x in 3 * rows(2, 8))
     assert (first - second).abs().max() > 1e-3
 
 

@@ -88,11 +88,7 @@ def test_the_whitened_head_whitens_and_then_applies_the_linear_layer(rows):
 
 @pytest.mark.parametrize("kind", ["mlp", "whitened"])
 def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
-    head = (
-        MLPHead(6, seeded())
-        if kind == "mlp"
-        else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
-    )
+    head = MLPHead(6, seeded()) if kind == "mlp" else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
     head(rows)  # running estimates
     torch.testing.assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)
     again = DenseLayers(list(head.dense_layers()))

@@ -83,9 +83,7 @@ def test_the_layers_are_those_of_a_real_transformer():
 
 
 def test_a_row_that_counts_nothing_gives_zeros(layers):
-    assert torch.equal(
-        mean_tokens(layers[0], torch.zeros(3, 5, dtype=torch.long)), torch.zeros(3, 4).double()
-    )
+    assert torch.equal(mean_tokens(layers[0], torch.zeros(3, 5, dtype=torch.long)), torch.zeros(3, 4).double())
 
 
 def test_the_first_token_is_the_first(layers):

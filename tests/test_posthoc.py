@@ -38,9 +38,7 @@ def test_reduced_whitening_keeps_the_directions_of_the_largest_variance():
     # the columns of the kernel, unscaled, see the variances they claim
     directions = reduced.kernel_ / np.linalg.norm(reduced.kernel_, axis=0)
     np.testing.assert_allclose(np.var(x @ directions, axis=0, ddof=1), reduced.variances_[:3])
-    assert reduced.variances_[:3].sum() == pytest.approx(
-        np.linalg.norm(np.cov(x.T) @ directions, axis=0).sum()
-    )
+    assert reduced.variances_[:3].sum() == pytest.approx(np.linalg.norm(np.cov(x.T) @ directions, axis=0).sum())
 
 
 def test_other_sentences_are_whitened_with_the_statistics_of_the_fitted_ones():
@@ -54,9 +52,7 @@ def test_eps_is_added_to_the_variances():
     x = cone(60, 4)
     whitening = BertWhitening(eps=0.5).fit(x)
     spread = np.cov(whitening.transform(x), rowvar=False)
-    np.testing.assert_allclose(
-        spread, np.diag(whitening.variances_ / (whitening.variances_ + 0.5)), atol=1e-12
-    )
+    np.testing.assert_allclose(spread, np.diag(whitening.variances_ / (whitening.variances_ + 0.5)), atol=1e-12)
 
 
 def test_precision_is_that_of_the_embeddings_but_at_least_float32():
@@ -75,9 +71,7 @@ def test_the_transform_is_a_linear_layer():
 
 def test_fewer_sentences_than_dimensions_can_be_whitened_in_what_they_span():
     x = cone(6, 20)
-    with pytest.raises(
-        ValueError, match="6 embeddings vary in 5 of their 20 dimensions, too few to whiten 20"
-    ):
+    with pytest.raises(ValueError, match="6 embeddings vary in 5 of their 20 dimensions, too few to whiten 20"):
         BertWhitening().fit(x)
     whitened = BertWhitening(n_components=5).fit_transform(x)
     np.testing.assert_allclose(np.cov(whitened, rowvar=False), np.eye(5), atol=1e-9)

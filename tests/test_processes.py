@@ -19,20 +19,10 @@ from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(
-    steps=6,
-    batch_size=8,
-    lr=1e-2,
-    seed=3,
-    eval_every=2,
-    checkpoint_every=2,
-    weight_decay=0.1,
-    precision="fp32",
+    steps=6, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, weight_decay=0.1, precision="fp32"
 )
 RUNS = {"simcse": "simcse", "whitenedcse": "whitenedcse", "resumed": "imsimcse", "finished": "whitenedcse"}
-RUNS |= {
-    name: FAMILIES[name]
-    for name in ("momentum_queue", "templates", "discriminator", "entities", "two_encoders")
-}
+RUNS |= {name: FAMILIES[name] for name in ("momentum_queue", "templates", "discriminator", "entities", "two_encoders")}
 RUNS |= {name: FAMILIES[name] for name in ("hard_negatives", "adversarial")}
 RUNS |= {name: name for name in ("esimcse", "promptbert", "pt_bert", "cert", "dcpcse", "declutr")}
 ALONE = [name for name in RUNS if name != "finished"]
@@ -160,9 +150,7 @@ def test_the_folder_is_written_once_and_is_an_encoder(together):
     lines = (together / "whitenedcse" / "history.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == info["history"]
     saved = SentenceEncoder.from_pretrained(together / "whitenedcse").state_dict()
-    assert all(
-        torch.equal(weights[key], value) for key, value in saved.items() if key.startswith("backbone.")
-    )
+    assert all(torch.equal(weights[key], value) for key, value in saved.items() if key.startswith("backbone."))
 
 
 def test_a_stopped_run_goes_on_and_a_finished_one_is_read_back_by_both(together):

@@ -15,9 +15,7 @@ from cselab.encoder import SentenceEncoder
 from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
-CONFIG = TrainConfig(
-    steps=24, batch_size=8, lr=1e-2, seed=3, eval_every=4, checkpoint_every=2, precision="fp32"
-)
+CONFIG = TrainConfig(steps=24, batch_size=8, lr=1e-2, seed=3, eval_every=4, checkpoint_every=2, precision="fp32")
 HELD_AT = 20  # a killed process gets no further than this step
 
 
@@ -33,9 +31,7 @@ def wait_to_be_killed(run, row):
 
 
 def run_training(method, output=None, callbacks=()):
-    return train(
-        make_encoder(layers=1), method, CORPUS, CONFIG, spread, callbacks, output, show_progress_bar=False
-    )
+    return train(make_encoder(layers=1), method, CORPUS, CONFIG, spread, callbacks, output, show_progress_bar=False)
 
 
 def start_process(method, output):

@@ -21,10 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def requirements():
-    return [
-        *PROJECT["dependencies"],
-        *(one for part in PROJECT["optional-dependencies"].values() for one in part),
-    ]
+    return [*PROJECT["dependencies"], *(one for part in PROJECT["optional-dependencies"].values() for one in part)]
 
 
 def name_of(requirement):
@@ -33,9 +30,7 @@ def name_of(requirement):
 
 def pins():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    return dict(
-        line.lower().replace("_", "-").split("==") for line in lines if line and not line.startswith("#")
-    )
+    return dict(line.lower().replace("_", "-").split("==") for line in lines if line and not line.startswith("#"))
 
 
 def test_conda_environment_asks_for_what_the_project_asks_for():
@@ -100,9 +95,7 @@ def test_a_browser_that_does_not_start_is_passed_over(tmp_path, monkeypatch):
 
 
 def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
-    script = (
-        "import time; print('Collecting numpy (from x)', flush=True); time.sleep(0.5); print('done'); exit(3)"
-    )
+    script = "import time; print('Collecting numpy (from x)', flush=True); time.sleep(0.5); print('done'); exit(3)"
     code, said = install.run_telling([sys.executable, "-c", script], seconds=0.2)
     assert code == 3 and said.endswith("done\n")
     assert " s  Collecting numpy\n" in capsys.readouterr().out
@@ -112,9 +105,7 @@ def test_the_lines_of_the_readme_run_as_they_stand(tmp_path):
     (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert len(lines.strip().splitlines()) <= 12
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("World-STS") == 2 and (tmp_path / "my-encoder" / "model.safetensors").exists()
 

@@ -44,9 +44,7 @@ def whiten_group_by_group(x, num_groups, kind="zca", eps=0.0, shrinkage=0.0, div
         channels = slice(i * size, (i + 1) * size)
         z = x[:, channels] - x[:, channels].mean(axis=0)
         sigma = np.atleast_2d(np.cov(z, rowvar=False, bias=divisor == "n"))
-        sigma = (
-            (1 - shrinkage) * sigma + shrinkage * np.trace(sigma) / size * np.eye(size) + eps * np.eye(size)
-        )
+        sigma = (1 - shrinkage) * sigma + shrinkage * np.trace(sigma) / size * np.eye(size) + eps * np.eye(size)
         values, axes = np.linalg.eigh(sigma)
         if kind == "zca":
             matrix = axes @ np.diag(values**-0.5) @ axes.T
@@ -124,17 +122,13 @@ def test_the_closed_form_of_two_channels_is_that_of_the_eigendecomposition(spect
 
 @pytest.mark.parametrize("kind", ["zca", "pca"])
 @pytest.mark.parametrize(
-    "options",
-    [{"eps": 0.0}, {"eps": 0.1}, {"eps": 1e-6, "shrinkage": 0.3}, {"eps": 0.0, "divisor": "n-1"}],
-    ids=str,
+    "options", [{"eps": 0.0}, {"eps": 0.1}, {"eps": 1e-6, "shrinkage": 0.3}, {"eps": 0.0, "divisor": "n-1"}], ids=str
 )
 @pytest.mark.parametrize("num_groups", [1, 3, 6, 12])
 def test_groups_whitened_at_once_are_groups_whitened_one_by_one(num_groups, options, kind):
     x = random_rows(30, 12, seed=num_groups)
     expected = whiten_group_by_group(x, num_groups, kind, **options)
-    torch.testing.assert_close(
-        group_whiten(x, num_groups, kind=kind, **options), expected, atol=1e-9, rtol=1e-9
-    )
+    torch.testing.assert_close(group_whiten(x, num_groups, kind=kind, **options), expected, atol=1e-9, rtol=1e-9)
 
 
 def test_whitening_does_not_see_where_the_data_lie_or_their_scale():
@@ -287,9 +281,7 @@ def a_constant_channel(n, d):
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("kind", ["zca", "pca"])
 @pytest.mark.parametrize("num_groups", [1, 2, 4])
-@pytest.mark.parametrize(
-    "batch", [repeated_channels, proportional_channels, one_repeated_row, a_constant_channel]
-)
+@pytest.mark.parametrize("batch", [repeated_channels, proportional_channels, one_repeated_row, a_constant_channel])
 def test_rank_deficient_batches_stay_finite_with_their_gradients(batch, num_groups, kind, scale):
     x = (scale * batch(16, 8)).requires_grad_()
     whitened = group_whiten(x, num_groups, kind=kind, gradient_through_matrix=True)
@@ -400,9 +392,7 @@ def test_running_estimates_are_the_normalised_sum_of_equation_13(momentum):
         layer(batch)
     weights = [(1 - momentum) * momentum ** (len(batches) - 1 - i) for i in range(len(batches))]
     mean = sum(w * batch.mean(0) for w, batch in zip(weights, batches, strict=True)) / sum(weights)
-    sigma = sum(w * covariance(batch, "n-1") for w, batch in zip(weights, batches, strict=True)) / sum(
-        weights
-    )
+    sigma = sum(w * covariance(batch, "n-1") for w, batch in zip(weights, batches, strict=True)) / sum(weights)
     torch.testing.assert_close(layer.running_mean, mean)
     torch.testing.assert_close(layer.running_covariance, sigma)
 
@@ -494,9 +484,7 @@ def test_groups_that_do_not_divide_the_width_name_those_that_do():
             attempt()
     with pytest.raises(ValueError, match="num_groups=0 does not divide the width 6; the nearest that do: 1"):
         group_width(6, 0)
-    with pytest.raises(
-        ValueError, match="num_groups=3 does not divide the width 7; the nearest that do: 1, 7"
-    ):
+    with pytest.raises(ValueError, match="num_groups=3 does not divide the width 7; the nearest that do: 1, 7"):
         ShuffledGroupWhitening(7)
 
 
@@ -513,9 +501,7 @@ def test_too_few_rows_are_counted_in_the_message_and_leave_the_estimates_alone()
 
 
 def test_inference_before_training_says_what_is_missing():
-    with pytest.raises(
-        ValueError, match="no running estimates: call it in training mode on at least one batch"
-    ):
+    with pytest.raises(ValueError, match="no running estimates: call it in training mode on at least one batch"):
         ShuffledGroupWhitening(4).eval()(torch.zeros(2, 4))
     with pytest.raises(ValueError, match="no running estimates"):
         ShuffledGroupWhitening(4).as_linear()

@@ -22,9 +22,7 @@ CORPUS = make_sentences(60)
 CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
 
 
-def run_training(
-    method="simcse", encoder=None, corpus=CORPUS, evaluator=None, callbacks=(), output=None, **config
-):
+def run_training(method="simcse", encoder=None, corpus=CORPUS, evaluator=None, callbacks=(), output=None, **config):
     """A short run; what differs from CONFIG is an argument."""
     encoder = encoder if encoder is not None else make_encoder(layers=1)
     return train(
@@ -384,12 +382,7 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
         ([*CORPUS[:9], ""], {}, ValueError, r"sentences\[9\] is an empty string"),
         ([*CORPUS[:9], None], {}, TypeError, r"sentences\[9\] is None"),
         (CORPUS[:7], {}, ValueError, "the corpus has 7 sentences, fewer than one batch of 8"),
-        (
-            ["the same"] * 50,
-            {},
-            ValueError,
-            r"only 1 different sentences \(of 50\).*cannot be contrasted with itself",
-        ),
+        (["the same"] * 50, {}, ValueError, r"only 1 different sentences \(of 50\).*cannot be contrasted with itself"),
         (CORPUS, {"batch_size": 1}, ValueError, "batch_size must be at least 2, got 1"),
         (CORPUS, {"max_length": 64}, ValueError, f"max_length must be between 3 and {LONGEST} .*, got 64"),
     ],
@@ -401,9 +394,7 @@ def test_a_corpus_that_cannot_be_trained_on_is_refused(corpus, options, kind, me
 
 
 def test_groups_that_do_not_fit_are_refused(tmp_path):
-    with pytest.raises(
-        ValueError, match="num_groups=3 does not divide the width 8; the nearest that do: 2, 4"
-    ):
+    with pytest.raises(ValueError, match="num_groups=3 does not divide the width 8; the nearest that do: 2, 4"):
         run_training(create_method("whitenedcse", num_groups=3))
     with pytest.raises(ValueError, match="4 rows are too few to whiten groups of 4 channels, which need 5"):
         run_training(create_method("whitenedcse", num_groups=2), batch_size=4, output=tmp_path)
@@ -531,9 +522,7 @@ def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path):
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     for output in (tmp_path / "file", tmp_path / "file" / "run"):
-        with pytest.raises(
-            RunFolderError, match=f"cannot write to the output folder {output} .*choose another"
-        ):
+        with pytest.raises(RunFolderError, match=f"cannot write to the output folder {output} .*choose another"):
             run_training(output=output)
 
 
@@ -732,13 +721,9 @@ def test_a_callback_may_stop_the_run_which_is_returned_with_its_best_weights(tmp
         if row["step"] == 3:
             raise StopTraining("seen enough")
 
-    run = run_training(
-        evaluator=Scripted(1.0, 2.0, 5.0, 4.0), callbacks=[enough], output=tmp_path, eval_every=1
-    )
+    run = run_training(evaluator=Scripted(1.0, 2.0, 5.0, 4.0), callbacks=[enough], output=tmp_path, eval_every=1)
     assert (run.stopped, run.history[-1]["step"], run.best["step"]) == ("seen enough", 3, 2)
-    assert (
-        SentenceEncoder.from_pretrained(tmp_path).encode(CORPUS[:3]) == run.encoder.encode(CORPUS[:3])
-    ).all()
+    assert (SentenceEncoder.from_pretrained(tmp_path).encode(CORPUS[:3]) == run.encoder.encode(CORPUS[:3])).all()
 
 
 def test_each_terms_pull_is_measured_at_evaluated_steps():

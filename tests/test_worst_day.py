@@ -31,9 +31,7 @@ CONFIG = TrainConfig(steps=4, batch_size=8, lr=1e-2, eval_every=2, precision="fp
 
 def pairs(seed):
     sentences = make_sentences(24, seed)
-    return [
-        (a, b, float(row % 6)) for row, (a, b) in enumerate(zip(sentences[::2], sentences[1::2], strict=True))
-    ]
+    return [(a, b, float(row % 6)) for row, (a, b) in enumerate(zip(sentences[::2], sentences[1::2], strict=True))]
 
 
 def run(output, evaluator=None, config=CONFIG, callbacks=()):
@@ -64,11 +62,7 @@ def stop_at(step):
     [
         (PairsEvaluator(pairs(1)), PairsEvaluator(pairs(2)), "another dev .sha256 was"),
         (PairsEvaluator(pairs(1)), UnlabelledEvaluator(CORPUS), "another dev .sentences was None, now 40"),
-        (
-            UnlabelledEvaluator(CORPUS),
-            UnlabelledEvaluator(CORPUS[:30]),
-            "another dev .sentences was 40, now 30",
-        ),
+        (UnlabelledEvaluator(CORPUS), UnlabelledEvaluator(CORPUS[:30]), "another dev .sentences was 40, now 30"),
         (PairsEvaluator(pairs(1)), None, "another dev"),
         (None, PairsEvaluator(pairs(1)), "another dev .was None, now"),
     ],
@@ -110,9 +104,7 @@ print(again.resumed_from, again.encoder.weights_hash())
 def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    (tmp_path / "script.py").write_text(
-        ON_A_SMALL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk))
-    )
+    (tmp_path / "script.py").write_text(ON_A_SMALL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk)))
     mount = f"mount -t tmpfs -o size=2m tmpfs {disk}"
     line = ["unshare", "--mount", "sh", "-c", f"{mount} && exec {sys.executable} {tmp_path / 'script.py'}"]
     if shutil.which("unshare") is None or subprocess.run([*line[:4], mount], capture_output=True).returncode:
@@ -236,9 +228,7 @@ def test_weights_of_more_layers_than_the_config_has_are_noticed(tmp_path):
     folder = write_checkpoint(tmp_path, layers=3)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 2}))
-    with pytest.raises(
-        CheckpointError, match=r"weights that its config does not ask for \(.*encoder\.layer\.2\."
-    ):
+    with pytest.raises(CheckpointError, match=r"weights that its config does not ask for \(.*encoder\.layer\.2\."):
         SentenceEncoder.from_pretrained(folder)
 
 
@@ -281,15 +271,9 @@ def test_code_that_a_folder_brings_is_neither_run_nor_asked_about(tmp_path, monk
     folder = write_checkpoint(tmp_path / "model")
     (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     config = json.loads((folder / "config.json").read_text())
-    config["auto_map"] = {
-        "AutoConfig": "evil.Config",
-        "AutoModel": "evil.Model",
-        "AutoTokenizer": "evil.Tokenizer",
-    }
+    config["auto_map"] = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model", "AutoTokenizer": "evil.Tokenizer"}
     (folder / "config.json").write_text(json.dumps(config))
-    assert SentenceEncoder.from_pretrained(folder).encode(CORPUS[0]).shape == (
-        8,
-    )  # its own BERT, without the code
+    assert SentenceEncoder.from_pretrained(folder).encode(CORPUS[0]).shape == (8,)  # its own BERT, without the code
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "evil"}))
     with pytest.raises(CheckpointError, match="cannot be opened as an encoder"):
         SentenceEncoder.from_pretrained(folder)
@@ -356,15 +340,7 @@ def stsb(tmp_path):
         for split, rows in STS_PAIRS["STS-B"].items():
             sentences = make_sentences(40)
             lines = [
-                [
-                    "main",
-                    "file",
-                    "2012",
-                    str(row),
-                    f"{row % 51 / 10}",
-                    sentences[row % 40],
-                    sentences[row % 39],
-                ]
+                ["main", "file", "2012", str(row), f"{row % 51 / 10}", sentences[row % 40], sentences[row % 39]]
                 for row in range(rows)
             ]
             lines[0] = list(fields) or lines[0]
@@ -375,9 +351,7 @@ def stsb(tmp_path):
 
 
 def test_sts_files_whose_columns_shifted_or_whose_scores_cannot_be_are_refused(stsb):
-    with pytest.raises(
-        DataError, match=r"sts-test\.csv, line 1: the score 17 is not between 0 and 5; are the col"
-    ):
+    with pytest.raises(DataError, match=r"sts-test\.csv, line 1: the score 17 is not between 0 and 5; are the col"):
         load_sts("STS-B", stsb("main", "file", "2012", "5.0", "17", "a cat", "a dog"))
     with pytest.raises(DataError, match="the score 'a cat' is not a number"):
         load_sts("STS-B", stsb("file", "2012", "17", "5.0", "a cat", "a dog", "a dog"))

@@ -5,23 +5,13 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from transformers import (
-    BertConfig,
-    BertModel,
-    BertTokenizer,
-    RobertaConfig,
-    RobertaModel,
-    RobertaTokenizer,
-)
+from transformers import BertConfig, BertModel, BertTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
 
 from cselab.encoder import SentenceEncoder
 
 FAMILIES = ("bert", "roberta")
 CASED = ("switch_case",)  # methods that ask for a model with case, which of the two families RoBERTa is
-PROMPTS = {
-    "bert": "this sentence : {sentence} means [MASK] .",
-    "roberta": "this sentence : {sentence} means<mask> .",
-}
+PROMPTS = {"bert": "this sentence : {sentence} means [MASK] .", "roberta": "this sentence : {sentence} means<mask> ."}
 WORDS = (
     "the a this cat dog bird house river train child teacher sees likes follows paints old small red quiet "
     "quickly today never in near under sentence means : ."
@@ -65,9 +55,7 @@ def _byte_pairs() -> tuple[dict[str, int], list[tuple[str, str]]]:
 
     learner = ByteLevelBPETokenizer()
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    learner.train_from_iterator(
-        [" ".join(WORDS)] * 3, vocab_size=320, special_tokens=special, show_progress=False
-    )
+    learner.train_from_iterator([" ".join(WORDS)] * 3, vocab_size=320, special_tokens=special, show_progress=False)
     model = json.loads(learner.to_str())["model"]
     return model["vocab"], [tuple(merge) for merge in model["merges"]]
 
@@ -77,16 +65,7 @@ def make_tokenizer(family: str = "bert"):
     if family == "roberta":
         vocabulary, merges = _byte_pairs()
         return RobertaTokenizer(vocab=dict(vocabulary), merges=list(merges), model_max_length=LONGEST)
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *WORDS,
-        *LETTERS[1:],
-        *(f"##{x}" for x in LETTERS),
-    ]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *LETTERS[1:], *(f"##{x}" for x in LETTERS)]
     return BertTokenizer(vocab={piece: row for row, piece in enumerate(pieces)}, model_max_length=LONGEST)
 
 
@@ -124,9 +103,7 @@ def make_backbone(
         return make_model(config, add_pooling_layer=pooler).eval()
 
 
-def make_encoder(
-    family: str = "bert", *, pooling: str = "mean", name: str = "tiny", **backbone
-) -> SentenceEncoder:
+def make_encoder(family: str = "bert", *, pooling: str = "mean", name: str = "tiny", **backbone) -> SentenceEncoder:
     """A `SentenceEncoder` on a tiny backbone; a prompt belongs to the pooling "mask"."""
     template = PROMPTS[family] if pooling == "mask" else None
     return SentenceEncoder(

@@ -5,9 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 
-def cut_features(
-    embeds: Float[Tensor, "n t d"], share: float, generator: torch.Generator
-) -> Float[Tensor, "n t d"]:
+def cut_features(embeds: Float[Tensor, "n t d"], share: float, generator: torch.Generator) -> Float[Tensor, "n t d"]:
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
 
     Args:

@@ -32,10 +32,7 @@ def repeat_subwords(
     ranks = torch.rand(inner.shape, generator=generator).masked_fill(~inner, 2).argsort(1).argsort(1)
     times = 1 + (inner & (ranks < count[:, None])).long()
     seen = tokens["attention_mask"].bool().cpu()
-    kept = [
-        torch.arange(len(row))[row].repeat_interleave(more[row])
-        for row, more in zip(seen, times, strict=True)
-    ]
+    kept = [torch.arange(len(row))[row].repeat_interleave(more[row]) for row, more in zip(seen, times, strict=True)]
     filler = {"input_ids": padding}
     return {
         name: pad_sequence(

@@ -8,9 +8,7 @@ from torch import Tensor
 from cselab.augmentations.inner import inner_tokens
 
 
-def shuffle_positions(
-    tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0
-) -> dict[str, Tensor]:
+def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0) -> dict[str, Tensor]:
     """The tokens with `position_ids` in which those of each sentence's own tokens are permuted.
 
     The order of the tokens themselves does not change: to a transformer, which sees order through positions alone,

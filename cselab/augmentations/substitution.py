@@ -26,9 +26,7 @@ class Substitution:
     """
 
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
-        self.table = {
-            word.lower(): [other for other in others if other != word] for word, others in table.items()
-        }
+        self.table = {word.lower(): [other for other in others if other != word] for word, others in table.items()}
         self.table = {word: others for word, others in self.table.items() if others}
         self.longest = max((len(WORD.findall(word)) for word in self.table), default=1)
 

@@ -93,9 +93,7 @@ class Labelled:
         if len(self.sentences) != len(self.labels):
             raise ValueError(f"{self.name}: {len(self.sentences)} sentences for {len(self.labels)} labels")
         if self.sentences2 and len(self.sentences2) != len(self.labels):
-            raise ValueError(
-                f"{self.name}: {len(self.sentences2)} second sentences for {len(self.labels)} labels"
-            )
+            raise ValueError(f"{self.name}: {len(self.sentences2)} second sentences for {len(self.labels)} labels")
         strays = set(self.labels) - set(range(len(self.classes)))
         if strays:
             raise ValueError(
@@ -114,9 +112,7 @@ class Labelled:
     def hash(self) -> str:
         """sha256 over sentences and labels in their order: the same rows, the same hash."""
         digest = hashlib.sha256()
-        for first, second, label in zip(
-            self.sentences, self.sentences2 or [""] * len(self), self.labels, strict=True
-        ):
+        for first, second, label in zip(self.sentences, self.sentences2 or [""] * len(self), self.labels, strict=True):
             digest.update(f"{first}\t{second}\t{label}\n".encode())
         return digest.hexdigest()
 
@@ -175,9 +171,7 @@ def _one_split(path: Path, task: str) -> list[Row]:
     if task == "MRPC":
         _, header = next(lines, (1, ""))
         if not header.startswith("Quality"):
-            raise DataError(
-                f"{path}, line 1: a header that starts with 'Quality' was expected, not {header[:40]!r}"
-            )
+            raise DataError(f"{path}, line 1: a header that starts with 'Quality' was expected, not {header[:40]!r}")
     return [row_from(line, f"{path}, line {number}") for number, line in lines]
 
 
@@ -198,9 +192,7 @@ def _trec_row(line: str, place: str) -> Row:
 def _mrpc_row(line: str, place: str) -> Row:
     fields = line.split("\t")
     if len(fields) != 5:
-        raise DataError(
-            f"{place}: {len(fields)} tab-separated fields, 5 expected (quality, two ids, two sentences)"
-        )
+        raise DataError(f"{place}: {len(fields)} tab-separated fields, 5 expected (quality, two ids, two sentences)")
     return _tokens(fields[3]), _tokens(fields[4]), _label(fields[0], ("0", "1"), place)
 
 
@@ -231,7 +223,5 @@ def _checked(rows: list[Row], part: str, path: Path) -> str:
     """The provenance of a file, or an error that names it."""
     if (part, len(rows)) in KNOWN_DAMAGE:
         expected = published_parts()[part]["rows"]
-        raise DataError(
-            f"{path}: {len(rows)} rows found, {expected} expected; {KNOWN_DAMAGE[part, len(rows)]}"
-        )
+        raise DataError(f"{path}: {len(rows)} rows found, {expected} expected; {KNOWN_DAMAGE[part, len(rows)]}")
     return check_published(rows, published_parts()[part], path)

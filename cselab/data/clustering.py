@@ -76,8 +76,7 @@ def clustering_file(task: str, root: str | Path | None = None) -> Path:
     root = data_root() if root is None else Path(root)
     if root is None:
         raise MissingFile(
-            "no data folder: give one (`data=`, `--data DIR`) or set CSELAB_DATA to a folder that holds "
-            f"{FILES[task]}"
+            f"no data folder: give one (`data=`, `--data DIR`) or set CSELAB_DATA to a folder that holds {FILES[task]}"
         )
     for folder in (root, root / "clustering"):
         if folder.is_dir():

@@ -48,9 +48,7 @@ def _triples(path: Path) -> Iterator[str]:
         for fields in reader:
             texts = [" ".join(field.split()) for field in fields]
             if len(texts) != len(NLI_COLUMNS) or not all(texts):
-                raise DataError(
-                    f"{path}, line {reader.line_num}: three texts were expected, not {fields!r:.80}"
-                )
+                raise DataError(f"{path}, line {reader.line_num}: three texts were expected, not {fields!r:.80}")
             yield "\t".join(texts)
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: {error}") from None
@@ -82,9 +80,7 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
     if place.exists():
         found = sum(1 for _ in read_lines(place)) - header
         if found != corpus.rows:
-            raise DataError(
-                f"{place} is there with {found:,} rows, not {corpus.rows:,}: move it away to fetch {name}"
-            )
+            raise DataError(f"{place} is there with {found:,} rows, not {corpus.rows:,}: move it away to fetch {name}")
         return place, False
     published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
     folder.mkdir(parents=True, exist_ok=True)

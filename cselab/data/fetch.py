@@ -35,16 +35,7 @@ from cselab.data.clustering import CLUSTERING_TASKS
 from cselab.data.files import DataError, MissingFile, read_lines
 from cselab.data.published import PROVENANCES, describe
 from cselab.data.root import data_root, senteval_folder
-from cselab.data.sts import (
-    FILE_SPLITS,
-    ONE_FILE,
-    STS_PAIRS,
-    STS_TASKS,
-    SUBSETS,
-    Rows,
-    load_sts,
-    published_parts,
-)
+from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, Rows, load_sts, published_parts
 
 ARCHIVE = ("princeton-nlp/datasets-for-simcse", "e145e8bb659b2aa2669f32ef79cb4cdef6c58fef", "senteval.tar")
 """Repository, commit and file."""
@@ -256,9 +247,7 @@ def _from_archive(task: str) -> dict[str, bytes]:
                     content = archive.extractfile(member)
                     files[name] = content.read() if content is not None else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        raise DataError(
-            f"{path}: cannot be unpacked ({error}); delete it and run the command again"
-        ) from None
+        raise DataError(f"{path}: cannot be unpacked ({error}); delete it and run the command again") from None
     missing = [name for name in wanted if name not in files]
     if missing:
         raise DataError(f"{ARCHIVE[2]} of {ARCHIVE[0]} does not hold {', '.join(missing)}")
@@ -268,10 +257,7 @@ def _from_archive(task: str) -> dict[str, bytes]:
 def _from_mteb(task: str) -> dict[str, bytes]:
     """The files of an STS set, made from one file of rows a split."""
     repository, revision = MTEB[task]
-    splits = {
-        split: _rows(download(repository, revision, MTEB_FILES[split]), repository)
-        for split in STS_PAIRS[task]
-    }
+    splits = {split: _rows(download(repository, revision, MTEB_FILES[split]), repository) for split in STS_PAIRS[task]}
     if task in ONE_FILE:
         return {
             name: _lines(

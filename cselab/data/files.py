@@ -52,9 +52,7 @@ def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:
             f"{path}, line {number}: byte 0x{byte:02x} is not {encoding}; save the file as {encoding}"
         ) from None
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise DataError(
-            f"{path}: cannot be unpacked after line {number} ({error}); is it complete?"
-        ) from None
+        raise DataError(f"{path}: cannot be unpacked after line {number} ({error}); is it complete?") from None
 
 
 def read_sentences(path: str | Path) -> Iterator[str]:

@@ -51,6 +51,4 @@ def senteval_folder(root: str | Path | None = None) -> Path:
     for place in BENEATH:
         if any((root / place / name).is_dir() for name in SENTEVAL_FOLDERS):
             return root / place
-    raise MissingFile(
-        f"{root} holds no SentEval data: none of {', '.join(SENTEVAL_FOLDERS)} in it or beneath it"
-    )
+    raise MissingFile(f"{root} holds no SentEval data: none of {', '.join(SENTEVAL_FOLDERS)} in it or beneath it")

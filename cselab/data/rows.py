@@ -69,9 +69,7 @@ def check_sentences(sentences: Iterable[str]) -> list[str]:
         raise ValueError("sentences is empty: give at least one sentence")
     for index, sentence in enumerate(sentences):
         if not isinstance(sentence, str):
-            raise TypeError(
-                f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string"
-            )
+            raise TypeError(f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string")
         if not sentence.strip():
             raise ValueError(f"sentences[{index}] is an empty string: leave it out")
     return sentences

@@ -119,9 +119,7 @@ def _one_file(folder: Path, task: str, split: str) -> tuple[Rows, Path]:
     for number, line in enumerate(read_lines(path), start=1):
         if number == 1 and header:
             if not line.startswith(header):
-                raise DataError(
-                    f"{path}, line 1: a header that starts with {header!r} was expected, not {line[:40]!r}"
-                )
+                raise DataError(f"{path}, line 1: a header that starts with {header!r} was expected, not {line[:40]!r}")
         else:
             rows.append(_row(line.split("\t"), columns, f"{path}, line {number}"))
     return rows, path

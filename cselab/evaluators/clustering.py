@@ -78,10 +78,7 @@ class ClusteringTask:
         accuracies = [100 * float(run.mean()) for run in right]
         low, high = runs_interval(right)
         records = [
-            replace(
-                self._over_seeds("accuracy", accuracies),
-                interval=(100 * low, 100 * high),
-            ),
+            replace(self._over_seeds("accuracy", accuracies), interval=(100 * low, 100 * high)),
             self._over_seeds("nmi", [normalized_mutual_information(clusters, labels) for clusters in runs]),
             self._over_seeds("v_measure", [v_measure(clusters, labels) for clusters in runs]),
         ]

@@ -17,9 +17,7 @@ class Predictions(Protocol):
     outcomes: dict[str, Outcome]
 
 
-def compare(
-    first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0
-) -> list[Comparison]:
+def compare(first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0) -> list[Comparison]:
     """Two encoders on every task for which both have predictions: second minus first.
 
     A paired bootstrap for each STS task; for each transfer task, by accuracy, and McNemar's test beside it.

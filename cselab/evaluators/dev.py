@@ -67,9 +67,7 @@ class PairsEvaluator:
         outcome = StsTask(self.pairs, self.pairs.name).outcome(encoded)
         numbers = {
             "score": 100 * outcome.score(),
-            "alignment": geometry.alignment(
-                encoded(self.positives.sentences1), encoded(self.positives.sentences2)
-            ),
+            "alignment": geometry.alignment(encoded(self.positives.sentences1), encoded(self.positives.sentences2)),
             **shape_of(encoded(self.pairs.sentences)),
         }
         return DevScores(numbers, {self.pairs.name: outcome})
@@ -120,9 +118,7 @@ class UnlabelledEvaluator:
     def __init__(self, sentences: Sequence[str], drop: float = 0.5, seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(sentences))
         if len(self.sentences) < 2:
-            raise ValueError(
-                f"{len(self.sentences)} different sentences; at least two are needed to tell apart"
-            )
+            raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed to tell apart")
         if not 0 < drop < 1:
             raise ValueError(f"drop must be between 0 and 1, got {drop}")
         generator = random.Random(seed)

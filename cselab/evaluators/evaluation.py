@@ -103,9 +103,7 @@ def _collect(
     return Collected(collected, missing)
 
 
-def _encoded(
-    encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None
-) -> Encoded | Scorer:
+def _encoded(encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None) -> Encoded | Scorer:
     if hasattr(encoder, "encode"):
         return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache)
     if callable(encoder):

@@ -100,14 +100,10 @@ class Outcome:
         """The score between -1 and 1; see `cselab.measures.significance.score`."""
         return significance.score(self.predicted, self.gold, self.metric(metric), self.strata)
 
-    def interval(
-        self, metric: str | None = None, resamples: int = RESAMPLES, seed: int = 0
-    ) -> tuple[float, float]:
+    def interval(self, metric: str | None = None, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
         """Its 95 % bootstrap interval."""
         metric = self.metric(metric)
-        return significance.bootstrap_interval(
-            self.predicted, self.gold, metric, self.strata, resamples, seed
-        )
+        return significance.bootstrap_interval(self.predicted, self.gold, metric, self.strata, resamples, seed)
 
 
 class Measured(NamedTuple):
@@ -136,9 +132,7 @@ class Scores:
     @property
     def scores(self) -> dict[str, float]:
         """Score by task name; a task that did not run or failed is not in it."""
-        return {
-            record.key: record.value for record in self.records if record.key and record.value is not None
-        }
+        return {record.key: record.value for record in self.records if record.key and record.value is not None}
 
     @property
     def failures(self) -> dict[str, str]:
@@ -230,9 +224,7 @@ class Scores:
 def _row(record: Record) -> tuple[str, ...]:
     digits = 2 if abs(record.value or 0.0) >= 10 else 3
     shown = "failed" if record.value is None else f"{record.value:.{digits}f}"
-    interval = (
-        f"{record.interval[0]:.{digits}f} to {record.interval[1]:.{digits}f}" if record.interval else ""
-    )
+    interval = f"{record.interval[0]:.{digits}f} to {record.interval[1]:.{digits}f}" if record.interval else ""
     how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
     return record.key, record.split, str(record.rows), record.metric, shown, interval, how
 

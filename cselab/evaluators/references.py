@@ -201,10 +201,7 @@ def fitted(
 
 
 def named_encoder(
-    name: str,
-    pooling: str | None = None,
-    representation: Any = None,
-    device: str | torch.device | None = None,
+    name: str, pooling: str | None = None, representation: Any = None, device: str | torch.device | None = None
 ) -> Encoder | PairScorer:
     """What `evaluate` can score, by the name it has on the command line.
 
@@ -225,9 +222,7 @@ def named_encoder(
         return word_overlap
     if name == "random":
         return RandomEncoder()
-    return SentenceEncoder.from_pretrained(
-        name, pooling=pooling, representation=representation, device=device
-    )
+    return SentenceEncoder.from_pretrained(name, pooling=pooling, representation=representation, device=device)
 
 
 def with_references(

@@ -68,9 +68,7 @@ class StsTask:
         Raises:
             DegenerateEmbeddings: vectors that cannot be scored, or similarities that are all the same.
         """
-        predicted = np.asarray(
-            encoded.similarities(self.pairs.sentences1, self.pairs.sentences2), dtype=np.float64
-        )
+        predicted = np.asarray(encoded.similarities(self.pairs.sentences1, self.pairs.sentences2), dtype=np.float64)
         outcome = Outcome(
             predicted,
             np.asarray(self.pairs.scores),
@@ -126,9 +124,7 @@ def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, f
     [0.75, 0.25]
     """
     if aggregation not in AGGREGATIONS:
-        raise ValueError(
-            f"unknown aggregation {aggregation!r}; the aggregations are: {', '.join(AGGREGATIONS)}"
-        )
+        raise ValueError(f"unknown aggregation {aggregation!r}; the aggregations are: {', '.join(AGGREGATIONS)}")
     if aggregation == "all":
         return [(np.arange(len(subsets)), 1.0)]
     groups = [np.flatnonzero(np.array(subsets) == subset) for subset in dict.fromkeys(subsets)]

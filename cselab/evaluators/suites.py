@@ -12,8 +12,7 @@ from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 
 SUITES: dict[str, Any] = {
-    suite.name: suite
-    for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
+    suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
 }
 """The suites by name; registering a class here is enough for `evaluate`, the command line and the tables to find it.
 

@@ -19,12 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cselab.data import MissingFile
-from cselab.data.classification import (
-    CLASSIFICATION_ROWS,
-    CLASSIFICATION_TASKS,
-    Labelled,
-    load_classification,
-)
+from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
 from cselab.data.published import PROVENANCES
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import Collected, Source, folder
@@ -61,9 +56,7 @@ PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
         Protocol("senteval", 10, WEIGHT_DECAYS, MinibatchProbes("Adam", 1e-3, 64, tenacity=5, epoch_size=4)),
-        Protocol(
-            "senteval-fast", 5, WEIGHT_DECAYS, MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2)
-        ),
+        Protocol("senteval-fast", 5, WEIGHT_DECAYS, MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2)),
         Protocol("lbfgs", 5, (4.0, 2.0, 1.0, 0.5, 0.25, 0.125), ConvergedProbes()),
     )
 }
@@ -135,10 +128,7 @@ def trials_of(y: Int[np.ndarray, " n"], sizes: dict[str, int], k: int) -> list[T
         (train, test), dev = outer[0], rows[sizes["train"] : len(y) - sizes["test"]]
         return [Trial([Fold(train, dev, test)], None)]
     return [
-        Trial(
-            [Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(train, y[train], k)],
-            Fold(train, None, test),
-        )
+        Trial([Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(train, y[train], k)], Fold(train, None, test))
         for train, test in outer
     ]
 
@@ -171,9 +161,7 @@ def transfer(
         penalties = tuple(protocol.penalties[c] for c in chosen)
         if final:
             each = np.array(penalties)[:, None]
-            found = [
-                one[0] for one in protocol.probes.fit(x, y, classes, final, each, progress.update).predicted
-            ]
+            found = [one[0] for one in protocol.probes.fit(x, y, classes, final, each, progress.update).predicted]
         else:
             found = [one[c] for one, c in zip(searched.predicted, chosen, strict=True)]
     tests = [fold.test for fold in final or search]
@@ -208,9 +196,7 @@ def stratified_folds(
     from sklearn.model_selection import StratifiedKFold
 
     if np.bincount(labels).min() < k:
-        raise ValueError(
-            f"{k} folds need at least {k} rows of each class; the rarest has {np.bincount(labels).min()}"
-        )
+        raise ValueError(f"{k} folds need at least {k} rows of each class; the rarest has {np.bincount(labels).min()}")
     splits = StratifiedKFold(k, shuffle=True, random_state=SEED).split(labels, labels)
     return [(rows[train], rows[test]) for train, test in splits]
 
@@ -258,9 +244,7 @@ class TransferTask:
         transferred = transfer(x, y, sizes, len(self.tested.classes), self.protocol, self.name)
         gold = np.array(self.tested.labels)
         right = int((transferred.predicted == gold).sum())
-        accuracy = replace(
-            self.outline()[0], value=transferred.accuracy, interval=share_interval(right, len(gold))
-        )
+        accuracy = replace(self.outline()[0], value=transferred.accuracy, interval=share_interval(right, len(gold)))
         choosing = self.splits.get("dev") or self.splits.get("train") or self.tested
         how = "dev" if "dev" in self.splits else "cross-validation"
         dev = replace(self._record("accuracy", choosing), split=how, value=transferred.dev_accuracy)
@@ -332,9 +316,7 @@ class Transfer:
         missing: dict[str, str] = {}
         for task in self.tasks if tasks is None else tasks:
             try:
-                splits = {
-                    split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]
-                }
+                splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
             except MissingFile as reason:
                 if tasks is not None:
                     raise

@@ -43,9 +43,7 @@ class Encoded:
 
     similarity = "cosine"
 
-    def __init__(
-        self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None
-    ) -> None:
+    def __init__(self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None) -> None:
         self.index = {sentence: row for row, sentence in enumerate(sentences)}
         self.vectors, self.truncated = vectors, truncated
 
@@ -70,9 +68,7 @@ class Encoded:
         both = self([*first, *second])
         length = np.linalg.norm(both, axis=1, keepdims=True)
         if not length.all():
-            raise DegenerateEmbeddings(
-                f"{int((length == 0).sum())} embeddings are zero vectors, without a cosine"
-            )
+            raise DegenerateEmbeddings(f"{int((length == 0).sum())} embeddings are zero vectors, without a cosine")
         unit = (both / length).astype(np.float64)
         return (unit[: len(first)] * unit[len(first) :]).sum(axis=1)
 

@@ -63,8 +63,7 @@ def world_topics() -> Labelled:
 LOADERS: dict[str, Callable[[str], Pairs]] = {"World-STS": world_sts, "Classroom-STS": classroom_sts}
 
 KINDS = {
-    f"World-{kind.capitalize()}": kind
-    for kind in ("topic", "sentiment", "question", "subjectivity", "paraphrase")
+    f"World-{kind.capitalize()}": kind for kind in ("topic", "sentiment", "question", "subjectivity", "paraphrase")
 }
 
 

@@ -37,9 +37,7 @@ def dev_evaluator(
     if choice == "corpus":
         held_out = min(HELD_OUT, len(sentences) // 10)
         if held_out < 20:
-            raise ValueError(
-                f"the corpus has {len(sentences)} sentences, too few to hold some out: use --dev world"
-            )
+            raise ValueError(f"the corpus has {len(sentences)} sentences, too few to hold some out: use --dev world")
         kept = [row if isinstance(row, str) else row[0] for row in sentences[-held_out:]]
         unseen = set(sentences[-held_out:])
         rest = [sentence for sentence in sentences[:-held_out] if sentence not in unseen]

@@ -22,11 +22,7 @@ def examine() -> list[Finding]:
     from cselab.training import faster_in_bf16
 
     cuda = torch.cuda.is_available()
-    missing = [
-        name
-        for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget")
-        if not find_spec(name)
-    ]
+    missing = [name for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget") if not find_spec(name)]
     return [
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads on {os.cpu_count()} cores"),
@@ -41,9 +37,7 @@ def examine() -> list[Finding]:
         ),
         Finding(
             "profiles",
-            "smoke, classroom, paper"
-            if cuda
-            else "smoke and classroom (the paper profile wants a CUDA device)",
+            "smoke, classroom, paper" if cuda else "smoke and classroom (the paper profile wants a CUDA device)",
         ),
     ]
 

@@ -159,9 +159,7 @@ def diagnose(answer: object, stages: Sequence[Stage | Example]) -> Verdict:
         except (_NothingReturned, NotImplementedError) as error:
             if not lines and getattr(error, "given", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
-            finding = (
-                "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
-            )
+            finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
         except Exception as error:
             finding = stage.after_error(tried, error)
         if finding:
@@ -208,11 +206,7 @@ def _shown(numbers: Any) -> str:
         return f"{float(numbers):.4g}"
     inside = ", ".join(f"{number:.4g}" for number in numbers.ravel()[:6])
     dots = ", ..." if numbers.size > 6 else ""
-    return (
-        f"{numbers.size} numbers [{inside}{dots}]"
-        if numbers.ndim == 1
-        else f"an array of shape {numbers.shape}"
-    )
+    return f"{numbers.size} numbers [{inside}{dots}]" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
 
 
 def _kind_of(value: object) -> str:

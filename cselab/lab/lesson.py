@@ -105,10 +105,7 @@ class Lesson:
     def _baseline(self) -> dict[str, dict]:
         from cselab.lab.notebook_folder import bundled_notebooks
 
-        for folder in (
-            Path("recorded"),
-            bundled_notebooks() / "recorded",
-        ):  # a notebook runs in its own folder
+        for folder in (Path("recorded"), bundled_notebooks() / "recorded"):  # a notebook runs in its own folder
             if found := read_baseline(baseline_path(folder, self.name, self.profile)):
                 return {entry["name"]: entry for entry in found["records"]}
         return {}

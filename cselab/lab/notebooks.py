@@ -152,9 +152,7 @@ def run_notebooks(
         _tell(result, echo)
         results.append(result)
         entries = [one.as_json() for one in results]
-        (output / "records.json").write_text(
-            json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        (output / "records.json").write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return results
 
 
@@ -202,9 +200,7 @@ def _ran_as_it_is(result: NotebookResult) -> bool:
     return last.get("state") == result.state
 
 
-def _run(
-    path: Path, result: NotebookResult, folder: Path, timeout: float | None, tell: Callable[[str], None]
-) -> None:
+def _run(path: Path, result: NotebookResult, folder: Path, timeout: float | None, tell: Callable[[str], None]) -> None:
     from cselab.lab.page import write_page
 
     result.executed.parent.mkdir(parents=True, exist_ok=True)
@@ -222,18 +218,12 @@ def _run(
 def _collect(result: NotebookResult) -> None:
     executed = nbformat.read(result.executed, as_version=4)
     outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
-    result.records = [
-        dict(output["data"][MIME_TYPE]) for output in outputs if MIME_TYPE in output.get("data", {})
-    ]
+    result.records = [dict(output["data"][MIME_TYPE]) for output in outputs if MIME_TYPE in output.get("data", {})]
     names = [entry["name"] for entry in result.records]
-    result.failures += [
-        f"{name!r} is recorded twice" for name in sorted({n for n in names if names.count(n) > 1})
-    ]
+    result.failures += [f"{name!r} is recorded twice" for name in sorted({n for n in names if names.count(n) > 1})]
 
 
-def _compare(
-    result: NotebookResult, overrides: Mapping[str, object], baselines: Path, require_baseline: bool
-) -> None:
+def _compare(result: NotebookResult, overrides: Mapping[str, object], baselines: Path, require_baseline: bool) -> None:
     path = baseline_path(baselines, result.name, result.profile)
     if overrides:
         result.notes.append(f"not compared with a baseline: {', '.join(overrides)} overridden")

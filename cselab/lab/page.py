@@ -75,9 +75,7 @@ class _OutsideFinder(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.inside = tag
-        loading = {"src", "srcset", "poster", "data"} | (
-            {"href"} if tag in ("link", "image", "use") else set()
-        )
+        loading = {"src", "srcset", "poster", "data"} | ({"href"} if tag in ("link", "image", "use") else set())
         for name, value in attributes:
             if name in loading and self.ADDRESS.match(value or ""):
                 self.found.append(value)
@@ -164,9 +162,7 @@ def _exporter() -> Any:
             )
             return MarkdownWithMath(renderer=renderer).render(source)
 
-    exporter = PageExporter(
-        extra_template_basedirs=[str(Path(__file__).parent)], template_name="page_template"
-    )
+    exporter = PageExporter(extra_template_basedirs=[str(Path(__file__).parent)], template_name="page_template")
     exporter.config.NbConvertBase.display_data_priority = [
         "text/html", "text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"
     ]  # fmt: skip
@@ -184,9 +180,7 @@ def mathml(latex: str, display: str) -> str:
     from latex2mathml.converter import convert
 
     try:
-        converted = convert(
-            latex.replace("{aligned}", "{split}"), display=display
-        )  # it knows only the latter
+        converted = convert(latex.replace("{aligned}", "{split}"), display=display)  # it knows only the latter
     except Exception:  # the library's errors share no class of their own
         converted = "\\"
     if "\\" in converted:  # a command that it does not know is left in the text

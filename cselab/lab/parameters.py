@@ -29,9 +29,7 @@ def parameters_of(notebook: NotebookNode, name: str) -> dict[str, object]:
     return {parameter.name: _default(name, parameter.name, parameter.default) for parameter in found}
 
 
-def typed_parameters(
-    name: str, defaults: Mapping[str, object], overrides: Mapping[str, object]
-) -> dict[str, object]:
+def typed_parameters(name: str, defaults: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, object]:
     """The overrides, each as the type of its default: `"200"` becomes 200 where the default is an int.
 
     A list is written `a,b,c` or `[a, b, c]`. A parameter whose default is None takes any plain value.
@@ -52,8 +50,7 @@ def typed_parameters(
             values[parameter] = _as_type_of(default, value)
         except ValueError:
             raise ValueError(
-                f"{name}: parameter {parameter!r} takes {_kind(default)} (its default is {default!r}); "
-                f"got {value!r}."
+                f"{name}: parameter {parameter!r} takes {_kind(default)} (its default is {default!r}); got {value!r}."
             ) from None
     return values
 
@@ -75,9 +72,7 @@ def _default(name: str, parameter: str, expression: str) -> object:
 def _kind(default: object) -> str:
     if isinstance(default, list):
         return f"a list of {_kind(_typical(default)).split()[-1]}"
-    return {bool: "true or false", int: "an int", float: "a float", str: "a str"}.get(
-        type(default), "a value"
-    )
+    return {bool: "true or false", int: "an int", float: "a float", str: "a str"}.get(type(default), "a value")
 
 
 def _typical(items: list) -> object:

@@ -99,9 +99,7 @@ class Batch:
     token_type_ids: Tensor
     masked: Tensor  # flat positions of the masked tokens
     labels: Tensor  # the tokens that stood there
-    is_next: (
-        Tensor  # per row: 1 true continuation, 0 random (BERT numbers them the other way), -100 one passage
-    )
+    is_next: Tensor  # per row: 1 true continuation, 0 random (BERT numbers them the other way), -100 one passage
 
 
 def make_batch(
@@ -189,9 +187,7 @@ def new_model(
 
 def pretraining_losses(model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
     """(masked-token cross-entropy, next-passage cross-entropy), in nats; logits at masked positions only."""
-    hidden, pooled = model.bert(
-        input_ids=batch.input_ids, token_type_ids=batch.token_type_ids, return_dict=False
-    )
+    hidden, pooled = model.bert(input_ids=batch.input_ids, token_type_ids=batch.token_type_ids, return_dict=False)
     at_masked = hidden.flatten(0, 1)[batch.masked]
     logits, next_logits = model.cls.predictions(at_masked), model.cls.seq_relationship(pooled)
     words = F.cross_entropy(logits.float(), batch.labels)
@@ -284,9 +280,7 @@ def pretrain(
 def _resumed(loop: ResumableLoop, config: PretrainConfig) -> Literal["fp32", "bf16"]:
     """Bring the loop to its checkpoint; the precision that the run began in."""
     before, now = load_checkpoint(loop.checkpoint)[1]["config"], asdict(config)
-    other = [
-        f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
-    ]
+    other = [f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]]
     if other:
         raise ValueError(
             f"{loop.checkpoint.parent} holds a run with other settings ({', '.join(other)}): choose another output"
@@ -386,9 +380,7 @@ def pretrain_from_files(
         run = folder.claim(identity)
         if run["finished"]:
             return folder.path
-        prepared = (
-            folder.path / f"prepared-{_digest(identity['corpora'], identity['tokenizer'], config.vocabulary)}"
-        )
+        prepared = folder.path / f"prepared-{_digest(identity['corpora'], identity['tokenizer'], config.vocabulary)}"
         prepared.mkdir(exist_ok=True)
         opened = prepared_tokenizer(prepared, files, config.vocabulary, tokenizer)
         corpora = [
@@ -396,9 +388,7 @@ def pretrain_from_files(
             for number, file in enumerate(files)
         ]
         tokens = (
-            token_vectors(opened, tokens_from, config.width, token_counts(opened, corpora))
-            if tokens_from
-            else None
+            token_vectors(opened, tokens_from, config.width, token_counts(opened, corpora)) if tokens_from else None
         )
         pretrain(opened, corpora, config, folder.path, tokens=tokens)
         folder.write(run | {"finished": True, "versions": versions()})

@@ -57,6 +57,4 @@ def _plain(name: str, value: object) -> bool | int | float | str:
         if not math.isfinite(value):
             raise ValueError(f"record({name!r}): the value is {value}; a failed measurement is not a result.")
         return float(value)
-    raise TypeError(
-        f"record({name!r}): the value must be one number, bool or str; got {type(value).__name__}."
-    )
+    raise TypeError(f"record({name!r}): the value must be one number, bool or str; got {type(value).__name__}.")

@@ -52,10 +52,7 @@ class Comparison:
             return f"{self.name!r} is not in the baseline"
         if self.now is None:
             return f"{self.name!r} is in the baseline but was not recorded"
-        return (
-            f"{self.name!r} is {shown(self.now)}, the baseline {shown(self.recorded)} "
-            f"(tolerance {self.tolerance:g})"
-        )
+        return f"{self.name!r} is {shown(self.now)}, the baseline {shown(self.recorded)} (tolerance {self.tolerance:g})"
 
     def row(self) -> dict[str, str]:
         """The line of a table: recorded, now, difference, tolerance, ok."""
@@ -84,9 +81,7 @@ def compare(records: Sequence[Mapping], baseline: Mapping) -> list[Comparison]:
         for name, entry in measured.items()
     ]
     vanished = [entry for name, entry in expected.items() if name not in measured]
-    return found + [
-        Comparison(entry["name"], entry["value"], None, entry.get("tolerance", 0.0)) for entry in vanished
-    ]
+    return found + [Comparison(entry["name"], entry["value"], None, entry.get("tolerance", 0.0)) for entry in vanished]
 
 
 def read_baseline(path: Path) -> dict | None:

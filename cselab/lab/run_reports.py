@@ -34,12 +34,7 @@ def comparison_lines(result: NotebookResult) -> list[str]:
 
 def write_summary(results: Sequence[NotebookResult], file: Path) -> None:
     """A page in Markdown: each notebook's verdict, the numbers that disagree, all numbers folded."""
-    rows = [
-        "# Notebooks",
-        "",
-        "| notebook | profile | verdict | seconds | numbers |",
-        "|---|---|---|---:|---|",
-    ]
+    rows = ["# Notebooks", "", "| notebook | profile | verdict | seconds | numbers |", "|---|---|---|---:|---|"]
     for result in results:
         numbers = within_tolerance(result) if result.comparisons else f"{len(result.records)}, not compared"
         verdict = "passed" if result.passed else "**failed**"

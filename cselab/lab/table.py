@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 FORMS = ("text", "markdown", "latex", "csv", "html")
 
 
-def table(
-    rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int = 2, form: str = "text"
-) -> str:
+def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int = 2, form: str = "text") -> str:
     """A line for each row, a column for each name in any of them; what a row does not have stays blank.
 
     >>> print(table({"plain": {"STS-B": 47.03}, "SimCSE": {"STS-B": 51.5, "SICK-R": 55.25}}))

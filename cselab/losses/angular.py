@@ -11,9 +11,7 @@ from cselab.losses.inputs import as_views, require_positive
 from cselab.losses.result import Loss
 
 
-def arc_con(
-    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float, margin: float
-) -> Loss:
+def arc_con(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float, margin: float) -> Loss:
     """InfoNCE in which a positive pair counts as if its angle were larger by a margin.
 
         l_i = -log( exp(p_i) / (exp(p_i) + sum_{j != i} exp(cos(a_ij) / t)) ),   p_i = cos(a_ii + margin) / t
@@ -56,9 +54,7 @@ def arc_con(
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
     if not 0 <= margin < pi:
-        raise ValueError(
-            f"margin is {margin!r}; it is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)"
-        )
+        raise ValueError(f"margin is {margin!r}; it is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)")
 
     cosines = cosine_matrix(anchor, positive)
     unit1, unit2 = F.normalize(anchor, dim=1), F.normalize(positive, dim=1)

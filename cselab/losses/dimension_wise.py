@@ -135,12 +135,7 @@ def barlow_twins(
     correlation = cross_correlation(anchor, positive)
     diagonal = correlation.diagonal()
     off_diagonal = correlation.diagonal_scatter(torch.zeros_like(diagonal))
-    return Loss(
-        {
-            "invariance": (1 - diagonal).square().sum(),
-            "redundancy": weight * off_diagonal.square().sum(),
-        }
-    )
+    return Loss({"invariance": (1 - diagonal).square().sum(), "redundancy": weight * off_diagonal.square().sum()})
 
 
 def cross_correlation(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"]) -> Float[Tensor, "d d"]:

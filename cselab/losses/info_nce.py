@@ -217,7 +217,5 @@ def off_dropout_info_nce(
         tensor(0.3133)
     """
     anchor, positive, clean = as_views({"anchor": anchor, "positive": positive, "clean": clean})
-    loss = decoupled_info_nce(
-        (anchor, positive), (clean, clean), temperature, m, m_on, negatives, log_weights
-    )
+    loss = decoupled_info_nce((anchor, positive), (clean, clean), temperature, m, m_on, negatives, log_weights)
     return Loss({"off_dropout_info_nce": loss.total})

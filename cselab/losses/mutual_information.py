@@ -9,9 +9,7 @@ from cselab.losses.inputs import full_precision, widen
 from cselab.losses.result import Loss
 
 
-def mutual_information(
-    parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: Float[Tensor, "n d"]
-) -> Loss:
+def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: Float[Tensor, "n d"]) -> Loss:
     """The vector of a sentence should know its own parts from those of other sentences.
 
         l = mean_{i, a} sp( -F_ia . E_i )  +  mean_{j != i, a} sp( F_ja . E_i ),     sp(x) = log(1 + e^x)

@@ -12,10 +12,7 @@ from cselab.losses.result import Loss
 
 
 def sup_con(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
-    labels: Int[Tensor, " n"],
-    temperature: float,
+    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], labels: Int[Tensor, " n"], temperature: float
 ) -> Loss:
     """NT-Xent in which every view of every sentence of the same class is a positive.
 

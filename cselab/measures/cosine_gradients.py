@@ -82,11 +82,7 @@ def batch_with_cosines(
     one = torch.ones(n, n, dtype=torch.float64) / n
     pair = torch.block_diag(*[torch.full((2, 2), 0.5, dtype=torch.float64)] * (n // 2))
     spaces = [torch.eye(n, dtype=torch.float64) - pair, pair - one, one]
-    wanted = [
-        positive - negative,
-        positive + negative - 2 * others,
-        positive + negative + (n - 2) * others,
-    ]
+    wanted = [positive - negative, positive + negative - 2 * others, positive + negative + (n - 2) * others]
     # Each view's own cosines: `others` between pairs, within pairs as much as leaves room for the rest.
     within = 1 - abs(positive - negative)
     own = [1 - within, 1 + within - 2 * others, 1 + within + (n - 2) * others]

@@ -38,9 +38,7 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
     if broken:
         raise DegenerateEmbeddings(f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf)")
     reference = _directions(vectors[:1])
-    if len(vectors) > 1 and all(
-        np.abs(_directions(block) - reference).max() < SAME_DIRECTION for block in blocks
-    ):
+    if len(vectors) > 1 and all(np.abs(_directions(block) - reference).max() < SAME_DIRECTION for block in blocks):
         raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
 
 
@@ -54,13 +52,9 @@ def unit_rows(rows: Vectors) -> Tensor:
     rows = rows.float() if rows.dtype in (torch.float16, torch.bfloat16) else rows
     length = rows.norm(dim=1, keepdim=True)
     if not bool(torch.isfinite(length).all()):
-        raise DegenerateEmbeddings(
-            f"{int((~torch.isfinite(length)).sum())} embeddings are not finite (NaN or Inf)"
-        )
+        raise DegenerateEmbeddings(f"{int((~torch.isfinite(length)).sum())} embeddings are not finite (NaN or Inf)")
     if bool((length == 0).any()):
-        raise DegenerateEmbeddings(
-            f"{int((length == 0).sum())} embeddings are zero vectors, which have no direction"
-        )
+        raise DegenerateEmbeddings(f"{int((length == 0).sum())} embeddings are zero vectors, which have no direction")
     return rows / length
 
 

@@ -179,9 +179,7 @@ def effective_rank(x: Vectors) -> float:
     singular = np.sqrt(spectrum(x))
     first = next(_finite_blocks(x))[0]
     if all(bool((block == first).all()) for block in _finite_blocks(x)):
-        raise DegenerateEmbeddings(
-            f"all {len(x)} embeddings are the same vector: there is no direction to count"
-        )
+        raise DegenerateEmbeddings(f"all {len(x)} embeddings are the same vector: there is no direction to count")
     p = singular / singular.sum()
     p = p[p > 0]
     return float(np.exp(-(p * np.log(p)).sum()))
@@ -216,9 +214,7 @@ def _finite_blocks(x: Vectors) -> Iterator[Tensor]:
         block = torch.as_tensor(x[start : start + BLOCK]).detach().cpu().double()
         if not bool(torch.isfinite(block).all()):
             bad = int((~torch.isfinite(block)).any(dim=1).sum())
-            raise DegenerateEmbeddings(
-                f"{bad} of rows {start} to {start + len(block) - 1} are not finite (NaN or Inf)"
-            )
+            raise DegenerateEmbeddings(f"{bad} of rows {start} to {start + len(block) - 1} are not finite (NaN or Inf)")
         yield block
 
 

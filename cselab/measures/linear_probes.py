@@ -101,8 +101,7 @@ class MinibatchProbes:
             dev_rows = torch.tensor([len(courses[i].dev) for i in group])
             dev_accuracy[group], weights[group] = best.correct / dev_rows[:, None], best.weights
         predicted = [
-            _predict(x[torch.from_numpy(fold.test)], w).T.numpy()
-            for fold, w in zip(folds, weights, strict=True)
+            _predict(x[torch.from_numpy(fold.test)], w).T.numpy() for fold, w in zip(folds, weights, strict=True)
         ]
         return Probes(dev_accuracy.double().numpy(), predicted)
 
@@ -130,9 +129,7 @@ class MinibatchProbes:
         """Train folds with the same number of steps a pass; a fold leaves when its last probe has stopped."""
         folds, penalties = decays.shape
         start = initial_weights(x.shape[1] - 1, classes, self.seed)
-        stack = _Stack(
-            start.repeat(folds, penalties, 1), decays.repeat_interleave(classes, 1)[..., None], self
-        )
+        stack = _Stack(start.repeat(folds, penalties, 1), decays.repeat_interleave(classes, 1)[..., None], self)
         best = _Best(folds, penalties, start)
         active = torch.arange(folds)
         epochs = 0
@@ -156,9 +153,7 @@ class MinibatchProbes:
         watch(int(best.running.sum()))
         return best
 
-    def _minibatches(
-        self, courses: "list[_Course]"
-    ) -> "list[tuple[Int[Tensor, 'f b'], Float[Tensor, 'f b']]]":
+    def _minibatches(self, courses: "list[_Course]") -> "list[tuple[Int[Tensor, 'f b'], Float[Tensor, 'f b']]]":
         """One pass: the rows of each step and the weight of each row in the mean over its minibatch.
 
         Folds that are a row shorter than others are padded in the last step, with weight 0.
@@ -196,13 +191,7 @@ class _Stack:
         if state:
             self.optimiser.state[self.weights] = state
 
-    def step(
-        self,
-        x: Float[Tensor, "f b d"],
-        y: Int[Tensor, "f b"],
-        share: Float[Tensor, "f b"],
-        classes: int,
-    ) -> None:
+    def step(self, x: Float[Tensor, "f b d"], y: Int[Tensor, "f b"], share: Float[Tensor, "f b"], classes: int) -> None:
         """One step down the gradient of the mean cross-entropy: (softmax - one-hot) x, plus the decay."""
         logits = torch.bmm(self.weights, x.mT).unflatten(1, (-1, classes))  # [f p c b]
         target = y[:, None] == torch.arange(classes)[:, None]
@@ -230,11 +219,7 @@ class _Best:
         self.weights = start.repeat(folds, penalties, 1, 1)
 
     def update(
-        self,
-        folds: Int[Tensor, " a"],
-        correct: Int[Tensor, "a p"],
-        weights: Float[Tensor, "a p c d"],
-        tenacity: int,
+        self, folds: Int[Tensor, " a"], correct: Int[Tensor, "a p"], weights: Float[Tensor, "a p c d"], tenacity: int
     ) -> Bool[Tensor, " a"]:
         """Note the dev score of some folds; says which of them still have a probe in training."""
         better = self.running[folds] & (correct > self.correct[folds])

@@ -149,10 +149,7 @@ def paired_bootstrap(
 
 
 def mcnemar(
-    first: Int[np.ndarray, " _n"],
-    second: Int[np.ndarray, " _n"],
-    gold: Int[np.ndarray, " _n"],
-    name: str = "",
+    first: Int[np.ndarray, " _n"], second: Int[np.ndarray, " _n"], gold: Int[np.ndarray, " _n"], name: str = ""
 ) -> Comparison:
     """Two classifiers on the same rows: McNemar's test, exact, by the rows of which one alone is right.
 
@@ -194,14 +191,10 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
     from scipy.stats import ttest_rel
 
     if len(first) != len(second) or len(first) < 2:
-        raise ValueError(
-            f"scores of the same two or more seeds are needed, not {len(first)} and {len(second)}"
-        )
+        raise ValueError(f"scores of the same two or more seeds are needed, not {len(first)} and {len(second)}")
     differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
     if np.ptp(differences) <= 1e-12 * max(1.0, float(np.abs(differences).max())):
-        raise ValueError(
-            f"all {len(differences)} differences are {differences[0]:g}: no spread to test against"
-        )
+        raise ValueError(f"all {len(differences)} differences are {differences[0]:g}: no spread to test against")
     result = ttest_rel(second, first)
     low, high = result.confidence_interval(0.95)
     return Comparison(
@@ -214,9 +207,7 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
     )
 
 
-def runs_interval(
-    right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[float, float]:
+def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
     """95 % percentile interval of the mean accuracy of m runs on the same n rows, between 0 and 1.
 
     Runs and rows are both resampled: the interval holds the chance of the seeds beside that of the rows. One run
@@ -258,12 +249,7 @@ def _strata(strata: Strata | None, gold: np.ndarray) -> Strata:
 
 
 def _resampled(
-    predictions: Sequence[np.ndarray],
-    gold: Values,
-    metric: str,
-    strata: Strata | None,
-    resamples: int,
-    seed: int,
+    predictions: Sequence[np.ndarray], gold: Values, metric: str, strata: Strata | None, resamples: int, seed: int
 ) -> Float[np.ndarray, "k b"]:
     """The score of each prediction on the same `resamples` draws of rows with replacement."""
     generator = np.random.default_rng(seed)

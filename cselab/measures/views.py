@@ -32,9 +32,7 @@ def perturbation_size(x: Vectors, changed: Vectors) -> float:
     before, after = (torch.as_tensor(rows).detach().double() for rows in (x, changed))
     lengths = before.norm(dim=1)
     if not bool((lengths > 0).all()):
-        raise ValueError(
-            f"row {int(lengths.argmin())} of x is all zeros: its perturbation has no relative size"
-        )
+        raise ValueError(f"row {int(lengths.argmin())} of x is all zeros: its perturbation has no relative size")
     return float(((after - before).norm(dim=1) / lengths).mean())
 
 

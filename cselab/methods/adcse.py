@@ -44,9 +44,7 @@ class AdCSE(Contrastive):
     w: torch.Tensor
     u: torch.Tensor
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.slow = MomentumEncoder(encoder, self.momentum)
         size = self.adversaries, encoder.backbone.config.hidden_size
         self.register_buffer("w", torch.randn(size, generator=generator))

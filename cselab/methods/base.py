@@ -60,9 +60,7 @@ class Views:
         """The first positive."""
         return self.positives[0]
 
-    def against(
-        self, negatives: Float[Tensor, "k d"], log_weights: Float[Tensor, "n k"] | None = None
-    ) -> "Views":
+    def against(self, negatives: Float[Tensor, "k d"], log_weights: Float[Tensor, "n k"] | None = None) -> "Views":
         """These views with further negatives after those there are; a cell's weight is 1, or exp(log_weights)."""
         seen = len(self.positive) + (0 if self.negatives is None else len(self.negatives))
         cells = negatives.new_zeros(len(self.anchor), seen + len(negatives))
@@ -190,9 +188,7 @@ class Method(nn.Module):
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
 
         Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
@@ -261,9 +257,7 @@ def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:
     def enter(method: type[Method]) -> type[Method]:
         other = METHODS.get(name)
         if other is not None and _origin(other) != _origin(method):
-            raise ValueError(
-                f"two methods are called {name!r}: {'.'.join(_origin(other))} is registered already"
-            )
+            raise ValueError(f"two methods are called {name!r}: {'.'.join(_origin(other))} is registered already")
         method.name, method.title = name, title
         METHODS[name] = method
         return method

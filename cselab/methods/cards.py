@@ -39,9 +39,7 @@ class CARDS(Contrastive):
 
     neighbours: Tensor
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.sentences = list(dict.fromkeys(self.column(rows, "sentence")))
         self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
         vectors: Any = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)

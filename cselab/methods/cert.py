@@ -39,9 +39,7 @@ class CERT(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=4e-5, batch_size=32)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         size = encoder.backbone.config.hidden_size
         wide, narrow = nn.Linear(size, size), nn.Linear(size, self.width)
         for layer in (wide, narrow):

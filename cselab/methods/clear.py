@@ -42,9 +42,7 @@ class CLEAR(Contrastive):
     weight: NonNegative = 1.0
     masked: Share = 0.15
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         if "substitution" in (self.first, self.second):
             self.synonyms = synonyms(self.table)
         if self.weight:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
+from cselab.heads import fresh_linear
 from cselab.losses import Loss
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
@@ -45,23 +46,16 @@ class CLINE(Contrastive):
     variants = {"paper": {}, "released": {"balance": "learnt"}}
     recipes = {"bert-base": Recipe(lr=1e-4, max_length=256)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
-        self.same, self.opposite = synonyms(self.synonyms), antonyms(self.antonyms)
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+        self.tables = synonyms(self.synonyms), antonyms(self.antonyms)
         self.guess = MaskedWords(encoder, generator)
-        self.kind = nn.utils.skip_init(nn.Linear, encoder.backbone.config.hidden_size, 3)
-        nn.init.normal_(self.kind.weight, std=0.02, generator=generator)
-        nn.init.zeros_(self.kind.bias)
+        self.kind = fresh_linear(encoder.backbone.config.hidden_size, 3, generator)
         if self.balance == "learnt":
             self.uncertainty = nn.Parameter(torch.zeros(3))
         return super().build(encoder, rows, generator)
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
-        same, opposite = (
-            [table.replaced(text, self.share, self.generator) for text in batch]
-            for table in (self.same, self.opposite)
-        )
+        same, opposite = ([table.replaced(text, self.share, self.generator) for text in batch] for table in self.tables)
         changed = [text for text, _ in same + opposite]
         labels = self._labels(encode, same, 1), self._labels(encode, opposite, 2)
         tokens = encode.tokens(changed)
@@ -75,9 +69,8 @@ class CLINE(Contrastive):
     def _labels(self, encode: Encode, changed: Sequence[Any], kind: int) -> Int[Tensor, " tokens"]:
         """0 for each token as it was, `kind` for one that stands where a replacement does; row by row."""
         read = encode.encoder.tokenizer(
-            [text for text, _ in changed], truncation=True, max_length=encode.max_length,
-            return_offsets_mapping=True,
-        )  # fmt: skip
+            [text for text, _ in changed], truncation=True, max_length=encode.max_length, return_offsets_mapping=True
+        )
         return torch.tensor([
             kind * any(start < end and begin <= start < stop for begin, stop in places)
             for (_, places), offsets in zip(changed, read["offset_mapping"], strict=True)
@@ -90,7 +83,5 @@ class CLINE(Contrastive):
         terms = {**v.words.terms, "replaced": v.replaced, "apart": apart}
         if self.balance == "sum":
             return Loss(terms)
-        weighed = {
-            name: (-u).exp() * term for u, (name, term) in zip(self.uncertainty, terms.items(), strict=True)
-        }
+        weighed = {name: (-u).exp() * term for u, (name, term) in zip(self.uncertainty, terms.items(), strict=True)}
         return Loss(weighed | {"uncertainty": self.uncertainty.clamp(min=0).sum()})

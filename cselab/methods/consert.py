@@ -48,9 +48,7 @@ class ConSERT(Contrastive):
     def prepare(self, encoder: Any) -> None:
         super().prepare(encoder)
         if self.first == self.second == "none":
-            raise ValueError(
-                "consert with first='none' and second='none' has two equal views: choose a change"
-            )
+            raise ValueError("consert with first='none' and second='none' has two equal views: choose a change")
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         tokens = encode.tokens(batch)
@@ -67,9 +65,7 @@ class ConSERT(Contrastive):
             embeds = cut_features(embeds, self.share, self.generator)
         else:
             embeds = cut_tokens(embeds, inner_tokens(tokens), self.share, self.generator)
-        return {name: tensor for name, tensor in tokens.items() if name != "input_ids"} | {
-            "inputs_embeds": embeds
-        }
+        return {name: tensor for name, tensor in tokens.items() if name != "input_ids"} | {"inputs_embeds": embeds}
 
     def loss(self, v: Views) -> Loss:
         if self.objective == "info_nce":

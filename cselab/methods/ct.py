@@ -41,9 +41,7 @@ class CT(Contrastive):
     variants = {"paper": {}, "in_batch": {"objective": "info_nce"}}
     recipes = {"bert-base": Recipe(lr=1e-5, batch_size=16, max_length=75, pooling="mean")}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         head = super().build(encoder, rows, generator)
         self.other = copy.deepcopy(encoder)
         self.other.head = copy.deepcopy(head)

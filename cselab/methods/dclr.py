@@ -51,9 +51,7 @@ class DCLR(Contrastive):
     variants = {"paper": {}, "released": {"clean_loss": False}}
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=128, epochs=3)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         opened = SentenceEncoder.from_pretrained(self.guide) if self.guide else None
         self.opened = opened and opened.requires_grad_(False)
         return super().build(encoder, rows, generator)

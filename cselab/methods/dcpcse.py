@@ -32,9 +32,7 @@ class DCPCSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-2, batch_size=256)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         encoder.backbone.requires_grad_(False)
         if encoder.prefix is None:
             encoder.prefix = DeepPrefix.fresh(encoder.backbone, self.length, generator).to(encoder.device)

@@ -49,9 +49,7 @@ class DeCLUTR(Contrastive):
                 f"shortest is {self.shortest} and longest {self.longest}, shares of a document: shortest comes first"
             )
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         if self.weight:
             self.guess = MaskedWords(encoder, generator)
         return super().build(encoder, rows, generator)

@@ -48,9 +48,7 @@ class DiffCSE(Contrastive):
     variants = {"paper": {}, "released": {"fill": "argmax", "count_padding": True}}
     recipes = {"bert-base": Recipe(lr=7e-6, epochs=2)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         head = super().build(encoder, rows, generator)
         width = encoder.backbone.config.hidden_size
         self.guesser = Guesser(encoder, self.lm)

@@ -43,9 +43,7 @@ class EASE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=8, eval_every=250, pooling="mean")}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         names = dict.fromkeys(name for row in rows for name in row[1:])
         self.numbers = {name: number for number, name in enumerate(names)}
         width = encoder.backbone.config.hidden_size
@@ -55,16 +53,10 @@ class EASE(Contrastive):
         return super().build(encoder, rows, generator)
 
     def _read(self) -> Float[Tensor, "entities e"]:
-        found = {
-            row[0]: row[1]
-            for row in read_rows(str(self.vectors), ("entity", "vector"))
-            if row[0] in self.numbers
-        }
+        found = {row[0]: row[1] for row in read_rows(str(self.vectors), ("entity", "vector")) if row[0] in self.numbers}
         missing = [name for name in self.numbers if name not in found]
         if missing:
-            raise ValueError(
-                f"{self.vectors} has no vector of {missing[0]!r} ({len(missing)} entities are missing)"
-            )
+            raise ValueError(f"{self.vectors} has no vector of {missing[0]!r} ({len(missing)} entities are missing)")
         return torch.tensor([[float(number) for number in found[name].split()] for name in self.numbers])
 
     def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
@@ -79,7 +71,5 @@ class EASE(Contrastive):
 
     def loss(self, v: Views) -> Loss:
         own = torch.eye(len(v.anchor), 2 * len(v.anchor), device=v.anchor.device).roll(len(v.anchor), 1)
-        entity = info_nce(
-            v.anchor, v.entity, self.entity_temperature, v.other_entity, self.hard_negative_weight * own
-        )
+        entity = info_nce(v.anchor, v.entity, self.entity_temperature, v.other_entity, self.hard_negative_weight * own)
         return super().loss(v) + self.weight * Loss({"entity": entity.total})

@@ -46,9 +46,7 @@ class ESimCSE(Contrastive):
         "roberta-large": Recipe(lr=3e-5, hyperparameters={"rate": 0.28}),
     }
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         if self.queue:
             self.slow = MomentumEncoder(encoder, self.momentum)
             self.earlier = Queue(self.queue, encoder.backbone.config.hidden_size)

@@ -66,7 +66,5 @@ class ImSimCSE(Contrastive):
             loss = super().loss(v)  # Eq. 2
         if self.weight == 0:
             return loss
-        dimensions = dimension_contrastive(
-            v.anchor, v.positive, self.dimension_temperature, self.reduction
-        )  # Eq. 5
+        dimensions = dimension_contrastive(v.anchor, v.positive, self.dimension_temperature, self.reduction)  # Eq. 5
         return loss + self.weight * dimensions  # Eq. 6

@@ -39,9 +39,7 @@ class MCSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, epochs=3)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         seen = len(_numbers(rows[0][1]))
         for index, (_, scene) in enumerate(rows):
             if len(_numbers(scene)) != seen:

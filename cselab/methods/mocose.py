@@ -46,9 +46,7 @@ class MoCoSE(Contrastive):
 
     step: torch.Tensor
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         width = encoder.backbone.config.hidden_size
         self.projector = nn.Sequential(fresh_linear(width, width, generator), nn.LayerNorm(width))
         self.predictor = nn.Sequential(fresh_linear(width, width, generator), nn.Tanh())

@@ -45,9 +45,7 @@ class PairSupCon(Method):
 
     recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         width = encoder.backbone.config.hidden_size
         self.classifier = fresh_linear(3 * width, 2, generator, bias=False)
         return ProjectionHead(width, self.width, generator)
@@ -64,9 +62,7 @@ class PairSupCon(Method):
 
     def loss(self, v: Views) -> Loss:
         both = [(v.anchor, v.positive), (v.positive, v.anchor)]
-        there, back = (
-            info_nce(one, two, self.temperature, one, self.importance(one, two)).total for one, two in both
-        )
+        there, back = (info_nce(one, two, self.temperature, one, self.importance(one, two)).total for one, two in both)
         labels = torch.arange(2, device=v.pairs.device).repeat_interleave(len(v.anchor))
         relation = F.cross_entropy(self.classifier(v.pairs), labels)
         return Loss({"importance_info_nce": self.beta * (there + back) / 2, "relation": relation})

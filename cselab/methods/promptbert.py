@@ -49,9 +49,7 @@ class PromptBERT(Contrastive):
 
     def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
-        self.prompts = [
-            text.replace("[MASK]", encoder.tokenizer.mask_token) for text in (self.first, self.second)
-        ]
+        self.prompts = [text.replace("[MASK]", encoder.tokenizer.mask_token) for text in (self.first, self.second)]
         for prompt in reversed(self.prompts):  # both are checked, the first stays
             encoder.use_prompt(prompt)
 
@@ -67,15 +65,11 @@ class PromptBERT(Contrastive):
             both.append(vectors if encode.head is None else encode.head(vectors))
         return Views(*both)
 
-    def _bias(
-        self, encode: Encode, empty: dict[str, Tensor], tokens: dict[str, Tensor], prompt: str
-    ) -> Tensor:
+    def _bias(self, encode: Encode, empty: dict[str, Tensor], tokens: dict[str, Tensor], prompt: str) -> Tensor:
         """The vector of the empty prompt for each sentence, as if there were a gap as long as the sentence."""
         ids = empty["input_ids"]
         lengths, which = (tokens["attention_mask"].sum(1) - ids.shape[1]).unique(return_inverse=True)
-        before = encode.encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)[
-            "input_ids"
-        ]
+        before = encode.encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)["input_ids"]
         places = first_position(encode.encoder.backbone) + torch.arange(ids.shape[1], device=ids.device)
         gap = lengths[:, None] * (torch.arange(ids.shape[1], device=ids.device) > len(before))
         rows = {name: part.expand(len(lengths), -1) for name, part in empty.items()}

@@ -42,9 +42,7 @@ class PTBERT(Contrastive):
     variants = {"paper": {}, "released": {"attend": "cls"}}
     recipes = {"bert-base": Recipe(lr=3e-5, max_length=64)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         width = encoder.backbone.config.hidden_size
         self.pseudo = nn.Parameter(torch.randn(self.pseudo_tokens, width, generator=generator))
         self.slow, self.earlier = MomentumEncoder(encoder, self.momentum), Queue(self.queue, width)

@@ -40,9 +40,7 @@ class SGOPT(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, eval_every=50)}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.frozen = copy.deepcopy(encoder.backbone).requires_grad_(False)
         encoder.backbone.embeddings.requires_grad_(False)
         if self.head == "none":
@@ -70,12 +68,8 @@ class SGOPT(Contrastive):
 
     def loss(self, v: Views) -> Loss:
         others = torch.eye(len(v.anchor), device=v.anchor.device).bool()
-        logits = torch.stack(
-            [cosine_matrix(v.anchor, z) / self.temperature for z in (v.anchor, *v.positives)]
-        )
-        negatives = logits.masked_fill(others, -torch.inf).logsumexp(
-            (0, 2)
-        )  # of each i, over j and all layers
+        logits = torch.stack([cosine_matrix(v.anchor, z) / self.temperature for z in (v.anchor, *v.positives)])
+        negatives = logits.masked_fill(others, -torch.inf).logsumexp((0, 2))  # of each i, over j and all layers
         own = logits[1:].diagonal(dim1=1, dim2=2)
         guided = Loss({"self_guided": nn.functional.softplus(negatives - own).mean()})
         return guided + self.weight * Loss({"moved": v.moved}) if self.weight else guided

@@ -34,9 +34,7 @@ class SRBERT(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.synonyms = synonyms(self.table)
         return super().build(encoder, rows, generator)
 

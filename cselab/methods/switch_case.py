@@ -30,10 +30,7 @@ class SwitchCase(Contrastive):
     family = "text"
     share: Share = 0.1
 
-    recipes = {
-        "roberta-base": Recipe(lr=4e-5, batch_size=512),
-        "roberta-large": Recipe(lr=7.5e-6, batch_size=512),
-    }
+    recipes = {"roberta-base": Recipe(lr=4e-5, batch_size=512), "roberta-large": Recipe(lr=7.5e-6, batch_size=512)}
 
     def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)

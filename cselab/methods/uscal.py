@@ -34,9 +34,7 @@ class USCAL(Contrastive):
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         v = super().views(encode, batch)
         tokens, slope = input_slope(
-            encode,
-            self.column(batch, "sentence"),
-            lambda z: info_nce(v.anchor.detach(), z, self.temperature).total,
+            encode, self.column(batch, "sentence"), lambda z: info_nce(v.anchor.detach(), z, self.temperature).total
         )
         move = self.size * F.normalize(slope.flatten(1), dim=1).view_as(slope)
         v.adversarial = encode({**tokens, "inputs_embeds": tokens["inputs_embeds"] + move})

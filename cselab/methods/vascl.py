@@ -46,9 +46,7 @@ class VaSCL(Contrastive):
     variants = {"paper": {}, "released": {"probe": 15.0, "through": False}}
     recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         return ProjectionHead(encoder.backbone.config.hidden_size, self.width, generator)
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
@@ -63,10 +61,7 @@ class VaSCL(Contrastive):
         v = Views(encode.head(e), encode.head(other))
         e = e if self.through else e.detach()
         v.near = self.nearest(e)
-        v.still, v.moved = (
-            encode.head(e),
-            encode.head(e + self.reach * self.direction(encode.head, e, v.near)),
-        )
+        v.still, v.moved = (encode.head(e), encode.head(e + self.reach * self.direction(encode.head, e, v.near)))
         return v
 
     def nearest(self, e: Float[Tensor, "n d"]) -> Bool[Tensor, "n n"]:
@@ -76,9 +71,7 @@ class VaSCL(Contrastive):
         return torch.zeros_like(products, dtype=torch.bool).scatter(1, found, True)
 
     @torch.enable_grad()
-    def direction(
-        self, head: nn.Module, e: Float[Tensor, "n d"], near: Bool[Tensor, "n n"]
-    ) -> Float[Tensor, "n d"]:
+    def direction(self, head: nn.Module, e: Float[Tensor, "n d"], near: Bool[Tensor, "n n"]) -> Float[Tensor, "n d"]:
         """The unit vectors along which the loss of the moved vectors rises most."""
         drawn = torch.rand(e.shape, generator=self.generator) - 0.5
         d = F.normalize(drawn.to(e), dim=1).requires_grad_()

@@ -79,9 +79,7 @@ class WhitenedCSE(Method):
             )
         self.num_groups = self.num_groups or default_groups(encoder, released=self.variant == "released")
 
-    def build(
-        self, encoder: SentenceEncoder, rows: Sequence[str], generator: torch.Generator
-    ) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Sequence[str], generator: torch.Generator) -> nn.Module | None:
         mlp = super().build(encoder, rows, generator)
         if self.kind == "none":
             return mlp
@@ -98,6 +96,4 @@ class WhitenedCSE(Method):
         return Views(*each_view(encode.head or nn.Identity(), views, self.layout))
 
     def loss(self, v: Views) -> Loss:
-        return multi_positive_info_nce(
-            v.anchor, list(v.positives), self.temperature, self.reduction, self.weight
-        )
+        return multi_positive_info_nce(v.anchor, list(v.positives), self.temperature, self.reduction, self.weight)

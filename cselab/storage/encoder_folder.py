@@ -49,9 +49,7 @@ def _read_json(path: Path) -> Any:
 def _read_object(path: Path) -> dict[str, Any]:
     content = _read_json(path)
     if not isinstance(content, dict):
-        raise CheckpointError(
-            f"{path} is damaged: it holds {content!r:.40}, not named settings; restore the file"
-        )
+        raise CheckpointError(f"{path} is damaged: it holds {content!r:.40}, not named settings; restore the file")
     return content
 
 
@@ -64,9 +62,7 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
         "activation_function": f"{kind.__module__}.{kind.__name__}",
     }
     _write_json(folder / "config.json", config)
-    state = {
-        f"linear.{name}": tensor.detach().cpu().contiguous() for name, tensor in linear.state_dict().items()
-    }
+    state = {f"linear.{name}": tensor.detach().cpu().contiguous() for name, tensor in linear.state_dict().items()}
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -131,17 +127,13 @@ def _write_folder(
         backbone.save_pretrained(path)
     config.output_hidden_states = before
     tokenizer.save_pretrained(path)
-    if (
-        settings["template"] is not None
-    ):  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
+    if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
         written = _read_json(path / "tokenizer_config.json")
         _write_json(path / "tokenizer_config.json", written | {"tokenizer_class": "PreTrainedTokenizerFast"})
 
     width = config.hidden_size
     modules = [("", "Transformer")]
-    _write_json(
-        path / "sentence_bert_config.json", {"max_seq_length": settings["max_length"], "do_lower_case": False}
-    )
+    _write_json(path / "sentence_bert_config.json", {"max_seq_length": settings["max_length"], "do_lower_case": False})
 
     def add(kind: str, content: dict[str, Any] | None = None) -> Path:
         folder = path / f"{len(modules)}_{kind}"
@@ -155,22 +147,14 @@ def _write_folder(
         first, last = (index % (config.num_hidden_layers + 1) for index in pooling.layers)
         folder = add(
             "WeightedLayerPooling",
-            {
-                "word_embedding_dimension": width,
-                "layer_start": first,
-                "num_hidden_layers": config.num_hidden_layers,
-            },
+            {"word_embedding_dimension": width, "layer_start": first, "num_hidden_layers": config.num_hidden_layers},
         )
         weights = torch.zeros(last - first + 1)
         weights[0] = weights[-1] = 1.0
         save_file({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
     if pooling.counts == "mask":  # a mean in which only [MASK] has weight
         vocabulary = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
-        words = {
-            "vocab": vocabulary,
-            "word_weights": {tokenizer.mask_token: 1.0},
-            "unknown_word_weight": 0.0,
-        }
+        words = {"vocab": vocabulary, "word_weights": {tokenizer.mask_token: 1.0}, "unknown_word_weight": 0.0}
         folder = add("WordWeights", words)
         table = torch.zeros(len(vocabulary), 1)
         table[tokenizer.mask_token_id] = 1.0
@@ -196,9 +180,7 @@ def _write_folder(
     if settings["normalize"]:
         add("Normalize")
     listed = [
-        (folder, kind)
-        for folder, kind in modules
-        if folder not in head_folders or settings["representation"] == "head"
+        (folder, kind) for folder, kind in modules if folder not in head_folders or settings["representation"] == "head"
     ]
     _write_json(
         path / "modules.json",
@@ -250,13 +232,9 @@ def _read_modules(path: Path) -> dict[str, Any]:
     settings: dict[str, Any] = {"representation": "backbone"}
     dense = []
     try:
-        listed = [
-            (path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)
-        ]
+        listed = [(path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
     except (KeyError, TypeError, AttributeError):
-        raise CheckpointError(
-            f"{modules} is damaged: it is no list of modules with a path and a type"
-        ) from None
+        raise CheckpointError(f"{modules} is damaged: it is no list of modules with a path and a type") from None
     kinds = [kind for _, kind in listed]
     if not set(kinds) <= set(ORDER) or kinds != sorted(kinds, key=ORDER.index):
         raise CheckpointError(
@@ -291,9 +269,7 @@ def _own_settings(file: Path) -> dict[str, Any]:
     settings = _read_object(file)
     for name, kind in kinds.items():
         if name not in settings or not isinstance(settings[name], kind):
-            raise CheckpointError(
-                f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file"
-            )
+            raise CheckpointError(f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file")
     unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
     if unknown:
         raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
@@ -387,9 +363,7 @@ def load_backbone(folder: Path) -> Any:
     missing = set(info["missing_keys"])
     pooler = {key for key in missing if key.startswith("pooler.")}
     lost = sorted(missing - pooler)
-    lost += sorted(
-        f"{name} {list(found)}, not {list(asked)}" for name, found, asked in info["mismatched_keys"]
-    )
+    lost += sorted(f"{name} {list(found)}, not {list(asked)}" for name, found, asked in info["mismatched_keys"])
     if lost:
         named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
         raise CheckpointError(

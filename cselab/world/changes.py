@@ -53,9 +53,7 @@ def number(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | N
     if not counted:
         return None
     name, thing = rng.choice(counted)
-    return meaning.filled(
-        **{name: replace(thing, quantity=world.number(world.lexicon.nouns[thing.noun], rng))}
-    )
+    return meaning.filled(**{name: replace(thing, quantity=world.number(world.lexicon.nouns[thing.noun], rng))})
 
 
 def hypernym(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
@@ -91,9 +89,7 @@ def less(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | Non
     for name, thing in meaning.roles:
         if thing.quantity in words and words[thing.quantity].within:
             options.append(meaning.filled(**{name: replace(thing, quantity=words[thing.quantity].within)}))
-    options += [
-        meaning.filled(**{name: replace(thing, quality="")}) for name, thing in meaning.roles if thing.noun
-    ]
+    options += [meaning.filled(**{name: replace(thing, quality="")}) for name, thing in meaning.roles if thing.noun]
     return one_of(options, meaning, rng)
 
 

@@ -120,9 +120,7 @@ def classroom_pairs(path: str | Path = FILE) -> list[ClassroomPair]:
     """
     header, *lines = list(read_lines(path)) or [""]
     if header.split("\t") != list(ClassroomPair._fields):
-        raise DataError(
-            f"{path}, line 1: the header should be {', '.join(ClassroomPair._fields)}, tab-separated"
-        )
+        raise DataError(f"{path}, line 1: the header should be {', '.join(ClassroomPair._fields)}, tab-separated")
     rows = [_pair_from(line, f"{path}, line {number}") for number, line in enumerate(lines, start=2)]
     for split, expected in ROWS.items():
         found = sum(row.split == split for row in rows)

@@ -64,8 +64,7 @@ class Composer:
         """Would the thing, in its number, suit the role?"""
         noun = self.lexicon.nouns.get(thing.noun)
         return noun is not None and any(
-            noun.is_a(name)
-            and (bool(thing.quantity) == (number in ("+", "&")) or number == "*" or noun.kind == "mass")
+            noun.is_a(name) and (bool(thing.quantity) == (number in ("+", "&")) or number == "*" or noun.kind == "mass")
             for name, number in role.classes
         )
 
@@ -88,9 +87,7 @@ class Composer:
         quality = ""
         if noun.families and rng.random() < (0.07 if noun.is_a("person") else 0.2):
             quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
-        if noun.kind in ("count", "mine") and (
-            number in ("+", "&") or (number == "*" and rng.random() < 0.5)
-        ):
+        if noun.kind in ("count", "mine") and (number in ("+", "&") or (number == "*" and rng.random() < 0.5)):
             counted = number != "&" and rng.random() < 0.4
             return Thing(noun.name, quality, self.number(noun, rng) if counted else "some")
         return Thing(noun.name, quality)

@@ -134,6 +134,4 @@ def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
     has_object = bool(bare) and bare[0] in roles and not roles[bare[0]].adjectives and bare[1:2] != ["of"]
     passive = has_object and not verb.endswith("!") and verb.split("_")[0] != "be"
     movable = passive and set(bare[1:2]) <= PREPOSITIONS
-    return Saying(
-        subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive, movable
-    )
+    return Saying(subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive, movable)

@@ -122,20 +122,12 @@ class Grammar:
         return Phrase(text, plural, any(map(noun.is_a, PEOPLE)), "their" if plural else noun.possessive)
 
     def verb(
-        self,
-        base: str,
-        tense: str,
-        plural: bool,
-        passive: bool = False,
-        split: bool = False,
-        going: bool = False,
+        self, base: str, tense: str, plural: bool, passive: bool = False, split: bool = False, going: bool = False
     ) -> tuple[str, str, str]:
         """Finite auxiliary, the others, verb: ("will", "be", "peeled"); ("", "", "peeled") if nothing splits it."""
         first, *particles = base.split("_")
         past, participle, ing = self.lexicon.verb(first)
-        be = {"past": ("was", ""), "now": ("is", "being"), "habit": ("is", ""), "future": ("will", "be")}[
-            tense
-        ]
+        be = {"past": ("was", ""), "now": ("is", "being"), "habit": ("is", ""), "future": ("will", "be")}[tense]
         if passive:
             aux, more, main = *be, participle
         elif first == "be":
@@ -191,13 +183,7 @@ class Clause:
             words = [it, focus.text, who, self._predicate(focus, self._rest(self.saying.rest, focus))]
         elif form == "object cleft":
             focus, subject = self._role(target, "the"), self._role(self.saying.subject, "the", "subject")
-            words = [
-                it,
-                focus.text,
-                "that",
-                subject.text,
-                self._predicate(subject, self._rest(others, subject)),
-            ]
+            words = [it, focus.text, "that", subject.text, self._predicate(subject, self._rest(others, subject))]
         elif "passive" in form:
             article = article or ("the" if self.meaning.negated else "")  # not "some goals were not scored"
             subject, agent = self._role(target, article, "subject"), self._role(self.saying.subject)
@@ -248,9 +234,7 @@ class Clause:
 
     def _object(self) -> tuple[str, str, tuple[str, ...]]:
         """The article and the role of what follows the verb, and the rest."""
-        article, *others = (
-            self.saying.rest if self.saying.rest[:1] in (("the",), ("a",)) else ("", *self.saying.rest)
-        )
+        article, *others = self.saying.rest if self.saying.rest[:1] in (("the",), ("a",)) else ("", *self.saying.rest)
         return article, others[0] if others else "", tuple(others[1:])
 
     def _role(self, token: str, article: str = "", role: str = "object") -> Phrase:

@@ -14,9 +14,7 @@ from cselab.world import morphology
 
 KINDS = {"": "count", "~": "mass", "=": "bare", "+": "pair", "^": "unique", "'": "mine", "(": "class"}
 GENDERS = dict.fromkeys(("man", "boy", "kinsman", "groom", "king", "prince", "waiter"), "his")
-GENDERS |= dict.fromkeys(
-    ("woman", "girl", "kinswoman", "bride", "queen", "princess", "waitress", "actress"), "her"
-)
+GENDERS |= dict.fromkeys(("woman", "girl", "kinswoman", "bride", "queen", "princess", "waitress", "actress"), "her")
 TITLES = {"woman": "Ms", "man": "Mr"}
 # An entry of nouns.txt: mark, words, preposition, adjective families.
 ENTRY = re.compile(r"([~=+^'(]?)([^@\[]+?)\)? *(?:@(\w+))? *(?:\[(.*)\])?")

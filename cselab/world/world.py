@@ -25,16 +25,8 @@ from cselab.world.rubric import Rubric
 # or "apart". The hard ones keep the words and turn the meaning, or keep the meaning and change the words.
 # One that stands twice comes twice as often.
 KINDS = {
-    5: (
-        ("same words", "same", "alike"),
-        ("paraphrase", "same", "free"),
-        *3 * [("other words", "same", "apart")],
-    ),
-    4: (
-        *2 * [("detail", "detail", "apart")],
-        ("detail", "detail", "free"),
-        ("hypernym", "hypernym", "apart"),
-    ),
+    5: (("same words", "same", "alike"), ("paraphrase", "same", "free"), *3 * [("other words", "same", "apart")]),
+    4: (*2 * [("detail", "detail", "apart")], ("detail", "detail", "free"), ("hypernym", "hypernym", "apart")),
     3: (
         ("other", "other", "free"),
         ("other", "other", "apart"),
@@ -91,9 +83,7 @@ class World:
 
     # ---- sentences and texts -----------------------------------------------------------------------------
 
-    def meaning(
-        self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None
-    ) -> Meaning:
+    def meaning(self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None) -> Meaning:
         """A random meaning of a split, of any frame that suits."""
         frames = [frame for frame in self._all if suits(frame)] if suits else self._all
         while True:
@@ -153,9 +143,7 @@ class World:
                 return
             tries = (self.composer.retell(meaning, rng.choice(left), rng) for _ in range(20))
             events = (
-                event
-                for event in tries
-                if known & {thing.noun for _, thing in event.roles} and event.split == split
+                event for event in tries if known & {thing.noun for _, thing in event.roles} and event.split == split
             )
             event = next(events, None)
             if not event:
@@ -205,9 +193,7 @@ class World:
         changed = getattr(changes, change)(self.composer, meaning, rng)
         return changed if changed and changed.split == meaning.split else None
 
-    def _worded(
-        self, first: Meaning, second: Meaning, wording: str, rng: random.Random
-    ) -> tuple[Sentence, Sentence]:
+    def _worded(self, first: Meaning, second: Meaning, wording: str, rng: random.Random) -> tuple[Sentence, Sentence]:
         """Both meanings said: freely, or in those of several wordings that share the most or fewest words."""
         if wording == "free":
             return self.say(first, rng), self.say(second, rng)
@@ -291,9 +277,7 @@ class World:
             case "subjectivity":  # opinions, half of them introduced as such; and facts
                 meaning = self.meaning(rng, split, lambda frame: frame.opinion == (label == "subjective"))
                 introduced = label == "subjective" and rng.random() < 0.5
-                opener = (
-                    self.grammar.word(rng.choice(self.lexicon.families["opinion"]), rng) if introduced else ""
-                )
+                opener = self.grammar.word(rng.choice(self.lexicon.families["opinion"]), rng) if introduced else ""
                 return (Sentence(self.grammar.say(meaning, rng, opener=opener), meaning),)
             case "question":
                 meaning = self.meaning(rng, split)
@@ -309,9 +293,7 @@ class World:
             case "entailment":  # not from a denial, which turns entailment round
                 premise, change = self.meaning(rng, split), rng.choice(ENTAILMENT[label])
                 hypothesis = self.changed(premise, change, rng)
-                passing = (
-                    change == "opposite" and not self.frames[premise.frame].lasting
-                )  # may both come true
+                passing = change == "opposite" and not self.frames[premise.frame].lasting  # may both come true
                 if not hypothesis or premise.negated or passing:
                     return None
                 return self._worded(premise, hypothesis, "alike" if change == "negation" else "free", rng)
@@ -321,11 +303,7 @@ class World:
 
     def synonyms(self) -> dict[str, tuple[str, ...]]:
         """Words of one meaning by the first of them: nouns, verbs, adjectives, adverbs, times, quantities."""
-        table = {
-            noun.name: tuple(one for one, _ in noun.words)
-            for noun in self.lexicon.nouns.values()
-            if noun.said
-        }
+        table = {noun.name: tuple(one for one, _ in noun.words) for noun in self.lexicon.nouns.values() if noun.said}
         table |= {word.words[0]: word.words for word in self.lexicon.words.values()}
         for saying in (saying for frame in self._all for saying in frame.sayings):
             verbs = tuple(verb.replace("_", " ") for verb in saying.verbs)

@@ -21,8 +21,7 @@ def test_words_and_phrases_are_replaced_the_longest_first():
 def test_that_share_of_the_words_is_replaced_at_least_one():
     swap = Substitution({word: [word.upper()] for word in TEXT.split()[:5]})
     counts = [
-        sum(word.isupper() for word in swap([TEXT], share, drawing())[0].split())
-        for share in (0.0, 0.1, 0.3, 1.0)
+        sum(word.isupper() for word in swap([TEXT], share, drawing())[0].split()) for share in (0.0, 0.1, 0.3, 1.0)
     ]
     assert counts == [1, 1, 3, 5]
     assert swap(["nothing known here"], 1.0, drawing()) == ["nothing known here"]

@@ -32,10 +32,7 @@ def trec_lines(rows):
 
 def mrpc_lines(rows):
     header = "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String"
-    return [
-        header,
-        *(f'{n % 2}\t{n}\t{n + 1}\tHe said " {sentence(n)}\t{sentence(n + 1)}' for n in range(rows)),
-    ]
+    return [header, *(f'{n % 2}\t{n}\t{n + 1}\tHe said " {sentence(n)}\t{sentence(n + 1)}' for n in range(rows))]
 
 
 LINES = {"SST-2": sst_lines, "TREC": trec_lines, "MRPC": mrpc_lines}
@@ -176,9 +173,7 @@ def test_a_latin_1_file_saved_as_utf_8_is_noticed(tmp_path):
         load_classification("TREC", tmp_path, "test")
 
 
-@pytest.mark.parametrize(
-    "garble", [lambda t: t.encode().decode("cp1252"), lambda t: t.replace("\xe9", "\ufffd")]
-)
+@pytest.mark.parametrize("garble", [lambda t: t.encode().decode("cp1252"), lambda t: t.replace("\xe9", "\ufffd")])
 def test_a_utf_8_file_with_garbled_letters_is_noticed(tmp_path, garble):
     lines = sst_lines(872)
     lines[5] = garble("a clich\xe9 of a film") + "\t0"

@@ -39,9 +39,7 @@ def hub(tmp_path, monkeypatch):
 
 
 def pairs_of(part):
-    return [
-        (f'the {part} café says " row {row}', f"row {row} of {part} , too", row * 1.25) for row in range(ROWS)
-    ]
+    return [(f'the {part} café says " row {row}', f"row {row} of {part} , too", row * 1.25) for row in range(ROWS)]
 
 
 def labelled_of(part, task):
@@ -140,9 +138,7 @@ def test_every_set_of_the_archive_comes_out_byte_for_byte(hub, published, tmp_pa
     assert said["STS-B"][1] == "12 rows, as published, from simcse"
     assert said["SUBJ"][1] == "8 rows, right in number, text not known here, from simcse"
     assert {name: (folder / name).read_bytes() for name in files_in(folder)} == published
-    assert (
-        load_sts("STS14", folder).provenance == load_classification("MR", folder).provenance == "as published"
-    )
+    assert load_sts("STS14", folder).provenance == load_classification("MR", folder).provenance == "as published"
 
 
 def test_nothing_of_the_archive_is_written_but_the_files_of_the_set(hub, published, tmp_path):
@@ -208,13 +204,9 @@ def other_text(rows):
     return [(f"another {row}", "text", 1.0 + row / 10) for row in range(len(rows))]
 
 
-@pytest.mark.parametrize(
-    "damage", [cut_short, one_too_many, first_subset_cut, word_swapped, score_swapped, other_text]
-)
+@pytest.mark.parametrize("damage", [cut_short, one_too_many, first_subset_cut, word_swapped, score_swapped, other_text])
 @pytest.mark.parametrize("task", ["STS12", "STS-B"])
-def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(
-    hub, published, tmp_path, task, damage
-):
+def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(hub, published, tmp_path, task, damage):
     for year in ("STS12", "STS13"):
         publish_rows(hub, year, (damage if year == task else list)(rows_of(year)))
     for split, name in {"train": "train", "dev": "validation", "test": "test"}.items():
@@ -345,15 +337,11 @@ def test_a_download_that_breaks_off_is_told(hub, tmp_path, monkeypatch, error):
         raise error
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", breaks_off)
-    with pytest.raises(
-        Unreachable, match=r"senteval\.tar at e145e8b could not be downloaded: connection reset"
-    ):
+    with pytest.raises(Unreachable, match=r"senteval\.tar at e145e8b could not be downloaded: connection reset"):
         fetched(tmp_path / "data", ["MR"])
 
 
-def test_a_set_that_has_left_the_hub_is_refused_and_the_others_are_fetched(
-    hub, published, tmp_path, monkeypatch
-):
+def test_a_set_that_has_left_the_hub_is_refused_and_the_others_are_fetched(hub, published, tmp_path, monkeypatch):
     def without_sts12(repository, name, **settings):
         if repository == "mteb/sts12-sts":
             raise RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
@@ -398,9 +386,7 @@ def test_every_source_is_named_by_its_commit_and_every_set_has_files():
     assert {len(revision) for _, revision, *_ in (ARCHIVE, *MTEB.values())} == {40}
     names = [name for task in SOURCES["simcse"] for name in senteval_files(task)]
     assert len(names) == len(set(names)) == 2 * 24 + 3 * len(ONE_FILE) + 2 * len(FILES_BY_CLASS) + 3 + 2 + 2
-    assert (
-        "AgNews" in ELSEWHERE and issubclass(Unreachable, OSError) and not issubclass(Unreachable, DataError)
-    )
+    assert "AgNews" in ELSEWHERE and issubclass(Unreachable, OSError) and not issubclass(Unreachable, DataError)
 
 
 # ------------------------------------------------------------------------- on the real files, where they are
@@ -408,12 +394,8 @@ def test_every_source_is_named_by_its_commit_and_every_set_has_files():
 
 def test_the_real_sets_pass_through_both_layouts_of_the_hub(hub, real_data, tmp_path):
     senteval = real_data / "senteval"
-    whole = [
-        task for task in SOURCES["simcse"] if all((senteval / n).is_file() for n in senteval_files(task))
-    ]
-    publish_archive(
-        hub, {name: (senteval / name).read_bytes() for task in whole for name in senteval_files(task)}
-    )
+    whole = [task for task in SOURCES["simcse"] if all((senteval / n).is_file() for n in senteval_files(task))]
+    publish_archive(hub, {name: (senteval / name).read_bytes() for task in whole for name in senteval_files(task)})
     said = fetched(tmp_path / "simcse", whole)
     assert all(status == "fetched" and ", as published, " in detail for status, detail in said.values())
     for task in MTEB:

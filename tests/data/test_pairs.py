@@ -85,10 +85,7 @@ def test_pairs_come_from_tuples_and_tables_too():
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (
-            [("a", "b", 1.0), ("a", "b")],
-            r"pairs, row 1: \('a', 'b'\) is not a sentence, another sentence and a",
-        ),
+        ([("a", "b", 1.0), ("a", "b")], r"pairs, row 1: \('a', 'b'\) is not a sentence, another sentence and a"),
         ([("a", "b", "high")], "pairs, row 0: the score 'high' is not a number"),
         ([("a", None, 1.0)], "pairs, row 0: "),
         ([], "no pair in it"),

@@ -32,9 +32,7 @@ def test_without_the_variable_the_root_is_in_the_users_cache_if_anywhere(tmp_pat
     assert data_root() is None
 
 
-@pytest.mark.parametrize(
-    "beneath", [".", "senteval", "downstream", "data/downstream", "SentEval/data/downstream"]
-)
+@pytest.mark.parametrize("beneath", [".", "senteval", "downstream", "data/downstream", "SentEval/data/downstream"])
 def test_a_senteval_folder_is_found_from_above(tmp_path, beneath):
     (tmp_path / beneath / "STS").mkdir(parents=True)
     assert senteval_folder(tmp_path).resolve() == (tmp_path / beneath).resolve()

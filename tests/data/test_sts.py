@@ -19,9 +19,7 @@ def lines_of(path):
 
 def test_what_is_known_of_the_parts_adds_up_to_the_published_counts():
     for task, splits in STS_PAIRS.items():
-        rows = {
-            part: known["rows"] for part, known in published_parts().items() if part.startswith(f"{task}/")
-        }
+        rows = {part: known["rows"] for part, known in published_parts().items() if part.startswith(f"{task}/")}
         assert sum(rows.values()) == sum(splits.values())
         if len(splits) > 1:
             assert {part.split("/")[1]: count for part, count in rows.items()} == splits
@@ -52,17 +50,11 @@ def test_pairs_without_a_gold_score_are_left_out(senteval):
     assert "an unscored" not in pairs.sentences1
     first_of = {subset: pairs.sentences1[pairs.subsets.index(subset)] for subset in set(pairs.subsets)}
     assert len(first_of) == 5
-    assert all(
-        f"STS16/{subset} " in sentence and "row 0 " in sentence for subset, sentence in first_of.items()
-    )
+    assert all(f"STS16/{subset} " in sentence and "row 0 " in sentence for subset, sentence in first_of.items())
 
 
 def test_subsets_of_the_yearly_sets_and_splits_of_the_full_ones_are_named(senteval):
-    assert [load_sts("STS13", senteval).subsets.count(s) for s in ("FNWN", "headlines", "OnWN")] == [
-        189,
-        750,
-        561,
-    ]
+    assert [load_sts("STS13", senteval).subsets.count(s) for s in ("FNWN", "headlines", "OnWN")] == [189, 750, 561]
     assert load_sts("STS-B", senteval).subsets == []
     full = load_sts("SICK-R", senteval, "full")
     assert [full.subsets.count(split) for split in ("train", "dev", "test")] == [4500, 500, 4927]
@@ -145,9 +137,7 @@ def test_a_truncated_file_says_what_was_found_and_expected(senteval):
 
 def test_sentences_and_gold_scores_of_different_length_are_refused(senteval):
     cut_rows(senteval / GOLD)
-    with pytest.raises(
-        DataError, match=r"STS\.input\.MSRpar\.txt has 750 rows but STS\.gs\.MSRpar\.txt has 740"
-    ):
+    with pytest.raises(DataError, match=r"STS\.input\.MSRpar\.txt has 750 rows but STS\.gs\.MSRpar\.txt has 740"):
         load_sts("STS12", senteval)
     cut_rows(senteval / INPUT)
     with pytest.raises(DataError, match="740 rows found, 750 expected"):
@@ -216,14 +206,7 @@ def swap_a_score(path):
 
 @pytest.mark.parametrize(
     "damage",
-    [
-        cut_rows,
-        cut_in_a_row,
-        through_a_csv_writer,
-        through_a_csv_writer_that_quotes_all,
-        swap_a_word,
-        swap_a_score,
-    ],
+    [cut_rows, cut_in_a_row, through_a_csv_writer, through_a_csv_writer_that_quotes_all, swap_a_word, swap_a_score],
 )
 def test_damage_that_keeps_the_count_is_noticed_by_the_content(real_copy, damage):
     damage(real_copy)

@@ -97,9 +97,7 @@ def test_the_label_free_score_is_chance_for_an_encoder_that_tells_nothing():
 def test_the_label_free_score_is_100_when_every_twin_is_found():
     evaluator = UnlabelledEvaluator(["a b c d", "e f g h", "i j k l"])
     axes = np.eye(3)
-    vectors = dict(zip(evaluator.sentences, axes, strict=True)) | dict(
-        zip(evaluator.twins, axes, strict=True)
-    )
+    vectors = dict(zip(evaluator.sentences, axes, strict=True)) | dict(zip(evaluator.twins, axes, strict=True))
     assert evaluator(Fixed(vectors))["score"] == 100
 
 
@@ -173,12 +171,8 @@ def short_run(encoder, method, evaluator, lr, **options):
 @pytest.mark.parametrize("evaluator", [PairsEvaluator(DEV), UnlabelledEvaluator(HELD_OUT)])
 def test_a_run_that_collapses_goes_on_and_the_step_says_why_it_has_no_score(evaluator):
     seen = []
-    with pytest.warns(
-        UserWarning, match=r"no score at step 1: constant embeddings: .*; training goes on"
-    ) as warned:
-        run = short_run(
-            make_encoder(), ToOnePoint(), evaluator, 1.0, callbacks=[lambda run, row: seen.append(row)]
-        )
+    with pytest.warns(UserWarning, match=r"no score at step 1: constant embeddings: .*; training goes on") as warned:
+        run = short_run(make_encoder(), ToOnePoint(), evaluator, 1.0, callbacks=[lambda run, row: seen.append(row)])
     assert len(warned) == 1
     assert [row["step"] for row in run.history] == [0, 1, 2, 3, 4] and seen == run.history
     collapsed = run.history[1]
@@ -198,9 +192,7 @@ def test_a_run_that_is_never_scored_warns_once_and_keeps_its_last_weights(evalua
         (row,) = encoder.tokenizer("today", add_special_tokens=False)["input_ids"]
         encoder.backbone.get_input_embeddings().weight[row] = float("nan")
     untrained, hashes = encoder.copy(), []
-    with pytest.warns(
-        UserWarning, match=r"no score at step 0: \d+ of \d+ embeddings are not finite"
-    ) as warned:
+    with pytest.warns(UserWarning, match=r"no score at step 0: \d+ of \d+ embeddings are not finite") as warned:
         run = short_run(
             encoder,
             "simcse",

@@ -8,16 +8,7 @@ import pandas
 import pytest
 
 from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import (
-    STS,
-    Encoder,
-    Geometry,
-    RandomEncoder,
-    Scores,
-    evaluate,
-    read_scores,
-    word_overlap,
-)
+from cselab.evaluators import STS, Encoder, Geometry, RandomEncoder, Scores, evaluate, read_scores, word_overlap
 from cselab.evaluators.records import Record
 
 
@@ -53,9 +44,7 @@ def test_a_perfect_ranking_scores_100(angles, pairs):
 
 
 def test_every_distinct_sentence_of_all_suites_is_encoded_once(angles, sts_folder):
-    scores = evaluate(
-        angles, ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "STS-B/dev", "uniformity"]
-    )
+    scores = evaluate(angles, ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "STS-B/dev", "uniformity"])
     assert set(scores.scores) == {"STS-B", "STS-B/dev", "uniformity"}
     (encoded,) = angles.calls
     assert len(encoded) == len(set(encoded))
@@ -106,11 +95,7 @@ def test_the_average_is_that_of_the_seven_test_splits():
 )
 def test_embeddings_that_cannot_be_scored_give_a_reason_and_no_number(angles, sts_folder, spoil, reason):
     scores = evaluate(
-        Broken(angles, spoil),
-        ["sts", "geometry"],
-        data=sts_folder,
-        tasks=["STS-B", "uniformity"],
-        split="test",
+        Broken(angles, spoil), ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "uniformity"], split="test"
     )
     assert scores.scores == {}
     assert set(scores.failures) == {"STS-B", "uniformity"}
@@ -224,9 +209,7 @@ def test_a_suite_is_an_object_with_options_or_a_name_whose_options_are_passed_on
 
 
 def test_an_option_that_no_suite_has_lists_whose_there_are(angles, sts_folder):
-    with pytest.raises(
-        TypeError, match=r"no.* option 'protocol'; sts has aggregation, seed; geometry has split"
-    ):
+    with pytest.raises(TypeError, match=r"no.* option 'protocol'; sts has aggregation, seed; geometry has split"):
         evaluate(angles, "sts", sts_folder, protocol="lbfgs")
     with pytest.raises(TypeError, match="option 'aggregation'"):
         evaluate(angles, STS(), sts_folder, aggregation="mean")
@@ -306,16 +289,8 @@ def test_the_geometry_suite_measures_pairs_above_four_and_sentences_of_both_side
     degrees = np.radians([0, 10, 20, 60, 40, 25])
     all_cosines = np.cos(degrees[:, None] - degrees)[np.triu_indices(6, 1)]
     assert scores.scores["mean_cosine"] == pytest.approx(all_cosines.mean(), rel=1e-5)
-    assert scores.scores["uniformity"] == pytest.approx(
-        np.log(np.exp(-2 * (2 - 2 * all_cosines)).mean()), rel=1e-5
-    )
-    assert set(scores.scores) == {
-        "alignment",
-        "uniformity",
-        "mean_cosine",
-        "feature_correlation",
-        "effective_rank",
-    }
+    assert scores.scores["uniformity"] == pytest.approx(np.log(np.exp(-2 * (2 - 2 * all_cosines)).mean()), rel=1e-5)
+    assert set(scores.scores) == {"alignment", "uniformity", "mean_cosine", "feature_correlation", "effective_rank"}
     rows = {record.metric: record.rows for record in scores.records}
     assert rows["alignment"] == 2 and rows["uniformity"] == 6
 
@@ -348,8 +323,7 @@ def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(ang
 def test_the_threshold_of_the_alignment_can_be_lowered(angles):
     pairs = Pairs(["0 a", "10 b"], ["60 d", "40 e"], [5.0, 3.0], "toy", "test")
     alignment = {
-        threshold: evaluate(angles, Geometry(threshold=threshold), pairs).records[0]
-        for threshold in (4.0, 2.0)
+        threshold: evaluate(angles, Geometry(threshold=threshold), pairs).records[0] for threshold in (4.0, 2.0)
     }
     assert (alignment[4.0].rows, alignment[2.0].rows) == (1, 2)
     assert "gold > 2" in alignment[2.0].protocol

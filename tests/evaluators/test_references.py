@@ -164,9 +164,7 @@ def scored():
 def test_a_transform_is_fitted_on_the_text_and_named_in_the_record(transform, alone, corpus, scored):
     encoder = make_encoder()
     model = fitted(encoder, transform, corpus)
-    vectors = alone.fit(encoder.encode(make_sentences(90, seed=3))).transform(
-        encoder.encode(scored.sentences)
-    )
+    vectors = alone.fit(encoder.encode(make_sentences(90, seed=3))).transform(encoder.encode(scored.sentences))
     np.testing.assert_allclose(model.encode(scored.sentences), vectors, rtol=1e-4, atol=1e-5)
     (record, *_) = evaluate(model, scored).records
     assert record.encoder == f"tiny + {transform} fitted on 90 sentences of corpus.txt"
@@ -193,9 +191,7 @@ def test_as_many_sentences_are_fitted_on_as_asked_and_all_where_nothing_is_asked
     text = tmp_path / "long.txt"
     text.write_text("".join(f"sentence {row}\n" for row in range(7001)))
     encoder = RandomEncoder(4)
-    assert fitted(encoder, "whitening", text).name == (
-        "random + whitening fitted on 7001 sentences of long.txt"
-    )
+    assert fitted(encoder, "whitening", text).name == ("random + whitening fitted on 7001 sentences of long.txt")
     model = fitted(encoder, "whitening", text, limit=50)
     assert model.name == "random + whitening fitted on 50 sentences of long.txt"
     first = encoder.encode([f"sentence {row}" for row in range(50)])

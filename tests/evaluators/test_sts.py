@@ -14,9 +14,7 @@ def subset_pairs():
     generator = np.random.default_rng(0)
     gold = generator.uniform(0, 5, size=20)
     rows = [str(row) for row in range(20)]
-    return Pairs(rows, [row + "'" for row in rows], list(gold), "toy", "test", subsets), generator.normal(
-        size=20
-    )
+    return Pairs(rows, [row + "'" for row in rows], list(gold), "toy", "test", subsets), generator.normal(size=20)
 
 
 @pytest.fixture
@@ -95,17 +93,13 @@ def test_the_similarity_is_the_cosine():
 
 
 def test_unknown_aggregations_list_the_known():
-    with pytest.raises(
-        ValueError, match="unknown aggregation 'wmean'; the aggregations are: all, mean, weighted_mean"
-    ):
+    with pytest.raises(ValueError, match="unknown aggregation 'wmean'; the aggregations are: all, mean, weighted_mean"):
         strata(["a"], "wmean")
 
 
 def test_the_other_splits_have_names_of_their_own():
     assert STS.tasks[:7] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
-    assert {"STS-B/dev", "STS-B/train", "STS-B/full", "SICK-R/dev", "SICK-R/train", "SICK-R/full"} == set(
-        STS.tasks[7:]
-    )
+    assert {"STS-B/dev", "STS-B/train", "STS-B/full", "SICK-R/dev", "SICK-R/train", "SICK-R/full"} == set(STS.tasks[7:])
 
 
 def test_word_overlap_scores_the_real_sets_as_the_literature_knows(real_data):

@@ -81,8 +81,7 @@ def folds_of(n, k, seed=0):
     order = np.random.default_rng(seed).permutation(n)
     parts = np.array_split(order, k)
     return [
-        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k])
-        for i in range(k)
+        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k]) for i in range(k)
     ]
 
 
@@ -131,9 +130,7 @@ def plain_search(x, y, classes, folds, setting):
     """The first best penalty, by mean accuracy over the folds in per cent with two digits."""
     means = []
     for penalty in PENALTIES:
-        accuracies = [
-            plain_fit(x, y, classes, Fold(train, dev, dev), penalty, setting)[0] for train, dev in folds
-        ]
+        accuracies = [plain_fit(x, y, classes, Fold(train, dev, dev), penalty, setting)[0] for train, dev in folds]
         means.append(round(100 * float(np.mean(accuracies)), 2))
     return PENALTIES[means.index(max(means))], max(means)
 
@@ -232,9 +229,7 @@ def labelled(labels, split, pairs=False):
 def task_with(sizes, pairs=False):
     random = np.random.default_rng(3)
     return TransferTask(
-        "Toy",
-        {split: labelled(random.integers(2, size=n), split, pairs) for split, n in sizes.items()},
-        SMALL,
+        "Toy", {split: labelled(random.integers(2, size=n), split, pairs) for split, n in sizes.items()}, SMALL
     )
 
 
@@ -274,10 +269,7 @@ def test_a_task_finds_the_vectors_of_its_rows_and_records_what_it_measured(sizes
     assert dev.split == how and dev.value > 85
     assert 85 < headline.value <= 100 and headline.interval[0] < headline.value <= headline.interval[1]
     gold = task.tested.labels
-    assert outcome.gold.tolist() == gold and (outcome.protocol, outcome.data_hash) == (
-        "small",
-        headline.data_hash,
-    )
+    assert outcome.gold.tolist() == gold and (outcome.protocol, outcome.data_hash) == ("small", headline.data_hash)
     assert 100 * outcome.score() == pytest.approx(headline.value)
     assert [len(rows) for rows, _ in outcome.strata] == ([30, 30, 30] if "all" in sizes else [40])
     for record in records:
@@ -338,9 +330,7 @@ def test_named_sets_must_be_there_and_the_protocol_must_be_known(tmp_path):
     assert [task.protocol.name for task in tasks] == ["lbfgs"] and missing == {}
     with pytest.raises(MissingFile, match="rt-polarity"):
         Transfer().collect(tmp_path, ["CR", "MR"])
-    with pytest.raises(
-        ValueError, match="unknown protocol 'adam'; the protocols are: senteval, senteval-fast"
-    ):
+    with pytest.raises(ValueError, match="unknown protocol 'adam'; the protocols are: senteval, senteval-fast"):
         Transfer("adam")
     with pytest.raises(MissingFile):
         Transfer().collect(tmp_path / "CR", None)
@@ -356,9 +346,7 @@ def test_the_lbfgs_protocol_is_a_nested_grid_search_of_logistic_regressions():
     for (train, test), chosen in zip(folds_by_hand(y, 4), result.penalties, strict=True):
         splitter = StratifiedKFold(4, shuffle=True, random_state=1111)
         means = [
-            round(
-                100 * cross_val_score(LogisticRegression(C=1 / p), x[train], y[train], cv=splitter).mean(), 2
-            )
+            round(100 * cross_val_score(LogisticRegression(C=1 / p), x[train], y[train], cv=splitter).mean(), 2)
             for p in grid.penalties
         ]
         assert chosen == grid.penalties[int(np.argmax(means))]

@@ -45,9 +45,7 @@ class Oracle:
     """An encoder that knows the class of every sentence of a task, and points in its direction."""
 
     def __init__(self, *parts):
-        self.classes = {
-            text: label for rows in parts for text, label in zip(rows.texts, rows.labels, strict=True)
-        }
+        self.classes = {text: label for rows in parts for text, label in zip(rows.texts, rows.labels, strict=True)}
         self.width = len(parts[0].classes)
 
     def encode(self, sentences):

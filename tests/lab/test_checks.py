@@ -40,19 +40,13 @@ def prints(v, t=2):
 
 WRONG_UNIFORMITY = [
     ("Square the distances", lambda v, t=2: torch.pdist(unit(v)).mul(-t).exp().mean().log()),
-    (
-        "paired with itself",
-        lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().mean().log(),
-    ),
+    ("paired with itself", lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().mean().log()),
     ("the log last", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().log().mean()),
     ("log is missing", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean()),
     ("not the sum", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().sum().log()),
     ("exponent is negative", lambda v, t=2: torch.pdist(unit(v)).square().mul(t).exp().mean().log()),
     ("natural logarithm", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log10()),
-    (
-        "not each column",
-        lambda v, t=2: torch.pdist(F.normalize(v, dim=0)).square().mul(-t).exp().mean().log(),
-    ),
+    ("not each column", lambda v, t=2: torch.pdist(F.normalize(v, dim=0)).square().mul(-t).exp().mean().log()),
     ("length 1 before", lambda v, t=2: torch.pdist(v).square().mul(-t).exp().mean().log()),
     ("where t should be", lambda v, t=2: torch.pdist(unit(v)).square().mul(-2).exp().mean().log()),
     ("`return` missing", prints),
@@ -65,9 +59,7 @@ WRONG_INFO_NCE = [
     ("mean over the sentences", lambda c, t=0.05: ((c / t).logsumexp(1) - (c / t).diagonal()).sum()),
     (
         "holds the positive",
-        lambda c, t=0.05: (
-            -((c / t).exp().diagonal() / ((c / t).exp().sum(1) - (c / t).exp().diagonal())).log().mean()
-        ),
+        lambda c, t=0.05: -((c / t).exp().diagonal() / ((c / t).exp().sum(1) - (c / t).exp().diagonal())).log().mean(),
     ),
     ("do not multiply", lambda c, t=0.05: ((c * t).logsumexp(1) - (c * t).diagonal()).mean()),
     ("not used", lambda c, t=0.05: (c.logsumexp(1) - c.diagonal()).mean()),
@@ -76,25 +68,15 @@ WRONG_INFO_NCE = [
     (
         "both directions",
         lambda c, t=0.05: (
-            (F.cross_entropy(c / t, torch.arange(len(c))) + F.cross_entropy(c.T / t, torch.arange(len(c))))
-            / 2
+            (F.cross_entropy(c / t, torch.arange(len(c))) + F.cross_entropy(c.T / t, torch.arange(len(c)))) / 2
         ),
     ),
-    (
-        "takes the softmax by itself",
-        lambda c, t=0.05: F.cross_entropy((c / t).softmax(1), torch.arange(len(c))),
-    ),
+    ("takes the softmax by itself", lambda c, t=0.05: F.cross_entropy((c / t).softmax(1), torch.arange(len(c)))),
     ("log comes first", lambda c, t=0.05: -(c / t).softmax(1).diagonal().mean().log()),
-    (
-        "not column 0",
-        lambda c, t=0.05: F.cross_entropy(c / t, torch.zeros(len(c), dtype=torch.long)),
-    ),
+    ("not column 0", lambda c, t=0.05: F.cross_entropy(c / t, torch.zeros(len(c), dtype=torch.long))),
     ("minus the log", lambda c, t=0.05: (c / t).log_softmax(1).diagonal().mean()),
     ("log is missing", lambda c, t=0.05: (c / t).softmax(1).diagonal().mean()),
-    (
-        "logsumexp",
-        lambda c, t=0.05: -((c / t).exp().diagonal() / (c / t).exp().sum(1)).log().mean(),
-    ),
+    ("logsumexp", lambda c, t=0.05: -((c / t).exp().diagonal() / (c / t).exp().sum(1)).log().mean()),
     ("One number is wanted", lambda c, t=0.05: (c / t).logsumexp(1) - (c / t).diagonal()),
     ("`return` missing", lambda c, t=0.05: None),
 ]

@@ -185,11 +185,7 @@ def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus
         ("simcse", "temprature=0.1", "simcse: unknown parameter 'temprature'. It has: variant, temperature"),
         ("simcse", "temperature=hot", "'temperature' takes a float (its default is 0.05); got 'hot'"),
         ("simcse", "temperature", "--set wants NAME=VALUE, got 'temperature'"),
-        (
-            "simcse",
-            "variant=best",
-            "unknown variant 'best' of simcse; choose one of default, paper, released",
-        ),
+        ("simcse", "variant=best", "unknown variant 'best' of simcse; choose one of default, paper, released"),
         ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
         ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
         ("whitenedcse", "running=perhaps", "'running' takes true or false"),
@@ -306,10 +302,7 @@ def test_two_folders_of_seeds_are_compared_seed_by_seed(encoder, corpus, own_pai
     rows = run("compare", tmp_path / "simcse", tmp_path / "focal", "--suite", own_pairs, "--format", "json")
     row = json.loads(rows)[0]
     best = {
-        name: [
-            json.loads((tmp_path / name / f"seed-{n}" / "run.json").read_text())["best"]["score"]
-            for n in (0, 1)
-        ]
+        name: [json.loads((tmp_path / name / f"seed-{n}" / "run.json").read_text())["best"]["score"] for n in (0, 1)]
         for name in ("simcse", "focal")
     }
     assert row["name"] == "ours, paired t-test" and row["over"] == "2"
@@ -478,9 +471,7 @@ def test_averaged_word_vectors_of_a_file_or_an_encoder_are_scored_by_name(encode
 
 
 @pytest.mark.parametrize("transform", ["whitening", "flow"])
-def test_an_encoder_is_scored_after_a_transform_that_the_record_names(
-    transform, encoder, stsb, corpus, tmp_path
-):
+def test_an_encoder_is_scored_after_a_transform_that_the_record_names(transform, encoder, stsb, corpus, tmp_path):
     file = tmp_path / "scores.json"
     options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
     run("evaluate", encoder, *options)
@@ -528,9 +519,7 @@ def test_baselines_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, 
 
 
 def test_a_failed_evaluation_is_told_by_the_exit_code_and_has_no_score(encoder, stsb, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        SentenceEncoder, "encode", lambda self, sentences, *_, **__: np.ones((len(sentences), 4))
-    )
+    monkeypatch.setattr(SentenceEncoder, "encode", lambda self, sentences, *_, **__: np.ones((len(sentences), 4)))
     file = tmp_path / "scores.json"
     options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
     assert "STS-B failed: " in run("evaluate", encoder, *options, ok=False)
@@ -574,9 +563,7 @@ def test_an_encoder_that_cannot_be_used_is_named(trained, encoder, stsb, tmp_pat
     assert "there is no encoder folder" in refused(tmp_path / "none")
     assert "it has no config.json" in refused(tmp_path)
     unpooled = write_checkpoint(tmp_path / "unpooled", pooler=False)
-    assert "the pooler of unpooled was neither trained nor loaded" in refused(
-        unpooled, "--pooling", "cls_pooler"
-    )
+    assert "the pooler of unpooled was neither trained nor loaded" in refused(unpooled, "--pooling", "cls_pooler")
     cut = write_checkpoint(tmp_path / "cut") / "model.safetensors"
     cut.write_bytes(cut.read_bytes()[:-50])
     assert str(tmp_path / "cut") in refused(tmp_path / "cut")
@@ -744,9 +731,7 @@ def test_pretrain_makes_a_plain_encoder_of_text_files(corpus, stsb, tmp_path):
     assert rows[-1]["step"] == 3
     run("encode", output, corpus, "--output", tmp_path / "vectors.npy", "--pooling", "cls_pooler")
     assert np.load(tmp_path / "vectors.npy").shape == (64, 16)
-    said = run(
-        "pretrain", output, "--neighbours", corpus, "--corpus", corpus, *SHAPE, "--set", "lr=1", ok=False
-    )
+    said = run("pretrain", output, "--neighbours", corpus, "--corpus", corpus, *SHAPE, "--set", "lr=1", ok=False)
     assert "another config (lr was 0.002, now 1.0)" in said
 
 
@@ -939,10 +924,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ("data fetsh", "Allowed: check, fetch"),
         ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
         ("notebooks walk", "Allowed: list, copy, run"),
-        (
-            "methods simsce",
-            "unknown method 'simsce'. Did you mean 'simcse'? Choose one of ",
-        ),
+        ("methods simsce", "unknown method 'simsce'. Did you mean 'simcse'? Choose one of "),
         ("train simsce --corpus c.txt --output run", "unknown method 'simsce'. Did you mean 'simcse'?"),
         ("evaluate micor", "no encoder 'micor'. Did you mean 'micro'? Bundled are micro, mini"),
         ("evaluate word-overlp", "Did you mean 'word-overlap'?"),
@@ -950,14 +932,8 @@ def test_doctor_reports_for_people_and_for_programs():
         ("compare micro tests/lba", "there is no encoder folder tests/lba. Did you mean 'lab'?"),
         ("search mico c.txt cat", "Did you mean 'micro'?"),
         ("train simcse --encoder mni --corpus c.txt --output run", "Did you mean 'mini'?"),
-        (
-            "train simcse --dev wrold --corpus c.txt --output run",
-            "unknown dev 'wrold'. Did you mean 'world'?",
-        ),
-        (
-            "train simcse --seeds 0,one --corpus c.txt --output run",
-            "--seeds takes numbers and ranges such as 0-4",
-        ),
+        ("train simcse --dev wrold --corpus c.txt --output run", "unknown dev 'wrold'. Did you mean 'world'?"),
+        ("train simcse --seeds 0,one --corpus c.txt --output run", "--seeds takes numbers and ranges such as 0-4"),
         ("train simcse --output run", "Missing option '--corpus'"),
     ],
 )
@@ -1020,8 +996,7 @@ def test_full_memory_is_one_sentence(encoder, corpus, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["train", "evaluate", "encode", "compare", "search", "pretrain", "data fetch", "notebooks run", "doctor"],
+    "line", ["train", "evaluate", "encode", "compare", "search", "pretrain", "data fetch", "notebooks run", "doctor"]
 )
 def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
     command = get_command(cli.app)

@@ -64,9 +64,7 @@ def test_missing_notebook_tools_are_named_with_the_way_to_get_them(monkeypatch):
     assert found("notebooks").found == "missing: papermill (pip install 'cselab[notebooks]')"
 
 
-@pytest.mark.parametrize(
-    "cuda, profiles", [(True, "smoke, classroom, paper"), (False, "wants a CUDA device")]
-)
+@pytest.mark.parametrize("cuda, profiles", [(True, "smoke, classroom, paper"), (False, "wants a CUDA device")])
 def test_what_would_run_depends_on_the_device(cuda, profiles, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")

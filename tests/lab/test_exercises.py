@@ -45,9 +45,7 @@ def test_the_first_stage_that_fails_gives_the_diagnosis(answer, passed, diagnosi
 
 
 def test_an_exception_in_the_answer_is_shown_with_the_hint_and_not_raised():
-    assert (
-        "'int' object has no attribute 'square'. Hint: square before" in diagnose(fragile, STAGES).lines[-1]
-    )
+    assert "'int' object has no attribute 'square'. Hint: square before" in diagnose(fragile, STAGES).lines[-1]
 
 
 def test_a_right_answer_is_solved_and_says_so():

@@ -22,8 +22,7 @@ def write(folder, name, *sources, parameters=(PARAMETERS,)):
     cells = [new_markdown_cell(f"# The {name} notebook")]
     cells += [new_code_cell(source, metadata={"tags": ["parameters"]}) for source in parameters]
     cells += [
-        new_markdown_cell(source[0]) if isinstance(source, tuple) else new_code_cell(source)
-        for source in sources
+        new_markdown_cell(source[0]) if isinstance(source, tuple) else new_code_cell(source) for source in sources
     ]
     folder.mkdir(exist_ok=True)
     nbformat.write(new_notebook(cells=cells), folder / f"{name}.ipynb")
@@ -83,9 +82,7 @@ def test_a_good_notebook_passes_and_a_failing_one_does_not_stop_the_next(finishe
 
 def test_a_failure_names_the_cell_and_keeps_the_notebook_and_the_page_up_to_there(finished):
     bad = finished.results[1]
-    assert bad.problems == [
-        "cell 4/5 (Second section: 1 / 0) failed with ZeroDivisionError: division by zero"
-    ]
+    assert bad.problems == ["cell 4/5 (Second section: 1 / 0) failed with ZeroDivisionError: division by zero"]
     partial = nbformat.read(bad.executed, as_version=4)
     assert [cell.execution_count for cell in partial.cells if cell.cell_type == "code"] == [1, 2, 3, 4, None]
     assert [entry["name"] for entry in bad.records] == ["steps", "rho", "profile"]
@@ -95,9 +92,7 @@ def test_a_failure_names_the_cell_and_keeps_the_notebook_and_the_page_up_to_ther
 
 def test_a_kernel_that_dies_names_the_cell_too(finished):
     dead = finished.results[2]
-    assert dead.problems == [
-        "cell 2/2 (The 02_dead notebook: import os; os._exit(1)) stopped the kernel: Kernel died"
-    ]
+    assert dead.problems == ["cell 2/2 (The 02_dead notebook: import os; os._exit(1)) stopped the kernel: Kernel died"]
     assert dead.executed.exists() and dead.page.exists()
 
 
@@ -118,11 +113,7 @@ def test_no_widget_state_is_stored(finished):
 
 def test_the_records_of_all_notebooks_stand_in_one_file(finished):
     good, bad, dead = json.loads((finished.output / "records.json").read_text(encoding="utf-8"))
-    assert (good["notebook"], good["profile"], good["parameters"]) == (
-        "00_good",
-        "smoke",
-        {"profile": "smoke"},
-    )
+    assert (good["notebook"], good["profile"], good["parameters"]) == ("00_good", "smoke", {"profile": "smoke"})
     assert good["records"][1] == {"name": "rho", "value": 0.2, "tolerance": 0.05}
     assert good["seconds"] > 0 and good["versions"].keys() >= {"cselab", "python", "torch"}
     assert len(bad["records"]) == 3 and dead["records"] == []
@@ -199,9 +190,7 @@ def test_an_unknown_parameter_or_value_stops_everything_before_the_first_cell(co
 @pytest.mark.parametrize("count", [0, 2])
 def test_a_notebook_without_exactly_one_parameters_cell_is_not_run(course, count):
     course.write("00_tour", "x = 1", parameters=[PARAMETERS] * count)
-    with pytest.raises(
-        ValueError, match=f"00_tour: .*exactly one cell tagged 'parameters'; this one has {count}"
-    ):
+    with pytest.raises(ValueError, match=f"00_tour: .*exactly one cell tagged 'parameters'; this one has {count}"):
         course.run()
 
 

@@ -28,11 +28,7 @@ def plotly_bundle(title, **more):
 
 
 def panel_bundle(html=FALLBACK):
-    return {
-        "application/vnd.jupyter.widget-view+json": {"model_id": "1"},
-        "text/html": html,
-        "text/plain": "panel",
-    }
+    return {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/html": html, "text/plain": "panel"}
 
 
 @pytest.fixture
@@ -117,22 +113,15 @@ def test_the_title_is_the_first_heading(render):
 def test_code_can_be_folded_and_hidden_solutions_start_folded(render):
     solution = "<details><summary>Solution</summary>\n\nIt is `x.norm()`.\n\n</details>"
     page, _ = render(
-        shown(source="visible"),
-        shown(source="hidden", jupyter={"source_hidden": True}),
-        new_markdown_cell(solution),
+        shown(source="visible"), shown(source="hidden", jupyter={"source_hidden": True}), new_markdown_cell(solution)
     )
     assert re.search(r'<details class="code" open="">.*?visible', page, re.DOTALL)
     assert re.search(r'<details class="code">\s*<summary>code</summary>.*?hidden', page, re.DOTALL)
-    assert re.search(
-        r"<summary>Solution</summary>\s*<p>It is <code>x.norm\(\)</code>.</p>\s*</details>", page
-    )
+    assert re.search(r"<summary>Solution</summary>\s*<p>It is <code>x.norm\(\)</code>.</p>\s*</details>", page)
 
 
 def test_a_widget_shows_its_fallback_and_one_without_leaves_a_note(render):
-    slider = {
-        "application/vnd.jupyter.widget-view+json": {"model_id": "1"},
-        "text/plain": "IntSlider(value=0)",
-    }
+    slider = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "IntSlider(value=0)"}
     page, _ = render(shown(panel_bundle("<b>what the panel shows</b>")), shown(slider))
     assert "<b>what the panel shows</b>" in page
     assert "open the notebook in JupyterLab" in page and "IntSlider(value=0)" not in page
@@ -160,10 +149,7 @@ def test_pictures_beside_the_notebook_are_put_inside_and_its_own_drawings_too(re
 @pytest.mark.parametrize(("scheme", "ink"), [("light", "rgb(36, 41, 47)"), ("dark", "rgb(213, 218, 225)")])
 def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, scheme, ink):
     frames = [go.Frame(data=[go.Scatter(x=[1, 2], y=[3, 4])], name="1")]
-    render(
-        shown(plotly_bundle("a plain figure"), plotly_bundle("with frames", frames=frames)),
-        shown(panel_bundle()),
-    )
+    render(shown(plotly_bundle("a plain figure"), plotly_bundle("with frames", frames=frames)), shown(panel_bundle()))
     dom = dump_dom(tmp_path / "00_tour.html", scheme)
     assert len(re.findall(r'<svg class="main-svg"[^>]*>', dom)) >= 3
     for title in ("a plain figure", "with frames", "the fallback of a panel"):

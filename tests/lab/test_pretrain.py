@@ -16,21 +16,8 @@ from cselab import SentenceEncoder
 from cselab.data import DataError, read_sentences
 from cselab.lab import corpus
 from cselab.lab import pretrain as pretraining
-from cselab.lab.corpus import (
-    TokenizedCorpus,
-    smooth_inverse_frequency,
-    token_counts,
-    tokenize_corpus,
-    train_tokenizer,
-)
-from cselab.lab.pretrain import (
-    PretrainConfig,
-    make_batch,
-    new_model,
-    pretrain,
-    pretrain_from_files,
-    pretraining_losses,
-)
+from cselab.lab.corpus import TokenizedCorpus, smooth_inverse_frequency, token_counts, tokenize_corpus, train_tokenizer
+from cselab.lab.pretrain import PretrainConfig, make_batch, new_model, pretrain, pretrain_from_files, pretraining_losses
 from cselab.lab.warm_start import token_vectors
 from cselab.storage.checkpoint import CheckpointError, load_checkpoint, unpack
 from cselab.storage.run_folder import RunFolderError
@@ -151,9 +138,7 @@ def test_frequent_tokens_weigh_little():
 def test_a_run_with_subsample_asks_for_the_rarer_words(tokenizer, tmp_path, monkeypatch):
     """Every second word is "the", each other one a third as frequent: weights 1 to 3."""
     seen, make = [], pretraining.make_batch
-    monkeypatch.setattr(
-        pretraining, "make_batch", lambda *arguments: seen.append(make(*arguments)) or seen[-1]
-    )
+    monkeypatch.setattr(pretraining, "make_batch", lambda *arguments: seen.append(make(*arguments)) or seen[-1])
     story = ["the cat the bird the house"] * 200
     corpus = tokenize_corpus(tokenizer, story, neighbours=False)
     for subsample, expected in ((None, 0.5), (1e-4, 0.25)):
@@ -211,9 +196,7 @@ def test_corpora_are_drawn_from_in_proportion_to_their_tokens():
 def test_the_smallest_corpus_that_is_accepted_gives_whole_rows(neighbours, seed):
     config = replace(SMALL, batch_size=50)
     sizes = [
-        tokens
-        for tokens in range(20, 200)
-        if numbered_corpus(neighbours, 30, tokens, seed).beginnings(config.length)
+        tokens for tokens in range(20, 200) if numbered_corpus(neighbours, 30, tokens, seed).beginnings(config.length)
     ]
     assert sizes[0] >= config.length
     for tokens in sizes[:3]:
@@ -233,10 +216,7 @@ def test_the_losses_are_those_of_transformers(corpora, tokenizer, counts, which,
     labels = torch.full_like(batch.input_ids, -100)
     labels.view(-1)[batch.masked] = batch.labels
     theirs = model(
-        input_ids=batch.input_ids,
-        token_type_ids=batch.token_type_ids,
-        labels=labels,
-        next_sentence_label=batch.is_next,
+        input_ids=batch.input_ids, token_type_ids=batch.token_type_ids, labels=labels, next_sentence_label=batch.is_next
     )
     words, neighbours = pretraining_losses(model, batch)
     assert words.item() > 1 and neighbours.item() > 0.1
@@ -407,9 +387,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(file
         log.write('{"step": 6, "tok')  # and a line was torn
     made = []
     make = pretraining.make_batch
-    monkeypatch.setattr(
-        pretraining, "make_batch", lambda *arguments: made.append(arguments[3]) or make(*arguments)
-    )
+    monkeypatch.setattr(pretraining, "make_batch", lambda *arguments: made.append(arguments[3]) or make(*arguments))
     monkeypatch.setattr(corpus, "tokenize_corpus", lambda *_, **__: pytest.fail("tokenized again"))
     run_on(files, output)
     assert made == [4, 5]
@@ -424,9 +402,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(file
     assert curve(output) == curve(whole)
 
 
-def test_a_resumed_run_keeps_its_precision_whatever_is_faster_by_then(
-    tokenizer, corpora, tmp_path, monkeypatch
-):
+def test_a_resumed_run_keeps_its_precision_whatever_is_faster_by_then(tokenizer, corpora, tmp_path, monkeypatch):
     used = []
 
     def losses(model, batch):
@@ -463,9 +439,7 @@ def test_the_loss_falls_on_a_text_that_repeats_itself(tmp_path, tokenizer, capsy
 
 
 def test_one_step_is_a_run(corpora, tokenizer, tmp_path):
-    assert [
-        row["step"] for row in curve(pretrain(tokenizer, corpora, replace(SMALL, steps=1), tmp_path))
-    ] == [1]
+    assert [row["step"] for row in curve(pretrain(tokenizer, corpora, replace(SMALL, steps=1), tmp_path))] == [1]
 
 
 # ------------------------------------------------------------------------------------------ refusals

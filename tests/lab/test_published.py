@@ -66,13 +66,8 @@ def test_rows_with_averages_are_found_in_all_four_papers():
 def test_the_gains_of_the_module_table_follow_from_its_scores():
     rows = rows_of(published_table("whitenedcse", 6))
     base = Decimal(rows["SimCSE-BERT-base"]["STS-Avg."].printed)
-    gains = {
-        label: Decimal(cells["gain over SimCSE"].printed) for label, cells in rows.items() if len(cells) > 1
-    }
-    assert (
-        gains == {label: Decimal(rows[label]["STS-Avg."].printed) - base for label in gains}
-        and len(gains) == 4
-    )
+    gains = {label: Decimal(cells["gain over SimCSE"].printed) for label, cells in rows.items() if len(cells) > 1}
+    assert gains == {label: Decimal(rows[label]["STS-Avg."].printed) - base for label in gains} and len(gains) == 4
 
 
 def test_the_same_number_stands_wherever_the_papers_print_it():
@@ -103,16 +98,10 @@ def test_claims_that_the_tables_contradict_say_so():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: tables_of("simcse"),
-            "unknown paper 'simcse'; choose one of whitenedcse, imsimcse, focal, survey",
-        ),
+        (lambda: tables_of("simcse"), "unknown paper 'simcse'; choose one of whitenedcse, imsimcse, focal, survey"),
         (lambda: published_table("focal", 9), "there are those of tables 1, 2, 3, 4, 5"),
         (lambda: published_table("whitenedcse", 3).cell("ICA", "STS-Avg."), "no row 'ICA'; it has None"),
-        (
-            lambda: published_table("whitenedcse", 3).cell("PCA-whitening", "x"),
-            "no column 'x'; it has STS-Avg.",
-        ),
+        (lambda: published_table("whitenedcse", 3).cell("PCA-whitening", "x"), "no column 'x'; it has STS-Avg."),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_is(call, message):

@@ -41,7 +41,5 @@ def test_a_frame_gives_the_same_as_its_rows():
 
 
 def test_an_unknown_form_is_answered_with_the_known():
-    with pytest.raises(
-        ValueError, match="unknown form 'pdf'; choose one of text, markdown, latex, csv, html"
-    ):
+    with pytest.raises(ValueError, match="unknown form 'pdf'; choose one of text, markdown, latex, csv, html"):
         table(ROWS, form="pdf")

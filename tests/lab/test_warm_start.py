@@ -77,9 +77,7 @@ def test_the_table_is_that_of_a_slow_reference(table, shared, counts, often, ave
     _, vectors = torch.linalg.eigh(covariance)
     kept = vectors.flip(1)[:, 1 : 1 + WIDTH]  # 128 // 100 is one component less
     wanted = (averaged - text.mean(dim=0)) @ kept
-    wanted = torch.stack(
-        [v * FREQUENT / (FREQUENT + n / sum(often)) for v, n in zip(wanted, often, strict=True)]
-    )
+    wanted = torch.stack([v * FREQUENT / (FREQUENT + n / sum(often)) for v, n in zip(wanted, often, strict=True)])
     found = table - shared
     wanted = wanted * (wanted * found).sum(dim=0).sign()  # a component has no sign, but the mean in std has
     wanted = wanted * SPREAD / wanted.std()
@@ -113,9 +111,7 @@ def test_tokens_share_a_direction_and_the_frequent_ones_lie_nearest_to_it(table,
 @pytest.fixture
 def embeddings(table):
     """BERT's own embedding layer, without dropout."""
-    return BertModel(
-        BertConfig(vocab_size=len(table), hidden_size=WIDTH, num_attention_heads=1)
-    ).embeddings.eval()
+    return BertModel(BertConfig(vocab_size=len(table), hidden_size=WIDTH, num_attention_heads=1)).embeddings.eval()
 
 
 def test_the_embedding_layer_keeps_what_tokens_share_and_lets_the_rest_stand_out(table, counts, embeddings):

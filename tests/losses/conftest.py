@@ -15,8 +15,7 @@ def make_views():
         generator = torch.Generator().manual_seed(seed)
         signal = torch.randn(rows, width, generator=generator, dtype=torch.float64)
         return [
-            signal + noise * torch.randn(rows, width, generator=generator, dtype=torch.float64)
-            for _ in range(count)
+            signal + noise * torch.randn(rows, width, generator=generator, dtype=torch.float64) for _ in range(count)
         ]
 
     return make

@@ -64,9 +64,7 @@ def test_past_pi_minus_the_margin_positives_are_pushed_apart(angle, direction):
     angle = torch.tensor(angle, dtype=torch.float64, requires_grad=True)
     zero = torch.zeros_like(angle)
     view1 = torch.eye(2, 3, dtype=torch.float64)
-    turned = torch.stack(
-        [torch.stack([angle.cos(), zero, angle.sin()]), torch.stack([zero, angle.cos(), angle.sin()])]
-    )
+    turned = torch.stack([torch.stack([angle.cos(), zero, angle.sin()]), torch.stack([zero, angle.cos(), angle.sin()])])
     by_angle = torch.autograd.grad(arc_con(view1, turned, 1.0, 0.5).total, angle)[0]
     assert -by_angle.sign() == direction
 

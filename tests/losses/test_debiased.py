@@ -39,9 +39,7 @@ def test_a_negative_that_is_the_positive_costs_less():
     plain = debiased_info_nce(views, views, 1.0, 0.0).total
     assert debiased_info_nce(views, views, 1.0, 1 / 3).total < plain
     # one of three negatives is as similar as the positive: g = 3 / (2/3) * (2 + e - e) / 3 = 3
-    torch.testing.assert_close(
-        debiased_info_nce(views, views, 1.0, 1 / 3).total, torch.tensor(log(1 + 3 / exp(1)))
-    )
+    torch.testing.assert_close(debiased_info_nce(views, views, 1.0, 1 / 3).total, torch.tensor(log(1 + 3 / exp(1))))
 
 
 @pytest.mark.parametrize("prior", [-0.1, 1.0, float("nan")])

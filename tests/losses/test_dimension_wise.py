@@ -51,9 +51,7 @@ def test_the_scales_convert_into_each_other(make_views):
 
 def test_uncorrelated_dimensions_have_a_closed_form():
     view = torch.tensor([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=torch.float64)
-    released, paper = (
-        dimension_contrastive(view, view, 2.0, reduction).total.item() for reduction in ("mean", "sum")
-    )
+    released, paper = (dimension_contrastive(view, view, 2.0, reduction).total.item() for reduction in ("mean", "sum"))
     assert released == pytest.approx(log(1 + 2 * exp(-1 / 2)), rel=1e-5)
     assert paper == pytest.approx(3 * log(1 + 2 * exp(-3 / 2)), rel=1e-5)
 

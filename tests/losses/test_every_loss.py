@@ -35,10 +35,7 @@ LOSSES = {  # name -> (number of views, a function of the list of views)
     "focal, detached": (2, on_all(losses.focal_info_nce, temperature=0.1, m=0.3, detach=True)),
     "arc_con": (2, on_all(losses.arc_con, temperature=0.1, margin=0.2)),
     "dimension_contrastive, released": (2, on_all(losses.dimension_contrastive, temperature=0.5)),
-    "dimension_contrastive, paper": (
-        2,
-        on_all(losses.dimension_contrastive, temperature=5.0, reduction="sum"),
-    ),
+    "dimension_contrastive, paper": (2, on_all(losses.dimension_contrastive, temperature=5.0, reduction="sum")),
     "barlow_twins": (2, on_all(losses.barlow_twins, weight=0.012)),
 }
 PRINTED = (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1, "inside_printed"))
@@ -228,9 +225,7 @@ def test_unknown_choices_list_the_allowed(unchecked_annotations):
     views = [torch.eye(3)] * 3
     with pytest.raises(ValueError, match="m_on is 'both'; allowed are 'negatives', 'positive'"):
         losses.off_dropout_info_nce(*views, 0.05, 0.9, m_on="both")
-    with pytest.raises(
-        ValueError, match="reduction is 'mean'; allowed are 'outside', 'inside', 'inside_printed'"
-    ):
+    with pytest.raises(ValueError, match="reduction is 'mean'; allowed are 'outside', 'inside', 'inside_printed'"):
         losses.multi_positive_info_nce(views[0], views[1:], 0.05, reduction="mean")
     with pytest.raises(ValueError, match="reduction is 'code'; allowed are 'mean', 'sum'"):
         losses.dimension_contrastive(*views[:2], 5.0, reduction="code")

@@ -24,9 +24,7 @@ def test_focal_info_nce_agrees_with_loops(make_views, cosine):
 def test_closed_forms():
     apart, together = torch.eye(5, dtype=torch.float64), torch.ones(5, 2, dtype=torch.float64)
     assert focal_info_nce(apart, apart, 0.5, 0.3).total.item() == pytest.approx(log(1 + 4 * exp(-2)))
-    assert focal_info_nce(together, together, 0.5, 0.3).total.item() == pytest.approx(
-        log(1 + 4 * exp(0.3 / 0.5))
-    )
+    assert focal_info_nce(together, together, 0.5, 0.3).total.item() == pytest.approx(log(1 + 4 * exp(0.3 / 0.5)))
 
 
 @pytest.mark.parametrize("detach", [False, True])
@@ -52,9 +50,7 @@ def test_the_derivatives_by_the_cosines_are_the_papers(detach):
 def test_detaching_changes_the_gradient_and_not_the_value(make_views):
     view1, view2 = make_views()
     view1.requires_grad_()
-    attached, detached = (
-        focal_info_nce(view1, view2, 0.07, 0.3, detach=detach).total for detach in (False, True)
-    )
+    attached, detached = (focal_info_nce(view1, view2, 0.07, 0.3, detach=detach).total for detach in (False, True))
     assert attached == detached
     gradients = [torch.autograd.grad(loss, view1)[0] for loss in (attached, detached)]
     assert not torch.allclose(*gradients)

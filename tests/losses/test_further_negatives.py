@@ -49,9 +49,7 @@ def test_a_cell_counts_exp_of_its_log_weight_times(loss, make_views, cosine):
             if j != i
         )
         rows.append(-log(own / (own + others)))
-    assert loss(anchor, positive, clean, more, weights).total.item() == pytest.approx(
-        sum(rows) / 6, abs=1e-10
-    )
+    assert loss(anchor, positive, clean, more, weights).total.item() == pytest.approx(sum(rows) / 6, abs=1e-10)
 
 
 @every_loss
@@ -76,7 +74,5 @@ def test_what_does_not_fit_is_refused(loss, make_views, unchecked_annotations):
         call(torch.ones(4, 3))
     with pytest.raises(TypeError, match="negatives is list; give a floating-point torch tensor"):
         call([1.0])
-    with pytest.raises(
-        ValueError, match=r"log_weights has shape \[6, 6\]; it must be \[6, 8\]: a row for each"
-    ):
+    with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; it must be \[6, 8\]: a row for each"):
         call(torch.ones(2, 5).double(), torch.zeros(6, 6))

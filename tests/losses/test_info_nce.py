@@ -64,22 +64,16 @@ def test_off_dropout_takes_both_sides_of_a_negative_from_the_clean_view(make_vie
 
 def test_m_of_one_is_the_same_in_both_places_and_other_values_are_not(make_views):
     view1, view2, clean = make_views(3)
-    ones = [
-        off_dropout_info_nce(view1, view2, clean, 0.05, 1.0, on).total for on in ("negatives", "positive")
-    ]
+    ones = [off_dropout_info_nce(view1, view2, clean, 0.05, 1.0, on).total for on in ("negatives", "positive")]
     assert ones[0] == ones[1]
-    halves = [
-        off_dropout_info_nce(view1, view2, clean, 0.05, 0.5, on).total for on in ("negatives", "positive")
-    ]
+    halves = [off_dropout_info_nce(view1, view2, clean, 0.05, 0.5, on).total for on in ("negatives", "positive")]
     assert halves[0] < ones[0] < halves[1]  # fewer negatives; a weaker positive
 
 
 def test_only_own_pairs_count_among_positives(make_views):
     p1, p2, n1, n2 = make_views(4)
     turns = torch.linalg.qr(torch.randn(6, 5, 5, generator=torch.Generator().manual_seed(1)).double())[0]
-    turned1, turned2 = (
-        torch.einsum("nd,nde->ne", p, turns) for p in (p1, p2)
-    )  # each sentence its own rotation
+    turned1, turned2 = (torch.einsum("nd,nde->ne", p, turns) for p in (p1, p2))  # each sentence its own rotation
     before, after = (decoupled_info_nce(pair, (n1, n2), 0.1).total for pair in ((p1, p2), (turned1, turned2)))
     torch.testing.assert_close(after, before)
 
@@ -90,8 +84,7 @@ def test_only_other_pairs_count_among_negatives(make_views):
     changed2 = n2.clone()
     changed2[0] += 1.0  # a negative for every row but row 0
     before, after = (
-        torch.autograd.grad(decoupled_info_nce((p1, p2), (n1, view), 0.1).total, n1)[0]
-        for view in (n2, changed2)
+        torch.autograd.grad(decoupled_info_nce((p1, p2), (n1, view), 0.1).total, n1)[0] for view in (n2, changed2)
     )
     torch.testing.assert_close(after[0], before[0])
     assert all(not torch.allclose(after[i], before[i]) for i in range(1, 6))

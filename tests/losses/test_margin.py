@@ -9,9 +9,7 @@ def test_pair_margin_agrees_with_loops(make_views):
     equal = torch.tensor([True, False, True, False, False, True])
     rows = []
     for i in range(6):
-        distance = (
-            sum((a - b) ** 2 for a, b in zip(first[i].tolist(), second[i].tolist(), strict=True)) ** 0.5
-        )
+        distance = sum((a - b) ** 2 for a, b in zip(first[i].tolist(), second[i].tolist(), strict=True)) ** 0.5
         rows.append(distance**2 if equal[i] else max(0.0, 2.0 - distance) ** 2)
     assert pair_margin(first, second, equal, 2.0).floats() == {"pair_margin": pytest.approx(sum(rows) / 6)}
 

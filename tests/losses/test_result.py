@@ -11,9 +11,7 @@ def scalar(value):
 
 @pytest.fixture
 def two():
-    return Loss({"pull": scalar(2.0), "push": scalar(-0.5)}), Loss(
-        {"push": scalar(3.0), "spread": scalar(7.0)}
-    )
+    return Loss({"pull": scalar(2.0), "push": scalar(-0.5)}), Loss({"push": scalar(3.0), "spread": scalar(7.0)})
 
 
 def test_the_total_is_the_sum_of_the_terms(two):

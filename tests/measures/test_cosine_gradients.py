@@ -55,9 +55,7 @@ def test_positives_and_negatives_may_be_asked_for_apart(views):
 
 
 def test_the_printed_equation_8_pushes_every_positive_away(views):
-    printed = cosine_gradients(
-        lambda a, b, c: multi_positive_info_nce(a, [b, c], 0.2, "inside_printed").total, *views
-    )
+    printed = cosine_gradients(lambda a, b, c: multi_positive_info_nce(a, [b, c], 0.2, "inside_printed").total, *views)
     mended = cosine_gradients(lambda a, b, c: multi_positive_info_nce(a, [b, c], 0.2, "inside").total, *views)
     assert (printed.diagonal() > 0).all() and (mended.diagonal() < 0).all()
 

@@ -7,13 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from cselab.measures.linear_probes import (
-    ConvergedProbes,
-    Fold,
-    MinibatchProbes,
-    _Best,
-    initial_weights,
-)
+from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 
@@ -31,8 +25,7 @@ def folds_of(n, k, seed=0):
     order = np.random.default_rng(seed).permutation(n)
     parts = np.array_split(order, k)
     return [
-        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k])
-        for i in range(k)
+        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k]) for i in range(k)
     ]
 
 

@@ -151,9 +151,7 @@ def test_a_resample_of_classes_is_drawn_within_the_folds():
     right = drawn(0.7, n=31)
     strata = folds(31, 2)
     generator = np.random.default_rng(5)
-    expected = sum(
-        0.5 * right[rows][generator.integers(len(rows), size=len(rows))].mean() for rows, _ in strata
-    )
+    expected = sum(0.5 * right[rows][generator.integers(len(rows), size=len(rows))].mean() for rows, _ in strata)
     found = bootstrap_interval(classified(right), GOLD[:31], **BY, strata=strata, resamples=1, seed=5)
     assert found == pytest.approx((expected, expected))
 
@@ -229,10 +227,7 @@ def test_a_t_test_without_a_spread_is_refused():
 
 
 def test_the_interval_of_runs_holds_the_chance_of_rows_and_of_seeds():
-    rows, runs = (
-        drawn(0.7, 1000),
-        np.stack([drawn(share, 1000, seed) for seed, share in enumerate((0.6, 0.8))]),
-    )
+    rows, runs = (drawn(0.7, 1000), np.stack([drawn(share, 1000, seed) for seed, share in enumerate((0.6, 0.8))]))
     low, high = runs_interval(rows[None], resamples=4000)
     half = 1.96 * rows.std() / math.sqrt(1000)
     assert (low, high) == pytest.approx((rows.mean() - half, rows.mean() + half), abs=0.003)
@@ -242,8 +237,5 @@ def test_the_interval_of_runs_holds_the_chance_of_rows_and_of_seeds():
 
 def test_runs_that_agree_leave_the_chance_of_the_rows():
     rows = drawn(0.7, 500)
-    once, ten = (
-        runs_interval(rows[None], resamples=4000),
-        runs_interval(np.tile(rows, (10, 1)), resamples=4000),
-    )
+    once, ten = (runs_interval(rows[None], resamples=4000), runs_interval(np.tile(rows, (10, 1)), resamples=4000))
     assert once == pytest.approx(ten, abs=0.005)

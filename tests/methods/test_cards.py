@@ -19,9 +19,7 @@ def test_a_sentence_is_contrasted_with_one_of_its_neighbours(trainer, batch):
     method = CARDS(nearest=1)
     encode, encoder = trainer(method, dropout=0)
     v = method.views(encode, batch)
-    vectors = make_encoder(layers=1, dropout=0).encode(
-        batch, convert_to_tensor=True, normalize_embeddings=True
-    )
+    vectors = make_encoder(layers=1, dropout=0).encode(batch, convert_to_tensor=True, normalize_embeddings=True)
     nearest = (vectors @ vectors.T).fill_diagonal_(-2).argmax(1).tolist()
     with torch.no_grad():
         expected = encoder.head(encoder.encode([batch[row] for row in nearest], convert_to_tensor=True))
@@ -40,9 +38,7 @@ def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own()
     class Encode:
         def __call__(self, *views, **options):
             asked.append(views[0])
-            return (
-                [torch.eye(len(view), 4) for view in views] if len(views) > 1 else torch.eye(len(views[0]), 4)
-            )
+            return [torch.eye(len(view), 4) for view in views] if len(views) > 1 else torch.eye(len(views[0]), 4)
 
     for _ in range(40):
         method.views(Encode(), corpus[:1])

@@ -36,9 +36,7 @@ def test_three_texts_are_encoded_and_every_replaced_token_is_labelled(spied, met
 def test_the_contrast_has_one_negative_and_leaves_out_sentences_without_an_antonym(method):
     anchor, same, opposite = torch.randn(3, 3, 4, generator=torch.Generator().manual_seed(0))
     known, zero = torch.tensor([True, False, True]), torch.tensor(0.0)
-    views = Views(
-        anchor, same, negative=opposite, known=known, replaced=zero, words=Loss({"masked_words": zero})
-    )
+    views = Views(anchor, same, negative=opposite, known=known, replaced=zero, words=Loss({"masked_words": zero}))
     rows = []
     for i in (0, 2):
         one, two = float(anchor[i] @ same[i]), float(anchor[i] @ opposite[i])

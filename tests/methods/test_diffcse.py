@@ -27,9 +27,7 @@ def test_the_term_is_the_cross_entropy_of_which_tokens_were_replaced(trainer, ba
     v = method.views(encode, batch)
     said = torch.where(v.replaced == 1, v.judged.sigmoid(), 1 - v.judged.sigmoid())
     assert 0 < v.replaced.mean() < 0.8
-    assert method.loss(v).floats()["replaced_tokens"] == pytest.approx(
-        -0.5 * said.log().mean().item(), rel=1e-5
-    )
+    assert method.loss(v).floats()["replaced_tokens"] == pytest.approx(-0.5 * said.log().mean().item(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("masked", "expected"), [(0.0, 0.0), (1.0, 0.5)])
@@ -110,9 +108,7 @@ def test_a_masked_language_model_of_one_s_own_guesses_from_its_softmax(tmp_path)
     encoder.save_pretrained(tmp_path / "encoder")
     with pytest.raises(CheckpointError, match=r"is no masked language model: it lacks cls\."):
         Guesser(encoder, str(tmp_path / "encoder"))
-    with pytest.raises(
-        ValueError, match=r"micro has a vocabulary of 8192 tokens, the encoder one of \d+: take a"
-    ):
+    with pytest.raises(ValueError, match=r"micro has a vocabulary of 8192 tokens, the encoder one of \d+: take a"):
         Guesser(encoder, "micro")
 
 

@@ -24,10 +24,7 @@ def test_a_sentence_is_contrasted_with_its_entity_and_the_other_of_its_kind_weig
         g, other = (method.embedded([row[place] for row in rows]) for place in (1, 2))
         total = 0.0
         for i in range(6):
-            among = sum(
-                e(v.anchor[i], g[j]) + e(v.anchor[i], other[j]) * (exp(0.7) if i == j else 1)
-                for j in range(6)
-            )
+            among = sum(e(v.anchor[i], g[j]) + e(v.anchor[i], other[j]) * (exp(0.7) if i == j else 1) for j in range(6))
             total -= log(e(v.anchor[i], g[i]) / among) / 6
     assert method.loss(v).floats()["entity"] == pytest.approx(total, rel=1e-5)
 
@@ -54,10 +51,7 @@ def test_vectors_of_entities_are_read_from_a_file_and_a_missing_one_is_named(tmp
     file.write_text("vector\tentity\n1 0 2\tBo Lee\n3 4 5\tAnn\n9 9 9\tZoe\n")
     method = EASE(vectors=str(file))
     method.build(make_encoder(layers=1), rows, torch.Generator().manual_seed(0))
-    assert method.table.weight.tolist() == [[3, 4, 5], [1, 0, 2]] and method.numbers == {
-        "Ann": 0,
-        "Bo Lee": 1,
-    }
+    assert method.table.weight.tolist() == [[3, 4, 5], [1, 0, 2]] and method.numbers == {"Ann": 0, "Bo Lee": 1}
     assert method.embedded(["Ann"]).shape == (1, 8)
     with pytest.raises(ValueError, match=r"vectors\.tsv has no vector of 'Cy' \(1 entities are missing\)"):
         method.build(make_encoder(layers=1), [*rows, ("Cy", "Cy", "Ann")], torch.Generator())

@@ -202,9 +202,7 @@ def test_help_and_repr_show_the_parameters(name):
 def test_an_unknown_parameter_or_variant_is_refused_with_the_allowed(name):
     cls = get_method(name)
     allowed = ", ".join(cls.hyperparameters())
-    with pytest.raises(
-        ValueError, match=f"unknown hyper-parameter 'tau' of {name}; it has variant, {allowed}"
-    ):
+    with pytest.raises(ValueError, match=f"unknown hyper-parameter 'tau' of {name}; it has variant, {allowed}"):
         create_method(name, tau=0.05)
     with pytest.raises(ValueError, match=f"unknown variant 'mine' of {name}; choose one of default, "):
         create_method(name, variant="mine")
@@ -251,17 +249,13 @@ def test_an_unknown_method_lists_the_known():
         ("imsimcse", "weight", float("inf"), "a number of at least 0"),
     ],
 )
-def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_trained(
-    name, parameter, value, wanted
-):
+def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_trained(name, parameter, value, wanted):
     with pytest.raises(ValueError, match=f"{parameter} of {name} is {value!r}; it must be {wanted}$"):
         create_method(name, **{parameter: value})
 
 
 def test_two_methods_cannot_have_one_name_but_a_cell_may_be_run_twice():
-    with pytest.raises(
-        ValueError, match=r"two methods are called 'simcse': cselab\.methods\.simcse\.SimCSE is"
-    ):
+    with pytest.raises(ValueError, match=r"two methods are called 'simcse': cselab\.methods\.simcse\.SimCSE is"):
 
         @register("simcse", "Another")
         class Another(Method):

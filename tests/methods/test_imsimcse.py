@@ -7,15 +7,9 @@ from cselab.methods import ImSimCSE
 
 @pytest.mark.parametrize(
     ("variant", "m", "m_on", "reduction"),
-    [
-        ("default", 0.9, "negatives", "mean"),
-        ("paper", 0.9, "negatives", "sum"),
-        ("released", 1.0, "positive", "mean"),
-    ],
+    [("default", 0.9, "negatives", "mean"), ("paper", 0.9, "negatives", "sum"), ("released", 1.0, "positive", "mean")],
 )
-def test_the_loss_is_off_dropout_plus_a_tenth_of_the_dimension_wise_term(
-    variant, m, m_on, reduction, table, batch
-):
+def test_the_loss_is_off_dropout_plus_a_tenth_of_the_dimension_wise_term(variant, m, m_on, reduction, table, batch):
     method = ImSimCSE(variant=variant)
     encode = table(method)
     loss = method.loss(method.views(encode, batch))
@@ -71,9 +65,7 @@ def test_each_part_can_be_had_alone(table, batch):
         terms[name] = method.loss(views).floats()
     assert terms["off"].keys() == {"off_dropout_info_nce"}
     assert terms["dimensions"].keys() == {"info_nce", "dimension_contrastive"}
-    assert terms["both"]["dimension_contrastive"] == pytest.approx(
-        terms["dimensions"]["dimension_contrastive"]
-    )
+    assert terms["both"]["dimension_contrastive"] == pytest.approx(terms["dimensions"]["dimension_contrastive"])
     assert terms["both"]["off_dropout_info_nce"] == pytest.approx(terms["off"]["off_dropout_info_nce"])
 
 

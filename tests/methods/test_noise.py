@@ -17,9 +17,7 @@ def decoupled(positive_pair, negative_pair, temperature):
     for i in range(rows):
         positive = math.exp(cosine(positive_pair[0][i], positive_pair[1][i]) / temperature)
         negatives = sum(
-            math.exp(cosine(negative_pair[0][i], negative_pair[1][j]) / temperature)
-            for j in range(rows)
-            if j != i
+            math.exp(cosine(negative_pair[0][i], negative_pair[1][j]) / temperature) for j in range(rows) if j != i
         )
         total -= math.log(positive / (positive + negatives)) / rows
     return total
@@ -60,10 +58,7 @@ def test_the_noise_has_the_variance_that_was_named(table, batch):
     added = []
     for _ in range(40):
         views = method.views(encode, batch)
-        added += [
-            changed - plain
-            for changed, plain in zip(views.changed, (views.anchor, views.positive), strict=True)
-        ]
+        added += [changed - plain for changed, plain in zip(views.changed, (views.anchor, views.positive), strict=True)]
     noise = torch.stack(added)
     assert noise.var().item() == pytest.approx(0.09, rel=0.05) and abs(noise.mean().item()) < 0.01
     assert torch.unique(noise).numel() > 0.9 * noise.numel()  # fresh numbers at each step, for each view

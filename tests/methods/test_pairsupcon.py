@@ -28,10 +28,7 @@ def test_each_negative_weighs_as_its_own_exponential(trainer):
 
 def test_where_all_negatives_are_alike_no_weight_differs_from_one():
     method, z = PairSupCon(temperature=0.5), torch.eye(5)
-    assert (
-        method.importance(z, z)[~torch.eye(5, 10).bool() & ~torch.eye(5, 10).bool().roll(5, 1)].abs().max()
-        < 1e-6
-    )
+    assert method.importance(z, z)[~torch.eye(5, 10).bool() & ~torch.eye(5, 10).bool().roll(5, 1)].abs().max() < 1e-6
     method.classifier = torch.nn.Linear(15, 2)
 
     class Pairs:

@@ -32,9 +32,7 @@ def test_each_view_is_the_mask_of_a_prompt_less_that_of_the_empty_prompt_around_
             first = 0 if family == "bert" else 2
             features = {"input_ids": empty, "attention_mask": torch.ones_like(empty)}
             features["position_ids"] = first + torch.tensor([places])
-            torch.testing.assert_close(
-                vectors[row], (raw[row] - encoder.pooled(features)[0]), atol=1e-5, rtol=1e-4
-            )
+            torch.testing.assert_close(vectors[row], (raw[row] - encoder.pooled(features)[0]), atol=1e-5, rtol=1e-4)
 
 
 def test_without_denoising_the_view_is_the_mask_itself(spied):
@@ -80,6 +78,4 @@ def test_dcpcse_trains_the_prefix_and_leaves_the_backbone():
     assert abs(run.encoder.encode(BATCH) - plain).max() > 1e-3
     learnt = run.encoder.prefix.keys.detach().clone()
     again = train(run.encoder, DCPCSE(length=9), make_sentences(24), CONFIG, show_progress_bar=False)
-    assert again.encoder.prefix.keys.shape == learnt.shape and not torch.equal(
-        again.encoder.prefix.keys, learnt
-    )
+    assert again.encoder.prefix.keys.shape == learnt.shape and not torch.equal(again.encoder.prefix.keys, learnt)

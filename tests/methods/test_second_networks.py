@@ -72,9 +72,7 @@ def test_the_guides_are_the_mean_of_every_layer_of_a_frozen_copy(spied):
     assert len(views.positives) == 2
     for pooling, guide in (("emb_last_mean", sum(views.positives) / 2), ("mean", views.positives[1])):
         frozen.pooling = pooling
-        torch.testing.assert_close(
-            guide, frozen.pooled(frozen.tokenize(BATCH)).detach(), atol=1e-5, rtol=1e-4
-        )
+        torch.testing.assert_close(guide, frozen.pooled(frozen.tokenize(BATCH)).detach(), atol=1e-5, rtol=1e-4)
     assert views.moved == 0
     with torch.no_grad():
         encoder.backbone.encoder.layer[0].output.dense.bias += 2

@@ -54,7 +54,5 @@ def test_a_killed_run_ends_with_the_same_encoder_and_the_same_state(name, tmp_pa
         for one, other in ((run.encoder, whole.encoder), (run.method, whole.method)):
             expected = other.state_dict()
             assert one.state_dict().keys() == expected.keys()
-            changed = {
-                key for key, value in one.state_dict().items() if not torch.equal(value, expected[key])
-            }
+            changed = {key for key, value in one.state_dict().items() if not torch.equal(value, expected[key])}
             assert changed <= ({"_extra_state"} if run is again else set())  # what was drawn last is not kept

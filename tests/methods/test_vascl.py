@@ -49,9 +49,7 @@ def test_the_released_second_term_trains_the_head_alone(variant, table, batch):
     method = VaSCL(variant=variant)
     encode = table(method)
     term = method.loss(method.views(encode, batch)).terms["neighbourhood"]
-    sentences, *head = torch.autograd.grad(
-        term, [encode.vectors, *encode.head.parameters()], allow_unused=True
-    )
+    sentences, *head = torch.autograd.grad(term, [encode.vectors, *encode.head.parameters()], allow_unused=True)
     assert (sentences is None) == (variant == "released")
     assert all(gradient.abs().max() > 0 for gradient in head)
 

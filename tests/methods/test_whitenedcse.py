@@ -38,9 +38,7 @@ def test_each_view_has_a_permutation_of_its_own(num_views, trainer, batch, white
     assert len({tuple(call["permutation"].tolist()) for call in whitened}) == num_views
 
 
-def test_by_default_each_view_has_a_dropout_mask_too_from_one_stacked_pass(
-    trainer, batch, whitened, forward_rows
-):
+def test_by_default_each_view_has_a_dropout_mask_too_from_one_stacked_pass(trainer, batch, whitened, forward_rows):
     method = WhitenedCSE()
     encode, encoder = trainer(method)
     passes = forward_rows(encoder)
@@ -66,9 +64,7 @@ def test_the_released_layout_shares_the_permutation_within_a_sentence(trainer, b
     encode, _ = trainer(method, dropout=0)
     views = method.views(encode, batch)
     assert len(whitened) == 3 and {len(call["input"]) for call in whitened} == {12}
-    for (
-        call
-    ) in whitened:  # without dropout the views of a sentence are one vector: four different rows thrice
+    for call in whitened:  # without dropout the views of a sentence are one vector: four different rows thrice
         rows = call["input"].unflatten(0, (4, 3))
         torch.testing.assert_close(rows[:, 0], rows[:, 1], atol=1e-6, rtol=1e-5)
         torch.testing.assert_close(rows[:, 0], rows[:, 2], atol=1e-6, rtol=1e-5)
@@ -81,9 +77,7 @@ def test_the_released_layout_keeps_each_view_with_its_sentence(table, batch, whi
     encode = table(method)
     views = method.views(encode, batch)
     encode.replay()
-    dropped = torch.stack([encode(batch, head=False) for _ in range(3)], dim=1).flatten(
-        0, 1
-    )  # s0v0 s0v1 s0v2 ...
+    dropped = torch.stack([encode(batch, head=False) for _ in range(3)], dim=1).flatten(0, 1)  # s0v0 s0v1 s0v2 ...
     for third, call in enumerate(whitened[:3]):
         torch.testing.assert_close(call["input"], dropped[12 * third : 12 * (third + 1)])
     encode.head.whitening.generator.manual_seed(0)
@@ -106,13 +100,7 @@ def test_num_groups_counts_groups_and_is_half_the_width_by_default(options, widt
 
 def test_every_option_of_the_whitening_reaches_it(trainer):
     method = WhitenedCSE(
-        num_groups=2,
-        kind="group",
-        eps=1e-3,
-        shrinkage=0.1,
-        divisor="n-1",
-        gradient_through_matrix=True,
-        momentum=0.5,
+        num_groups=2, kind="group", eps=1e-3, shrinkage=0.1, divisor="n-1", gradient_through_matrix=True, momentum=0.5
     )
     _, encoder = trainer(method)
     layer = encoder.head.whitening
@@ -152,10 +140,7 @@ def test_the_running_estimates_follow_the_batches(variant, trainer, batch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"backbone_passes": 1, "kind": "group"},
-            "one backbone pass and kind='group' make 3 identical views",
-        ),
+        ({"backbone_passes": 1, "kind": "group"}, "one backbone pass and kind='group' make 3 identical views"),
         ({"backbone_passes": 1, "kind": "none"}, "one backbone pass and kind='none' make 3 identical views"),
         ({"backbone_passes": 2}, "backbone_passes must be 1 or num_views, got 2"),
     ],

@@ -30,9 +30,7 @@ def test_there_is_one_cell_of_parameters_and_a_profile_among_them(notebook):
 
 
 def test_cells_are_few_and_short(notebook):
-    lengths = [
-        len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)
-    ]
+    lengths = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
     assert 10 <= len(lengths) <= 20
     assert median(lengths) <= 8
     assert max(lengths) <= 30

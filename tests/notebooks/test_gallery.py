@@ -67,17 +67,9 @@ CENTRED = "import numpy as np\ndef centred_cosine(x, y, mean):\n    "
     ("exercise", "answer", "diagnosis"),
     [
         ("fool", 'fooled = ("A cook peels an onion.", "a cook peels an onion. ")', "change what is said"),
-        (
-            "fool",
-            'fooled = ("A cook peels an onion.", "Parliament rejected the tax.")',
-            "exchange who does it",
-        ),
+        ("fool", 'fooled = ("A cook peels an onion.", "Parliament rejected the tax.")', "exchange who does it"),
         ("centred-cosine", CENTRED + "return x @ y", "divide by both lengths"),
-        (
-            "centred-cosine",
-            CENTRED + "return x @ y / (np.linalg.norm(x) * np.linalg.norm(y))",
-            "the mean is not used",
-        ),
+        ("centred-cosine", CENTRED + "return x @ y / (np.linalg.norm(x) * np.linalg.norm(y))", "the mean is not used"),
     ],
 )
 def test_a_typical_mistake_is_named(capsys, names, exercise, answer, diagnosis):

@@ -8,8 +8,7 @@ import pytest
 from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
 
 NOT_PROSE = re.compile(
-    r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<details>.*?</details>|\]\([^)]*\)|\*\*Time\.\*\*.*?(?=\n\n|$)",
-    re.DOTALL,
+    r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<details>.*?</details>|\]\([^)]*\)|\*\*Time\.\*\*.*?(?=\n\n|$)", re.DOTALL
 )
 MEASURED = re.compile(
     r"(?<![\w.])[+-]?\d+\.\d+(?![\w.]*\d)"  # a decimal: 0.66, -1.1
@@ -24,9 +23,7 @@ def measured_numbers(text):
     """The numbers in a cell of text that look measured; a sentence that asks may name what one might guess."""
     prose = NOT_PROSE.sub(" ", text)
     sentences = re.split(r"(?<=[.?!:])\s+", prose)
-    return [
-        found for sentence in sentences if not sentence.endswith("?") for found in MEASURED.findall(sentence)
-    ]
+    return [found for sentence in sentences if not sentence.endswith("?") for found in MEASURED.findall(sentence)]
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from cselab.storage.checkpoint import (
-    CheckpointError,
-    load_checkpoint,
-    pack,
-    save_checkpoint,
-    tensors_hash,
-    unpack,
-)
+from cselab.storage.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, tensors_hash, unpack
 
 
 @pytest.fixture

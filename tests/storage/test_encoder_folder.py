@@ -52,9 +52,7 @@ def with_head(encoder, kind):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_a_saved_encoder_gives_its_vectors_here_and_in_sentence_transformers(
-    pooling, family, tmp_path, capfd
-):
+def test_a_saved_encoder_gives_its_vectors_here_and_in_sentence_transformers(pooling, family, tmp_path, capfd):
     encoder = make_encoder(family, pooling=pooling)
     expected = encoder.encode(SENTENCES)
     encoder.save_pretrained(tmp_path / "encoder")
@@ -130,9 +128,7 @@ def test_transformers_opens_the_backbone(tmp_path):
     encoder = make_encoder()
     encoder.save_pretrained(tmp_path)
     plain = AutoModel.from_pretrained(tmp_path)
-    assert all(
-        torch.equal(value, encoder.backbone.state_dict()[name]) for name, value in plain.state_dict().items()
-    )
+    assert all(torch.equal(value, encoder.backbone.state_dict()[name]) for name, value in plain.state_dict().items())
 
 
 # ------------------------------------------------------------------------------------ folders of others
@@ -147,9 +143,7 @@ def test_a_plain_checkpoint_opens_with_the_mean_or_the_pooling_asked_for(family,
     for pooling in POOLINGS:
         template = PROMPTS[family] if pooling == "mask" else None
         opened = SentenceEncoder.from_pretrained(tmp_path, pooling=pooling, template=template)
-        assert np.array_equal(
-            opened.encode(SENTENCES), make_encoder(family, pooling=pooling).encode(SENTENCES)
-        )
+        assert np.array_equal(opened.encode(SENTENCES), make_encoder(family, pooling=pooling).encode(SENTENCES))
 
 
 def test_a_checkpoint_in_half_precision_opens_in_float32(tmp_path):
@@ -189,9 +183,7 @@ def test_a_sentence_transformers_folder_opens_here(pooling, tail, tmp_path):
 
 def test_a_longest_input_beyond_the_tokenizer_s_is_kept(tmp_path):
     transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")), max_seq_length=40)
-    SentenceTransformer(modules=[transformer, modules.Pooling(8)], device="cpu").save(
-        str(tmp_path / "theirs")
-    )
+    SentenceTransformer(modules=[transformer, modules.Pooling(8)], device="cpu").save(str(tmp_path / "theirs"))
     for file, setting in [
         ("tokenizer_config.json", {"model_max_length": 12}),
         ("sentence_bert_config.json", {"max_seq_length": 40}),
@@ -241,9 +233,7 @@ def test_a_masked_language_model_has_no_trained_pooler(tmp_path):
         BertForMaskedLM(config).save_pretrained(tmp_path)
     make_tokenizer().save_pretrained(tmp_path)
     assert SentenceEncoder.from_pretrained(tmp_path).encode(SENTENCES).shape == (6, 8)
-    with pytest.raises(
-        UntrainedWeightsError, match=r"the pooler of .* choose another pooling than 'cls_pooler'"
-    ):
+    with pytest.raises(UntrainedWeightsError, match=r"the pooler of .* choose another pooling than 'cls_pooler'"):
         SentenceEncoder.from_pretrained(tmp_path, pooling="cls_pooler")
     SentenceEncoder.from_pretrained(tmp_path).save_pretrained(tmp_path / "saved")
     with pytest.raises(UntrainedWeightsError, match="the pooler of saved"):
@@ -283,8 +273,7 @@ def test_weights_cut_short_are_an_error_that_names_the_folder(file, share, saved
 
 
 @pytest.mark.parametrize(
-    "file",
-    ["config.json", "cselab.json", "tokenizer.json", "tokenizer_config.json", "3_Dense/config.json"],
+    "file", ["config.json", "cselab.json", "tokenizer.json", "tokenizer_config.json", "3_Dense/config.json"]
 )
 def test_a_text_file_cut_short_is_an_error_that_names_it(file, saved):
     cut(saved / file)
@@ -355,9 +344,7 @@ def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
     state = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(state, folder / "pytorch_model.bin")
-    with pytest.raises(
-        CheckpointError, match=r"pytorch_model\.bin only, a pickle.*convert it: python -c"
-    ) as refused:
+    with pytest.raises(CheckpointError, match=r"pytorch_model\.bin only, a pickle.*convert it: python -c") as refused:
         SentenceEncoder.from_pretrained(folder)
     line = str(refused.value).split("convert it: python ")[1]
     subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True)
@@ -385,9 +372,7 @@ def test_a_name_of_the_hub_is_fetched_and_kept_as_the_name(tmp_path, monkeypatch
 
 def test_an_unknown_name_offline_says_what_was_tried(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        CheckpointError, match=r"no encoder 'nobody/nothing': not bundled .*, not a folder, .*hub"
-    ):
+    with pytest.raises(CheckpointError, match=r"no encoder 'nobody/nothing': not bundled .*, not a folder, .*hub"):
         SentenceEncoder.from_pretrained("nobody/nothing")
 
 
@@ -413,10 +398,7 @@ def assets(tmp_path, monkeypatch):
     import hashlib
 
     write_checkpoint(tmp_path / "wee")
-    sums = {
-        f"wee/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in (tmp_path / "wee").iterdir()
-    }
+    sums = {f"wee/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in (tmp_path / "wee").iterdir()}
     (tmp_path / "checksums.json").write_text(json.dumps(sums))
     monkeypatch.setattr(bundled, "ASSETS", tmp_path)
     monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")

@@ -30,9 +30,7 @@ def test_a_run_may_be_given_for_its_history(histories):
 def test_it_opens_at_the_kept_step_and_at_the_last_if_nothing_was_scored(histories):
     histories["SimCSE"][2]["score"] = 70.0
     assert AlignmentUniformity(histories).state.step == 10
-    plain = [
-        {key: row[key] for key in ("step", "alignment", "uniformity")} for row in histories["WhitenedCSE"]
-    ]
+    plain = [{key: row[key] for key in ("step", "alignment", "uniformity")} for row in histories["WhitenedCSE"]]
     assert AlignmentUniformity({"a": plain}).state.step == 20
 
 
@@ -73,12 +71,7 @@ def test_a_method_that_starts_later_waits_at_its_start(histories):
 def test_hover_gives_method_step_and_dev_score(histories):
     drawn = traces(AlignmentUniformity(histories))
     text = drawn["SimCSE: path"].text[1]
-    assert text.split("<br>") == [
-        "<b>SimCSE</b>, step 10",
-        "dev score 58.25",
-        "alignment 0.250",
-        "uniformity -1.800",
-    ]
+    assert text.split("<br>") == ["<b>SimCSE</b>, step 10", "dev score 58.25", "alignment 0.250", "uniformity -1.800"]
     assert "dev score not measured" in drawn["WhitenedCSE: here"].text[0]
 
 
@@ -102,9 +95,7 @@ def test_the_legend_gives_the_dev_score_at_the_step(histories):
 
 def test_the_axes_stand_still_and_hold_all_paths(histories):
     panel = AlignmentUniformity(histories)
-    ranges = {
-        (panel.figure(step=s).layout.xaxis.range, panel.figure(step=s).layout.yaxis.range) for s in (0, 20)
-    }
+    ranges = {(panel.figure(step=s).layout.xaxis.range, panel.figure(step=s).layout.yaxis.range) for s in (0, 20)}
     ((across, up),) = ranges
     assert across[0] < -2.6 and across[1] > -1.0
     assert up[0] < 0.2 and up[1] > 0.3
@@ -225,12 +216,7 @@ def test_points_can_be_coloured_by_dev_score(histories):
 def seeds() -> list[list[dict]]:
     return [
         [
-            {
-                "step": s,
-                "alignment": 0.2 + seed / 10,
-                "uniformity": -1.0 - s / 10,
-                "score": 50.0 + s * (1 - 2 * seed),
-            }
+            {"step": s, "alignment": 0.2 + seed / 10, "uniformity": -1.0 - s / 10, "score": 50.0 + s * (1 - 2 * seed)}
             for s in (0, 5, 10)
         ]
         for seed in (0, 1)
@@ -259,9 +245,7 @@ def test_a_click_selects_the_checkpoint_and_rings_it():
 
 
 def watched(shift: float) -> CosinesByGrade:
-    pairs = Pairs(
-        [f"a{i}" for i in range(12)], [f"b{i}" for i in range(12)], [float(i % 3) for i in range(12)]
-    )
+    pairs = Pairs([f"a{i}" for i in range(12)], [f"b{i}" for i in range(12)], [float(i % 3) for i in range(12)])
     watch = CosinesByGrade(pairs)
     watch.by_step = {step: np.linspace(0.1, 0.5, 12) + shift + step / 100 for step in (0, 5, 10)}
     return watch

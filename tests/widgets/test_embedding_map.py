@@ -17,11 +17,7 @@ def traces(panel, **changes) -> dict:
 
 def points(panel, **changes) -> list:
     """The traces of sentences."""
-    return [
-        trace
-        for trace in panel.figure(**changes).data
-        if trace.uid.split(": ")[1] not in ("pairs", "nearest")
-    ]
+    return [trace for trace in panel.figure(**changes).data if trace.uid.split(": ")[1] not in ("pairs", "nearest")]
 
 
 def hovers(panel) -> list[str]:
@@ -220,15 +216,9 @@ def rows(count: int, width: int = 3) -> np.ndarray:
         ({"embeddings": {}}, "embeddings is empty"),
         ({"embeddings": {"a": {}}}, r"embeddings\['a'\] has no snapshot"),
         ({"embeddings": {"a": rows(4)}}, r"embeddings\['a'\] has 4 rows for 5 sentences"),
-        (
-            {"embeddings": {"a": {0: rows(5), 9: rows(6)}}},
-            r"embeddings\['a'\]\[9\] has 6 rows for 5 sentences",
-        ),
+        ({"embeddings": {"a": {0: rows(5), 9: rows(6)}}}, r"embeddings\['a'\]\[9\] has 6 rows for 5 sentences"),
         ({"embeddings": {"a": rows(5)[:, 0]}}, r"has shape \(5,\); it must be \[sentences, at least 2\]"),
-        (
-            {"embeddings": {"a": {0: rows(5), 9: rows(5, 4)}}},
-            "changes its width over the steps: {0: 3, 9: 4}",
-        ),
+        ({"embeddings": {"a": {0: rows(5), 9: rows(5, 4)}}}, "changes its width over the steps: {0: 3, 9: 4}"),
         ({"embeddings": {"a": np.full((5, 3), np.nan)}}, "holds NaN or infinity, first in row 0"),
         ({"embeddings": {"a": np.ones((5, 3))}}, r"embeddings\['a'\]: the embeddings are all the same"),
         ({"fit_on": 3, "embeddings": {"a": {0: rows(5)}}}, r"embeddings\['a'\]: fit_on is 3"),

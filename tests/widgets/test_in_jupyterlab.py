@@ -120,9 +120,7 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(2)
     expect(plots.locator(".scatterlayer .point").first).to_be_visible()
-    red = (
-        '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
-    )
+    red = '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
     expect(page.locator(red)).to_have_count(0)
 
     for number, title, last, earlier in [(0, "Step {}", "3", "2"), (1, "SimCSE, step {}", "3", "0")]:
@@ -138,9 +136,7 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
         assert width == pytest.approx(panel.bounding_box()["width"], abs=20)
 
 
-def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(
-    open_and_run, page, told
-):
+def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, page, told):
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(3)
@@ -246,9 +242,7 @@ def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(
     panel.save(tmp_path / "map.html")
     page.goto((tmp_path / "map.html").as_uri())
     page.wait_for_selector(".x2title")
-    first, second, legend = (
-        page.locator(f".{name}").bounding_box() for name in ("xtitle", "x2title", "legend")
-    )
+    first, second, legend = (page.locator(f".{name}").bounding_box() for name in ("xtitle", "x2title", "legend"))
     if narrow:
         assert legend["y"] + legend["height"] < page.locator(".xy .point").first.bounding_box()["y"]
         assert first["y"] + first["height"] < page.locator(".x2y2 .point").first.bounding_box()["y"]

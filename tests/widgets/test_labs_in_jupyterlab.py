@@ -80,9 +80,7 @@ def opened(page, jupyterlab, folder, cells, run=None):
 
 
 def nothing_is_red(page):
-    red = (
-        '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
-    )
+    red = '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
     expect(page.locator(red)).to_have_count(0)
 
 

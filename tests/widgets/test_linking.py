@@ -73,9 +73,7 @@ def test_an_encoder_is_shared_where_it_is_known(two):
     third = Points(State((0,), 0, encoders=("plain",)))
     link(*two, third)
     two[0].set(encoder="SimCSE")
-    assert [panel.state.encoder for panel in (*two, third)] == [
-        "plain" if i == 2 else "SimCSE" for i in range(3)
-    ]
+    assert [panel.state.encoder for panel in (*two, third)] == ["plain" if i == 2 else "SimCSE" for i in range(3)]
 
 
 def test_only_what_is_asked_for_is_shared(two):

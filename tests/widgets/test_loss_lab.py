@@ -49,9 +49,7 @@ def test_off_dropout_looks_at_negatives_without_noise(lab, views):
     clean = unit(views[10][3]) @ unit(views[10][3]).T
     off = ~np.eye(8, dtype=bool)
     np.testing.assert_allclose(shown[off], clean[off], atol=1e-3)
-    np.testing.assert_allclose(
-        np.diag(shown), np.sum(unit(views[10][0]) * unit(views[10][1]), axis=1), atol=1e-3
-    )
+    np.testing.assert_allclose(np.diag(shown), np.sum(unit(views[10][0]) * unit(views[10][1]), axis=1), atol=1e-3)
 
 
 def test_the_gradient_of_info_nce_is_softmax_minus_one_hot(lab):
@@ -138,9 +136,7 @@ def test_the_sliders_turn_the_losses_they_name():
     }
     for name, setting in changed.items():
         for other in LOSSES:
-            same = curve(other, base, "positive", 6, 0.8, 0.3) == curve(
-                other, setting, "positive", 6, 0.8, 0.3
-            )
+            same = curve(other, base, "positive", 6, 0.8, 0.3) == curve(other, setting, "positive", 6, 0.8, 0.3)
             assert same == (other != name)
 
 
@@ -200,9 +196,7 @@ def test_the_words_tell_who_carries_the_gradient(lab):
     assert "8 of 8 positives are their sentence's nearest" in lines[1]
     assert "of 7 negatives; the hardest alone carries" in lines[2]
     assert (
-        LossLab(lab.state.views, loss="ArcCon")
-        .summary()
-        .startswith("ArcCon at step 10, temperature 0.05, margin 10°")
+        LossLab(lab.state.views, loss="ArcCon").summary().startswith("ArcCon at step 10, temperature 0.05, margin 10°")
     )
 
 
@@ -212,9 +206,7 @@ def test_a_watch_keeps_the_views_of_a_batch_and_leaves_the_run_as_it_is():
     runs = []
     watch = BatchWatch(sentences[:6], every=2)
     for callbacks in ([], [watch]):
-        runs.append(
-            train(make_encoder(), SimCSE(), sentences, config, callbacks=callbacks, show_progress_bar=False)
-        )
+        runs.append(train(make_encoder(), SimCSE(), sentences, config, callbacks=callbacks, show_progress_bar=False))
     assert list(watch.views) == [0, 2, 4]
     assert runs[0].history == runs[1].history
     panel = LossLab(watch.views)

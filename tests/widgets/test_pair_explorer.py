@@ -17,9 +17,7 @@ class Letters:
 
     def encode(self, sentences):
         self.asked += sentences
-        counts = [
-            [text.lower().count(letter) for letter in string.ascii_lowercase[:12]] for text in sentences
-        ]
+        counts = [[text.lower().count(letter) for letter in string.ascii_lowercase[:12]] for text in sentences]
         return np.array([[*row, self.common] for row in counts], dtype=np.float32)
 
 
@@ -89,9 +87,7 @@ def test_removing_the_mean_opens_the_cone_and_moves_pairs_and_line_alike(panel):
     assert panel.state.cosine("cone") == pytest.approx(cosine(one, two), abs=1e-5)
     assert panel.to_frame()["cone"].mean() < before - 0.3
     np.testing.assert_allclose(
-        panel.to_frame()["cone"][5],
-        cosine(everything[5] - mean, everything[17] - mean),
-        atol=1e-5,
+        panel.to_frame()["cone"][5], cosine(everything[5] - mean, everything[17] - mean), atol=1e-5
     )
 
 

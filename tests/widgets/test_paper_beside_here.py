@@ -126,11 +126,7 @@ def test_an_experiment_may_be_named(tmp_path):
     assert (
         traces(panel)["published"].x[0]
         == published.iloc[
-            [
-                item
-                for item, _ in enumerate(published.index)
-                if published.index[item][1] == panel.state.column
-            ][-1]
+            [item for item, _ in enumerate(published.index) if published.index[item][1] == panel.state.column][-1]
         ]
     )
 

@@ -8,8 +8,7 @@ def line(uid, name=None):
 
 def test_planes_fill_rows_and_keep_their_titles_and_axes():
     planes = [
-        Plane(f"plane {i}", [line(str(i))], {"title": {"text": f"x{i}"}}, {"range": [0, i + 1]})
-        for i in range(5)
+        Plane(f"plane {i}", [line(str(i))], {"title": {"text": f"x{i}"}}, {"range": [0, i + 1]}) for i in range(5)
     ]
     shown = side_by_side(planes, columns=3)
     assert [note.text for note in shown.layout.annotations] == [f"plane {i}" for i in range(5)]
@@ -31,10 +30,7 @@ def test_a_trace_that_asks_for_no_legend_gets_none():
 
 
 def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
-    planes = [
-        Plane("", [line("a")], {}, {}),
-        matrix("m", heatmap([[1.0, 0.5], [0.5, 1.0]], "m", 1.0, "%{z}")),
-    ]
+    planes = [Plane("", [line("a")], {}, {}), matrix("m", heatmap([[1.0, 0.5], [0.5, 1.0]], "m", 1.0, "%{z}"))]
     layout = side_by_side(planes).layout
     assert layout.yaxis2.scaleanchor == "x2" and layout.yaxis.scaleanchor is None
     assert layout.yaxis2.autorange == "reversed"

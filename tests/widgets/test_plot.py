@@ -25,9 +25,7 @@ def test_only_what_differs_is_told_and_nothing_of_equal_figures():
     moved = difference(plain(many()), plain(many(1.0)))
     assert list(moved) == ["data"] and list(moved["data"]) == ["1"] and list(moved["data"]["1"]) == ["x"]
     np.testing.assert_array_equal(moved["data"]["1"]["x"], np.arange(1000.0) + 1)
-    assert difference(plain(many()), plain(many(color="blue"))) == {
-        "data": {"0": {"marker": {"color": "blue"}}}
-    }
+    assert difference(plain(many()), plain(many(color="blue"))) == {"data": {"0": {"marker": {"color": "blue"}}}}
     assert difference(plain(many()), plain(many(height=301))) == {"layout": plain(many(height=301))["layout"]}
 
 
@@ -81,11 +79,7 @@ def test_clicks_and_selections_of_the_page_are_heard():
 
 @pytest.mark.parametrize(
     ("given", "dtype", "shape"),
-    [
-        (np.arange(100), "int32", [100]),
-        (np.zeros((10, 20)), "float32", [10, 20]),
-        ([0.5] * 64, "float32", [64]),
-    ],
+    [(np.arange(100), "int32", [100]), (np.zeros((10, 20)), "float32", [10, 20]), ([0.5] * 64, "float32", [64])],
 )
 def test_longer_arrays_of_numbers_travel_as_bytes(given, dtype, shape):
     sent = packed({"x": given})["x"]

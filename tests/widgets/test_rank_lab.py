@@ -63,10 +63,7 @@ def test_both_losses_start_at_the_batch_and_stay_above_their_floors(lab):
         "Barlow Twins": barlow_twins(one, other, 0.012).total,
         "dimension-wise": dimension_contrastive(one, other, 5.0).total,
     }
-    floors = {
-        "Barlow Twins": barlow_twins_floor(96, 64, 0.012),
-        "dimension-wise": dimension_contrastive_floor(96, 5.0),
-    }
+    floors = {"Barlow Twins": barlow_twins_floor(96, 64, 0.012), "dimension-wise": dimension_contrastive_floor(96, 5.0)}
     for name, floor in floors.items():
         line = found[name].y
         assert line[0] == pytest.approx(float(starts[name]), rel=1e-3)

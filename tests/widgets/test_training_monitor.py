@@ -48,9 +48,7 @@ def seen(monitor, phase):
 
 def start(*callbacks, method=None, **given):
     monitor = TrainingMonitor()
-    return monitor.train(
-        make_encoder(), method or SimCSE(), SENTENCES, CONFIG, evaluator, callbacks=callbacks, **given
-    )
+    return monitor.train(make_encoder(), method or SimCSE(), SENTENCES, CONFIG, evaluator, callbacks=callbacks, **given)
 
 
 @pytest.fixture
@@ -111,11 +109,7 @@ def test_a_band_covers_the_steps_that_all_seeds_have(history):
 
 
 def test_values_that_are_not_finite_are_left_out():
-    rows = [
-        {"step": 0, "score": float("nan")},
-        {"step": 1, "degenerate": "all alike"},
-        {"step": 2, "score": 1.0},
-    ]
+    rows = [{"step": 0, "score": float("nan")}, {"step": 1, "degenerate": "all alike"}, {"step": 2, "score": 1.0}]
     assert curve(rows, "score") == ([2], [1.0])
 
 
@@ -149,13 +143,7 @@ def test_finished_runs_come_in_every_shape_users_have(history, shape):
         def __init__(self):
             self.history = history
 
-    given = {
-        "rows": history,
-        "run": Run(),
-        "list": [history],
-        "by seed": {0: history},
-        "list of runs": [Run()],
-    }[shape]
+    given = {"rows": history, "run": Run(), "list": [history], "by seed": {0: history}, "list of runs": [Run()]}[shape]
     assert TrainingMonitor({"a": given}).state.others["a"] == (tuple(history),)
 
 
@@ -328,10 +316,7 @@ def test_the_words_tell_the_runs_apart(history):
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [
-        ({"command": "halt"}, "command is 'halt'; it must be one of run, pause, stop"),
-        ({"phase": "x"}, "phase is 'x'"),
-    ],
+    [({"command": "halt"}, "command is 'halt'; it must be one of run, pause, stop"), ({"phase": "x"}, "phase is 'x'")],
 )
 def test_unknown_commands_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):

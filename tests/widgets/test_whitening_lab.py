@@ -74,9 +74,7 @@ def test_the_stages_of_the_plane_are_those_of_the_text():
     assert covariances[2][0, 0] > 4 * covariances[2][1, 1]  # but still long
     np.testing.assert_allclose(covariances[3], np.eye(2), atol=1e-3)
     np.testing.assert_allclose(covariances[4], np.eye(2), atol=1e-3)
-    moved = [
-        np.hypot(*(np.array([shown[s].x, shown[s].y]) - [shown[1].x, shown[1].y])).mean() for s in (3, 4)
-    ]
+    moved = [np.hypot(*(np.array([shown[s].x, shown[s].y]) - [shown[1].x, shown[1].y])).mean() for s in (3, 4)]
     assert moved[1] < moved[0]  # ZCA changes the data least
 
 
@@ -132,15 +130,7 @@ def test_the_figure_is_pure(lab):
 
 
 def test_each_control_changes_its_field_and_the_plot(lab):
-    values = {
-        "source": PLANE,
-        "strategy": "PCA",
-        "num_groups": 2,
-        "batch_size": 20,
-        "eps": 1e-2,
-        "seed": 3,
-        "stage": 1,
-    }
+    values = {"source": PLANE, "strategy": "PCA", "num_groups": 2, "batch_size": 20, "eps": 1e-2, "seed": 3, "stage": 1}
     controls = dict(zip(lab.controls(), lab.widget.children[0].children, strict=False))
     assert set(controls) == set(values)
     for name, value in values.items():
@@ -154,10 +144,7 @@ def test_each_control_changes_its_field_and_the_plot(lab):
 
 
 def test_a_seed_draws_other_rows_and_another_permutation(lab):
-    one, other = (
-        outcome(lab.state),
-        outcome(WhiteningLab(vectors=lab.state.views, batch_size=40, seed=1).state),
-    )
+    one, other = (outcome(lab.state), outcome(WhiteningLab(vectors=lab.state.views, batch_size=40, seed=1).state))
     assert not torch.equal(one.fitted.permutation, other.fitted.permutation)
     assert not torch.equal(one.batch, other.batch)
 
@@ -168,11 +155,7 @@ def test_the_words_tell_the_geometry_of_batch_and_others(lab):
         "Whitening of vectors: shuffled group in 4 groups of 2, eps 1e-06, fitted on 40 of 60 sentences of "
         "width 8 (seed 0)"
     )
-    assert [line.split("  ")[1] for line in lines[1:4]] == [
-        "batch, before",
-        "batch, after",
-        "other sentences, after",
-    ]
+    assert [line.split("  ")[1] for line in lines[1:4]] == ["batch, before", "batch, after", "other sentences, after"]
     largest = spectrum(outcome(lab.state).batch_after)[0]
     assert lines[2].endswith(f"largest variance {largest:.3g}")
 

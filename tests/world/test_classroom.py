@@ -143,9 +143,7 @@ def test_a_damaged_row_is_refused_with_its_file_and_line(tmp_path, column, value
     assert complaint in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("reason", "score"), [("same", "3"), ("none", "1"), ("negation", "5"), ("topic", "0")]
-)
+@pytest.mark.parametrize(("reason", "score"), [("same", "3"), ("none", "1"), ("negation", "5"), ("topic", "0")])
 def test_a_grade_that_contradicts_its_reason_is_refused(tmp_path, reason, score):
     lines = FILE.read_text(encoding="utf-8").splitlines()
     split, _, _, *rest = lines[1].split("\t")

@@ -66,9 +66,7 @@ def test_every_adjective_and_adverb_suits_something():
               for word in way.partition(":")[2].split("/")}  # fmt: skip
     of_language = {"number", "sequence", "opinion"}
     unused = {
-        word.name
-        for word in WORDS.values()
-        if word.family not in families | of_language and "/" not in word.family
+        word.name for word in WORDS.values() if word.family not in families | of_language and "/" not in word.family
     }
     assert unused - single == set()
 
@@ -83,9 +81,7 @@ def test_a_frame_names_only_what_there_is(frame):
     for way in frame.ways:
         family, _, only = way.partition(":")
         assert (
-            {f"{family}.{word}" for word in only.split("/")} <= WORDS.keys()
-            if only
-            else WORLD.lexicon.families[family]
+            {f"{family}.{word}" for word in only.split("/")} <= WORDS.keys() if only else WORLD.lexicon.families[family]
         )
     assert {frame.opposite, frame.kind_of} <= FRAMES.keys() | {""}
 
@@ -120,9 +116,7 @@ def test_no_two_frames_can_say_the_same_sentence():
     def fillers(role):
         if role.adjectives:
             return {word for name in WORLD.lexicon.families[role.adjectives] for word in WORDS[name].words}
-        return {
-            one for name, _ in role.classes for noun in below(NOUNS[name]) for one, _ in NOUNS[noun].words
-        }
+        return {one for name, _ in role.classes for noun in below(NOUNS[name]) for one, _ in NOUNS[noun].words}
 
     sayings = defaultdict(list)
     for frame in FRAMES.values():

@@ -39,11 +39,7 @@ def test_every_frame_is_said_in_every_form_it_allows(frame):
                 r"_|\b[A-Z]\b(?<!A)(?!-ray)|\ba [aeio]|\ban [b-df-gj-np-tv-z]|(?<!-)\b(\w+) \1\b", text
             ), text
             for _, thing in meaning.roles:
-                words = (
-                    [word for pair in WORLD.lexicon.nouns[thing.noun].words for word in pair]
-                    if thing.noun
-                    else []
-                )
+                words = [word for pair in WORLD.lexicon.nouns[thing.noun].words for word in pair] if thing.noun else []
                 assert not words or any(word.lower() in text.lower() for word in words), (text, thing)
     everywhere = {saying for saying, _ in said}
     assert everywhere == set(frame.sayings)
@@ -56,18 +52,13 @@ def test_every_frame_is_said_in_every_form_it_allows(frame):
 def test_the_forms_of_one_meaning():
     assert "Anna peeled three carrots." in texts(PEEL, "plain")
     assert "Three carrots were peeled by Anna." in texts(PEEL, "passive")
-    assert {form for _, form in GRAMMAR.forms(PEEL)} == {
-        "plain",
-        "passive",
-    }  # not "it was three carrots that"
+    assert {form for _, form in GRAMMAR.forms(PEEL)} == {"plain", "passive"}  # not "it was three carrots that"
     one = Meaning("peel", (("A", Thing("Anna Keller")), ("O", Thing("carrot"))))
     assert "It was Anna who peeled the carrot." in texts(one, "subject cleft")
     assert "It was the carrot that Anna peeled." in texts(one, "object cleft")
     placed = replace(PEEL, place=Thing("kitchen"), time="past/day.yesterday")
     assert "In the kitchen, Anna peeled three carrots yesterday." in texts(placed, "fronted", 2000)
-    assert "Yesterday, three carrots were peeled by Anna in the kitchen." in texts(
-        placed, "passive fronted", 2000
-    )
+    assert "Yesterday, three carrots were peeled by Anna in the kitchen." in texts(placed, "passive fronted", 2000)
 
 
 def test_names_numbers_and_verbs_have_their_synonyms():
@@ -110,8 +101,7 @@ def test_verbs_agree_with_the_number_of_their_subject():
 def test_their_goes_with_the_subject():
     for noun, pronoun in (("Anna Keller", "her"), ("Tom Baker", "his"), ("skier", "their")):
         assert all(
-            pronoun in text.split()
-            for text in texts(Meaning("break_leg", (("A", Thing(noun)), ("O", Thing("leg")))))
+            pronoun in text.split() for text in texts(Meaning("break_leg", (("A", Thing(noun)), ("O", Thing("leg")))))
         )
 
 

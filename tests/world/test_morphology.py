@@ -86,12 +86,7 @@ def test_a_or_an_goes_by_the_sound(word, phrase):
 
 
 def test_third_person_of_the_four_odd_verbs():
-    assert [morphology.third_person(verb) for verb in ("be", "have", "do", "go")] == [
-        "is",
-        "has",
-        "does",
-        "goes",
-    ]
+    assert [morphology.third_person(verb) for verb in ("be", "have", "do", "go")] == ["is", "has", "does", "goes"]
 
 
 def test_verbs_that_do_not_double_are_those_stressed_on_another_syllable():

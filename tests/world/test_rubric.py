@@ -11,10 +11,7 @@ from cselab.world import Meaning, Thing, World
 WORLD = World()
 GRADE = WORLD.rubric.grade
 HUG = Meaning(
-    "hug",
-    (("A", Thing("Anna Keller")), ("B", Thing("boy"))),
-    time="past/day.yesterday",
-    place=Thing("garden"),
+    "hug", (("A", Thing("Anna Keller")), ("B", Thing("boy"))), time="past/day.yesterday", place=Thing("garden")
 )
 PEEL = Meaning("peel", (("A", Thing("cook", "mood.happy")), ("O", Thing("carrot", quantity="number.three"))))
 EXAM = Meaning("pass_exam", (("A", Thing("Tom Baker")), ("O", Thing("exam"))))
@@ -82,9 +79,7 @@ def test_the_more_roles_change_the_lower_the_grade():
     for meaning in random_meanings():
         donor, grades, changed = WORLD.composer.compose(WORLD.frames[meaning.frame], rng), [5], meaning
         for name, thing in donor.roles:
-            if meaning[name].noun != thing.noun and not {thing.noun} & {
-                other.noun for _, other in meaning.roles
-            }:
+            if meaning[name].noun != thing.noun and not {thing.noun} & {other.noun for _, other in meaning.roles}:
                 changed = changed.filled(**{name: thing})
                 grades.append(GRADE(meaning, changed))
         assert all(after < before or after == 1 for before, after in pairwise(grades)), grades

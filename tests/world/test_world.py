@@ -112,14 +112,7 @@ def test_pairs_and_labels_stay_in_their_split():
 def test_details_denial_and_roles_leave_a_story_in_its_split():
     rng = random.Random(0)
     for sentence in MANY[:300]:
-        for change in (
-            changes.negation,
-            changes.roles,
-            changes.number,
-            changes.less,
-            changes.more,
-            changes.moved,
-        ):
+        for change in (changes.negation, changes.roles, changes.number, changes.less, changes.more, changes.moved):
             changed = change(WORLD.composer, sentence.meaning, rng)
             assert changed is None or changed.split == sentence.meaning.split
 

@@ -68,9 +68,7 @@ class CosinesByGrade:
 
     def keep(self, step: int, encoder: Any) -> None:
         """Measure the pairs with an encoder as it is at `step`."""
-        one, two = (
-            np.asarray(encoder.encode(side)) for side in (self.pairs.sentences1, self.pairs.sentences2)
-        )
+        one, two = (np.asarray(encoder.encode(side)) for side in (self.pairs.sentences1, self.pairs.sentences2))
         lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
         self.by_step[step] = (one * two).sum(axis=1) / lengths
 
@@ -99,9 +97,7 @@ class AlignmentUniformityState:
 
     def __post_init__(self) -> None:
         if self.step not in self.steps:
-            raise ValueError(
-                f"step is {self.step!r}; the measured steps are {', '.join(map(str, self.steps))}."
-            )
+            raise ValueError(f"step is {self.step!r}; the measured steps are {', '.join(map(str, self.steps))}.")
         if self.color not in COLORS:
             raise ValueError(f"color is {self.color!r}; choose one of {', '.join(COLORS)}.")
 
@@ -186,13 +182,7 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
         "annotations": [_BETTER],
         "coloraxis": {
             "colorscale": NUMERIC_SCALE,
-            "colorbar": {
-                "title": {"text": "dev score"},
-                "outlinewidth": 0,
-                "thickness": 14,
-                "y": 0.3,
-                "len": 0.6,
-            },
+            "colorbar": {"title": {"text": "dev score"}, "outlinewidth": 0, "thickness": 14, "y": 0.3, "len": 0.6},
         },
     }
     if state.scored:
@@ -295,13 +285,8 @@ class AlignmentUniformity(Panel):
         if not histories:
             raise ValueError("histories is empty; give at least one, such as {'SimCSE': run.history}.")
         runs = {str(name): _runs(str(name), given) for name, given in histories.items()}
-        seeds = {
-            name: tuple(_path(label, run) for label, run in labelled.items())
-            for name, labelled in runs.items()
-        }
-        kept = {
-            name: tuple(map(_kept_step, labelled.values(), seeds[name])) for name, labelled in runs.items()
-        }
+        seeds = {name: tuple(_path(label, run) for label, run in labelled.items()) for name, labelled in runs.items()}
+        kept = {name: tuple(map(_kept_step, labelled.values(), seeds[name])) for name, labelled in runs.items()}
         watched = _checked(cosines or {}, seeds)
         grades = next(iter(watched.values())).pairs.scores if watched else None
         opening = _opening(seeds, kept) if step is None else step
@@ -321,10 +306,7 @@ class AlignmentUniformity(Panel):
         color = ipywidgets.ToggleButtons(
             options=COLORS, value=self.state.color, style={"button_width": "7em"}, tooltips=["colour by"] * 2
         )
-        return {
-            "step": Scrubber(self.state.steps, self.state.step),
-            **({"color": color} if self.state.scored else {}),
-        }
+        return {"step": Scrubber(self.state.steps, self.state.step), **({"color": color} if self.state.scored else {})}
 
     def items(self) -> Sequence[Hashable]:
         return [(point.method, point.seed, point.at.step) for point in self.state.checkpoints]
@@ -413,13 +395,9 @@ def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) ->
         if name not in seeds:
             raise ValueError(f"cosines has {name!r}; the methods are {', '.join(seeds)}.")
         if not watch.by_step:
-            raise ValueError(
-                f"cosines[{name!r}] saw no step; pass it to train(..., callbacks=[it]) with an evaluator."
-            )
+            raise ValueError(f"cosines[{name!r}] saw no step; pass it to train(..., callbacks=[it]) with an evaluator.")
         if grades is not None and list(watch.pairs.scores) != grades:
-            raise ValueError(
-                f"cosines[{name!r}] watched other pairs than the first; give all the same pairs."
-            )
+            raise ValueError(f"cosines[{name!r}] watched other pairs than the first; give all the same pairs.")
         grades = list(watch.pairs.scores)
     return dict(cosines)
 
@@ -447,9 +425,7 @@ def _mean(paths: tuple[Path, ...]) -> Path:
     return tuple(together)
 
 
-def _in_the_plane(
-    state: AlignmentUniformityState, method: str, style: Any, numbers: dict
-) -> list[go.Scatter]:
+def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numbers: dict) -> list[go.Scatter]:
     path, travelled = state.paths[method], state.travelled(method)
     here, seeds = travelled[-1:], state.seeds[method]
     single = len(seeds) == 1
@@ -463,11 +439,7 @@ def _in_the_plane(
         "line": {"width": [1.5] + [0] * (len(path) - 1)},
     }
     if by_score:
-        marker |= {
-            "color": np.array([at.score for at in path], dtype=float),
-            "coloraxis": "coloraxis",
-            "opacity": 1,
-        }
+        marker |= {"color": np.array([at.score for at in path], dtype=float), "coloraxis": "coloraxis", "opacity": 1}
     traces += [
         go.Scatter(
             **_places(path),
@@ -499,12 +471,7 @@ def _in_the_plane(
             legendgroup=method,
             name=method if here[0].score is None else f"{method}  {here[0].score:#.4g}",
             mode="markers",
-            marker={
-                "color": style.color,
-                "symbol": style.symbol,
-                "size": 15,
-                "line": {"color": INK, "width": 1},
-            },
+            marker={"color": style.color, "symbol": style.symbol, "size": 15, "line": {"color": INK, "width": 1}},
         ),
     ]
     return traces
@@ -538,9 +505,7 @@ def _kept(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: d
     kept = [point for point in state.checkpoints if point.kept]
     return go.Scatter(
         **_places([point.at for point in kept]),
-        text=[
-            _hover(f"{point.method}{_of_seed(state, point)}: kept", [point.at])["text"][0] for point in kept
-        ],
+        text=[_hover(f"{point.method}{_of_seed(state, point)}: kept", [point.at])["text"][0] for point in kept],
         hovertemplate="%{text}<extra></extra>",
         customdata=[numbers[point.method, point.seed, point.at.step] for point in kept],
         uid="kept",
@@ -569,9 +534,7 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
     )
 
 
-def _score_curves(
-    state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict
-) -> list[go.Scatter]:
+def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
     """The score over the steps, and a dot for where each method stands."""
     traces = []
     for method, path in state.paths.items():

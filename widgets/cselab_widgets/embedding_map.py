@@ -87,8 +87,7 @@ class MapData:
     def directions(self, encoder: str, step: int | None) -> Float[np.ndarray, "n d"]:
         """The vectors scaled to length 1."""
         return self._once(
-            ("directions", encoder, step),
-            lambda: unit_rows(self.vectors[encoder][step]).astype(np.float32),
+            ("directions", encoder, step), lambda: unit_rows(self.vectors[encoder][step]).astype(np.float32)
         )
 
     def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
@@ -143,9 +142,7 @@ class MapData:
     @cached_property
     def searched(self) -> list[str]:
         """What a search looks into: each sentence and its label, in lower case."""
-        labels = (
-            self.coloring.values if self.coloring and self.coloring.by_name else [""] * len(self.sentences)
-        )
+        labels = self.coloring.values if self.coloring and self.coloring.by_name else [""] * len(self.sentences)
         return [f"{text}\n{label}".lower() for text, label in zip(self.sentences, labels, strict=True)]
 
 
@@ -181,9 +178,7 @@ class EmbeddingMapState:
 
     def __post_init__(self) -> None:
         if self.step not in (self.steps or [None]):
-            raise ValueError(
-                f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}."
-            )
+            raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}.")
         for encoder in self.data.vectors:
             self.data.plane(encoder, self.projection)  # so that what cannot be projected is not taken on
 
@@ -247,11 +242,7 @@ def figure(state: EmbeddingMapState) -> go.Figure:
         traces.append(_nearest(state, encoder, points, placed))
         across, up = ranges or _square(points)
         left = number * (width + gap)
-        layout[f"xaxis{axis}"] = {
-            **_axis(plane, 0, across),
-            "anchor": f"y{axis}",
-            "domain": [left, left + width],
-        }
+        layout[f"xaxis{axis}"] = {**_axis(plane, 0, across), "anchor": f"y{axis}", "domain": [left, left + width]}
         layout[f"yaxis{axis}"] = {
             **_axis(plane, 1, up),
             "anchor": f"x{axis}",
@@ -297,9 +288,7 @@ def hash_of(rows: tuple[int, ...] | None) -> str:
 
 def titles(state: EmbeddingMapState) -> list[str]:
     """What stands above each plane: the encoder, and the step it is shown at if it has several."""
-    return [
-        encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()
-    ]
+    return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()]
 
 
 def summary(state: EmbeddingMapState) -> str:
@@ -339,9 +328,7 @@ def explain(state: EmbeddingMapState) -> str:
         text += " t-SNE cannot place new vectors: each plane and each step is a map of its own."
     elif state.projection == UMAP and state.steps:
         text += " Other steps are placed into the map of the fitted one."
-    return (
-        text + " Lasso dots to select them in all planes; click one for its nearest sentences in full width."
-    )
+    return text + " Lasso dots to select them in all planes; click one for its nearest sentences in full width."
 
 
 def details(state: EmbeddingMapState) -> str:
@@ -356,9 +343,7 @@ def details(state: EmbeddingMapState) -> str:
         listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
         more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
         heading = "<tr><th>neighbours kept</th><th>sentence</th></tr>" if state.moved else ""
-        parts.append(
-            f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}"
-        )
+        parts.append(f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}")
     if state.focus is not None:
         parts.append(_neighbour_table(state))
     return "".join(parts)
@@ -422,16 +407,11 @@ class EmbeddingMap(Panel):
         sentences = texts(sentences, "sentences", at_least=3)
         embeddings = {"micro": "micro", "mini": "mini"} if embeddings is None else embeddings
         if not embeddings:
-            raise ValueError(
-                "embeddings is empty; give at least one, such as {'SimCSE': encoder.encode(sentences)}."
-            )
+            raise ValueError("embeddings is empty; give at least one, such as {'SimCSE': encoder.encode(sentences)}.")
         rows = len(sentences)
         data = MapData(
             sentences,
-            {
-                str(name): snapshots(given, f"embeddings[{name!r}]", sentences)
-                for name, given in embeddings.items()
-            },
+            {str(name): snapshots(given, f"embeddings[{name!r}]", sentences) for name, given in embeddings.items()},
             None if color is None else Coloring(color_title, values(color, "color", rows)),
             index_pairs(pairs, "pairs", rows),
             fit_on,
@@ -456,9 +436,7 @@ class EmbeddingMap(Panel):
         return {
             **({"step": Scrubber(self.state.steps, self.state.step)} if self.state.steps else {}),
             "find": find,
-            "projection": ipywidgets.Dropdown(
-                options=METHODS, value=self.state.projection, layout={"width": "15em"}
-            ),
+            "projection": ipywidgets.Dropdown(options=METHODS, value=self.state.projection, layout={"width": "15em"}),
             **({"moved": moved} if self._compares else {}),
             **({"lines": lines} if self.state.data.pairs else {}),
         }
@@ -496,13 +474,7 @@ class EmbeddingMap(Panel):
 
         return pd.DataFrame(
             [
-                {
-                    "encoder": encoder,
-                    "rank": rank,
-                    "row": at,
-                    "cosine": cosine,
-                    "sentence": self.state.sentences[at],
-                }
+                {"encoder": encoder, "rank": rank, "row": at, "cosine": cosine, "sentence": self.state.sentences[at]}
                 for encoder, step in self.state.shown_steps.items()
                 for rank, (at, cosine) in enumerate(self.state.data.neighbours(encoder, step, row), start=1)
             ]
@@ -579,10 +551,7 @@ def _points(
 
 def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
     """All pairs as one trace, in which None lifts the pen."""
-    ends = {
-        axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)]
-        for axis in (0, 1)
-    }
+    ends = {axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)] for axis in (0, 1)}
     return go.Scatter(
         x=ends[0],
         y=ends[1],
@@ -676,11 +645,7 @@ def _neighbour_table(state: EmbeddingMapState) -> str:
             mark = " <b>&minus; lost</b>" if lost else " <b>+ gained</b>" if gained else ""
             cells.append(f'<td class="number">{cosine:.2f}</td><td>{escape(state.sentences[row])}{mark}</td>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    same = (
-        f" {len(first & others[-1])} of {len(first)} are the same in the first and the last."
-        if others
-        else ""
-    )
+    same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
     return (
         f"<p>Nearest to &ldquo;{escape(state.sentences[state.focus])}&rdquo; by cosine in full width.{same}</p>"
         f"<table><tr>{heads}</tr>{''.join(lines)}</table>"

@@ -54,13 +54,9 @@ LOSSES = {
     "Focal-InfoNCE": Family(
         lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, OKABE_ITO[1], "dash"
     ),
-    "ArcCon": Family(
-        lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, OKABE_ITO[2], "dashdot"
-    ),
+    "ArcCon": Family(lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, OKABE_ITO[2], "dashdot"),
     "off-dropout": Family(
-        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total,
-        OKABE_ITO[5],
-        "dot",
+        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total, OKABE_ITO[5], "dot"
     ),
     "Eq. 8, mended": Family(
         lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside").total,
@@ -116,9 +112,7 @@ class LossLabState:
 
     def batch(self, step: int | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Anchors, positives, second positives, clean: [n, d] each."""
-        anchor, positive, second, clean = torch.from_numpy(
-            self.views[self.step if step is None else step]
-        ).double()
+        anchor, positive, second, clean = torch.from_numpy(self.views[self.step if step is None else step]).double()
         return anchor, positive, second, clean
 
     def pairs(self, step: int | None = None) -> tuple[Pair, Pair]:
@@ -142,9 +136,7 @@ class LossLabState:
         anchor, positive, second, clean = self.batch()
         total, setting = LOSSES[name].total, self.setting
         if name != "off-dropout":
-            found = cosine_gradients(
-                lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second
-            )
+            found = cosine_gradients(lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second)
             return len(found) * found
         diagonal = cosine_gradients(
             lambda a, b, c: total((a, b), (c, c), c, setting), anchor, positive, clean
@@ -353,9 +345,7 @@ class LossLab(Panel):
             "pair": ipywidgets.ToggleButtons(
                 options=PAIRS, value=state.pair, style={"button_width": "6em"}, layout={"width": "auto"}
             ),
-            "temperature": slider(
-                "temperature", "temperature", (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
-            ),
+            "temperature": slider("temperature", "temperature", (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)),
             "focal_m": slider("focal_m", "Focal m", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)),
             "off_dropout_m": slider("off_dropout_m", "off-dropout m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0)),
             "margin": slider("margin", "ArcCon °", (0.0, 5.0, 10.0, 20.0, 30.0)),
@@ -395,14 +385,7 @@ def trained_batch(encoder: SentenceEncoder | str, sentences: Sequence[str]) -> d
     watch = BatchWatch(sentences, every=(0, 1, 2, 3, 4, 6, 8, 12, 16))
     corpus = [sentence.text for sentence in World().sentences(1024)]
     config = TrainConfig(steps=16, lr=5e-4, seed=0, precision="fp32")
-    train(
-        opened(encoder).copy(),
-        SimCSE(head="none"),
-        corpus,
-        config,
-        callbacks=[watch],
-        show_progress_bar=False,
-    )
+    train(opened(encoder).copy(), SimCSE(head="none"), corpus, config, callbacks=[watch], show_progress_bar=False)
     return watch.views
 
 
@@ -416,17 +399,13 @@ def _four(given: Any, name: str) -> np.ndarray:
 
 def _cosines(state: LossLabState) -> Plane:
     values = state.cosines().numpy().round(3)
-    return matrix(
-        f"Cosines at step {state.step}", heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}")
-    )
+    return matrix(f"Cosines at step {state.step}", heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}"))
 
 
 def _gradient(state: LossLabState) -> Plane:
     values = state.gradient
     _, negatives = _split(values)
-    limit = max(
-        float(negatives.abs().max()), 1e-12
-    )  # the strongest negative; the diagonal is the sum of its row
+    limit = max(float(negatives.abs().max()), 1e-12)  # the strongest negative; the diagonal is the sum of its row
     shown = (values / limit).numpy().round(2)
     heat = heatmap(shown, "gradient", 1.0, f"sentences %{{y}} and %{{x}}: %{{z:.2f}} of {limit:.2g}")
     return matrix(f"{state.loss}: gradient, ±{limit:.2g}", heat)
@@ -484,10 +463,7 @@ def _run(state: LossLabState) -> Plane:
             name=name,
             mode="lines+markers",
             line={"color": color, "width": 2},
-            marker={
-                "size": [12 if step == state.step else 6 for step in steps],
-                "symbol": ["circle", "square"][side],
-            },
+            marker={"size": [12 if step == state.step else 6 for step in steps], "symbol": ["circle", "square"][side]},
             hovertemplate="step %{x}: %{y:.3f}<extra>" + name + "</extra>",
         )
         for side, (name, color) in enumerate((("positives", OKABE_ITO[2]), ("negatives", OKABE_ITO[6])))

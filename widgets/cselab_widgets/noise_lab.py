@@ -54,13 +54,9 @@ class NoiseLabState:
 
     def __post_init__(self) -> None:
         if not 0 <= self.sentence < len(self.sentences):
-            raise ValueError(
-                f"sentence is {self.sentence}; the sentences are 0 to {len(self.sentences) - 1}."
-            )
+            raise ValueError(f"sentence is {self.sentence}; the sentences are 0 to {len(self.sentences) - 1}.")
         if not 1 <= self.mean_of <= self.most:
-            raise ValueError(
-                f"mean_of is {self.mean_of}; with {len(self.passes)} passes it may be 1 to {self.most}."
-            )
+            raise ValueError(f"mean_of is {self.mean_of}; with {len(self.passes)} passes it may be 1 to {self.most}.")
         if not self.variance >= 0:
             raise ValueError(f"variance is {self.variance}; it must be 0 or more.")
 
@@ -94,9 +90,7 @@ class NoiseLabState:
     @cached_property
     def losses(self) -> dict[str, float]:
         """InfoNCE of the rows of table 1, and of off-dropout, on these vectors as they are."""
-        views = {
-            kind: tuple(torch.from_numpy(view).double() for view in pair) for kind, pair in self.views.items()
-        }
+        views = {kind: tuple(torch.from_numpy(view).double() for view in pair) for kind, pair in self.views.items()}
         plain = views["SimCSE"]
         rows = {
             "SimCSE": (plain, plain),
@@ -106,12 +100,9 @@ class NoiseLabState:
             "Neg. -Noise": (plain, views["-noise"]),
         }
         losses = {
-            row: decoupled_info_nce(positive, negative, TEMPERATURE).total
-            for row, (positive, negative) in rows.items()
+            row: decoupled_info_nce(positive, negative, TEMPERATURE).total for row, (positive, negative) in rows.items()
         }
-        losses["off-dropout"] = off_dropout_info_nce(
-            *plain, views["off-dropout"][0], TEMPERATURE, m=1.0
-        ).total
+        losses["off-dropout"] = off_dropout_info_nce(*plain, views["off-dropout"][0], TEMPERATURE, m=1.0).total
         return {row: float(loss) for row, loss in losses.items()}
 
     @cached_property
@@ -267,20 +258,14 @@ class NoiseLab(Panel):
             drawn, still = dropout_views(encoder, sentences, passes), encoder.encode(sentences)
             # A model without dropout would give the same vector every time.
             if not np.ptp(drawn, axis=0).any():
-                raise ValueError(
-                    "encoder has no dropout: all its passes are the same, and there is no noise to see."
-                )
+                raise ValueError("encoder has no dropout: all its passes are the same, and there is no noise to see.")
         else:
             if clean is None:
                 raise ValueError("vectors are given without clean, the vectors [n, d] with dropout off.")
             drawn, still = as_views(vectors, "vectors"), as_views(clean, "clean")[0]
             if drawn.shape[1:] != still.shape:
-                raise ValueError(
-                    f"vectors has shape {drawn.shape}, clean {still.shape}: rows and width must agree."
-                )
-            sentences = (
-                [f"sentence {row}" for row in range(len(still))] if sentences is None else list(sentences)
-            )
+                raise ValueError(f"vectors has shape {drawn.shape}, clean {still.shape}: rows and width must agree.")
+            sentences = [f"sentence {row}" for row in range(len(still))] if sentences is None else list(sentences)
             if len(sentences) != len(still):
                 raise ValueError(f"sentences has {len(sentences)} entries for {len(still)} rows of vectors.")
         if len(drawn) < 4:

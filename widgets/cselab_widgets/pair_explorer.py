@@ -82,9 +82,7 @@ class PairData:
             lambda: np.asarray(self.encoders[encoder].encode([sentence]), dtype=np.float32)[0],
         )
 
-    def without(
-        self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int
-    ) -> Float[np.ndarray, "n d"]:
+    def without(self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int) -> Float[np.ndarray, "n d"]:
         """Vectors without the mean (`removed` 1) and so many components less one (2 and more); 0: as they are."""
         if removed == 0:
             return vectors
@@ -352,24 +350,16 @@ class PairExplorer(Panel):
 
         data = self.state.data
         pairs = data.pairs
-        columns: dict[str, Any] = {
-            "sentence1": pairs.sentences1,
-            "sentence2": pairs.sentences2,
-            "grade": pairs.scores,
-        }
+        columns: dict[str, Any] = {"sentence1": pairs.sentences1, "sentence2": pairs.sentences2, "grade": pairs.scores}
         if pairs.subsets:
             columns["kind"] = pairs.subsets
-        return pd.DataFrame(
-            columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders}
-        )
+        return pd.DataFrame(columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders})
 
     def vectors(self) -> dict[str, np.ndarray]:
         """Of each encoder the vectors of both sides of all pairs, [2, n, d], without what is removed."""
         data = self.state.data
         return {
-            encoder: np.stack(
-                [data.without(encoder, side, self.state.removed) for side in data.sides(encoder)]
-            )
+            encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])
             for encoder in data.encoders
         }
 
@@ -411,8 +401,7 @@ def _listed(state: PairExplorerState, encoders: str) -> str:
     lines = []
     for row in state.selection[:LISTED]:
         cosines = "".join(
-            f'<td class="number">{data.cosines(encoder, state.removed)[row]:.2f}</td>'
-            for encoder in data.encoders
+            f'<td class="number">{data.cosines(encoder, state.removed)[row]:.2f}</td>' for encoder in data.encoders
         )
         lines.append(
             f"<tr><td>{escape(pairs.sentences1[row])}<br>{escape(pairs.sentences2[row])}</td>"

@@ -131,11 +131,7 @@ def figure(state: PaperBesideHereState) -> go.Figure:
     layout = {
         "template": TEMPLATE,
         "height": max(320, LINE * len(lines) + 130),
-        "xaxis": {
-            "title": {"text": _unit(state)},
-            "domain": [0.0, right],
-            "anchor": "y",
-        },
+        "xaxis": {"title": {"text": _unit(state)}, "domain": [0.0, right], "anchor": "y"},
         "yaxis": {
             "tickvals": places,
             "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
@@ -171,8 +167,7 @@ def summary(state: PaperBesideHereState) -> str:
     from cselab.lab.table import table
 
     cells = {
-        row: {name: text for name, text in found.items() if name != "note"}
-        for row, found in _cells(state).items()
+        row: {name: text for name, text in found.items() if name != "note"} for row, found in _cells(state).items()
     }
     lines = [f"{state.title or 'Published beside ours'}: {state.column}", table(cells)]
     return "\n".join([*lines, *state.verdicts])
@@ -278,9 +273,7 @@ class PaperBesideHere(Panel):
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state, style = self.state, {"description_width": "auto"}
-        column = ipywidgets.Dropdown(
-            options=state.columns, value=state.column, description="column", style=style
-        )
+        column = ipywidgets.Dropdown(options=state.columns, value=state.column, description="column", style=style)
         sort = ipywidgets.Dropdown(options=SORTED, value=state.sort, description="sort by", style=style)
         return {**({"column": column} if len(state.columns) > 1 else {}), "sort": sort}
 
@@ -358,20 +351,12 @@ def _dots(
         uid=name,
         name=name,
         mode="markers",
-        marker={
-            "color": color,
-            "symbol": symbol,
-            "size": 10,
-            "line": {"width": 2 if "open" in symbol else 0},
-        },
+        marker={"color": color, "symbol": symbol, "size": 10, "line": {"width": 2 if "open" in symbol else 0}},
     )
 
 
 def _hover(line: Any) -> str:
-    parts = [
-        f"<b>{escape(str(line['row']))}</b>",
-        *(f"{name} {value}" for name, value in _numbers(line).items()),
-    ]
+    parts = [f"<b>{escape(str(line['row']))}</b>", *(f"{name} {value}" for name, value in _numbers(line).items())]
     return "<br>".join(escape(part) if number else part for number, part in enumerate(parts))
 
 
@@ -422,9 +407,7 @@ def _unit(state: PaperBesideHereState) -> str:
 def _curves(state: PaperBesideHereState) -> list[go.Scatter]:
     """The dev score over the steps: all seeds as one trace, and their mean."""
     seeds = state.curves.get(state.row, {}) if state.row else {}
-    scored = {
-        seed: {row["step"]: row["score"] for row in rows if "score" in row} for seed, rows in seeds.items()
-    }
+    scored = {seed: {row["step"]: row["score"] for row in rows if "score" in row} for seed, rows in seeds.items()}
     x, y, text = [], [], []
     for seed, scores in scored.items():
         x += [*scores, None]

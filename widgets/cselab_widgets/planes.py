@@ -52,9 +52,7 @@ def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
         left, top = column * (wide + SPACING / columns), 1 - row * (ROW + GAP) / inner
         one_scale = {"scaleanchor": f"x{own}", "constraintoward": "top"} if plane.square else {}
         layout[f"xaxis{own}"] = _axis(plane.x, 8, anchor=f"y{own}", domain=[left, left + wide])
-        layout[f"yaxis{own}"] = _axis(
-            plane.y, 4, anchor=f"x{own}", domain=[max(top - tall, 0), top], **one_scale
-        )
+        layout[f"yaxis{own}"] = _axis(plane.y, 4, anchor=f"x{own}", domain=[max(top - tall, 0), top], **one_scale)
         place = {"x": left + wide / 2, "y": top, "xref": "paper", "yref": "paper"}
         place |= {"xanchor": "center", "yanchor": "bottom"}
         layout["annotations"].append({"text": plane.title, "showarrow": False, "font": {"size": 14}, **place})

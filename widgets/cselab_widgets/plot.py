@@ -54,10 +54,7 @@ class Plot(anywidget.AnyWidget):
     words = traitlets.Unicode().tag(sync=True)
 
     def __init__(
-        self,
-        figure: go.Figure,
-        words: str = "",
-        on_event: Callable[[str, Sequence[int]], None] | None = None,
+        self, figure: go.Figure, words: str = "", on_event: Callable[[str, Sequence[int]], None] | None = None
     ) -> None:
         """`on_event("click" or "select", rows)` hears of points that were clicked or lassoed, by their customdata."""
         plotly_js()
@@ -80,10 +77,7 @@ class Plot(anywidget.AnyWidget):
 
 def plain(figure: go.Figure) -> Figure:
     """Data, layout, frames and the house's config of a figure."""
-    parts = {
-        "data": [trace.to_plotly_json() for trace in figure.data],
-        "layout": figure.layout.to_plotly_json(),
-    }
+    parts = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
     if figure.frames:
         parts["frames"] = [frame.to_plotly_json() for frame in figure.frames]
     return {**parts, "config": CONFIG}

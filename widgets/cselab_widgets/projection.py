@@ -80,9 +80,7 @@ def project(
     directions = {step: unit_rows(snapshots[step]) for step in steps}
     fitted = directions[fitted_on]
     if np.ptp(fitted, axis=0).max() < 1e-9:
-        raise ValueError(
-            "the embeddings are all the same; there is no plane to see them in. Fit on another step."
-        )
+        raise ValueError("the embeddings are all the same; there is no plane to see them in. Fit on another step.")
     if method == TSNE:
         own = _Lazily(steps, lambda step: _tsne(directions[step]))
         return Projection(own, None, None, method)

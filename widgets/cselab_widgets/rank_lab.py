@@ -67,9 +67,7 @@ class RankLabState:
     @cached_property
     def views(self) -> tuple[Tensor, Tensor]:
         """The two views [N, D] in float64."""
-        first, second = torch.from_numpy(
-            self.sources[self.source][:2, : self.batch_size, : self.dimensions]
-        ).double()
+        first, second = torch.from_numpy(self.sources[self.source][:2, : self.batch_size, : self.dimensions]).double()
         return first, second
 
     @cached_property
@@ -119,9 +117,7 @@ class RankLabState:
         extra = None if self.extra_rows is None else self.extra_rows.float()
         return {
             "Barlow Twins": descent(self.views, lambda a, b: barlow_twins(a, b, self.weight, extra).total),
-            "dimension-wise": descent(
-                self.views, lambda a, b: dimension_contrastive(a, b, self.temperature).total
-            ),
+            "dimension-wise": descent(self.views, lambda a, b: dimension_contrastive(a, b, self.temperature).total),
         }
 
 
@@ -276,9 +272,7 @@ class RankLab(Panel):
             )
 
         return {
-            "source": ipywidgets.Dropdown(
-                options=list(state.sources), value=state.source, layout={"width": "12em"}
-            ),
+            "source": ipywidgets.Dropdown(options=list(state.sources), value=state.source, layout={"width": "12em"}),
             "batch_size": slider("batch_size", "N", [n for n in SIZES if n <= rows]),
             "dimensions": slider("dimensions", "D", [d for d in SIZES if d <= width]),
             "artificial_rows": slider("artificial_rows", "M", (0, 32, 64, 100, 128, 192, 300, 448, 704)),
@@ -380,11 +374,6 @@ def _descent(state: RankLabState, name: str, color: str) -> Plane:
         y |= {"type": "log", "range": [float(np.log10(least)) - 0.2, float(np.log10(max(values))) + 0.2]}
         y |= {"dtick": 1, "exponentformat": "power"}
     else:
-        y |= {
-            "range": [
-                min(floor, *values) - 0.05 * (max(values) - floor),
-                max(values) + 0.05 * (max(values) - floor),
-            ]
-        }
+        y |= {"range": [min(floor, *values) - 0.05 * (max(values) - floor), max(values) + 0.05 * (max(values) - floor)]}
     reached = f"{values[-1]:.4g}, floor {floor:.4g}"
     return Plane(f"{name}: {reached}", traces, {"title": {"text": "steps of the rows themselves"}}, y)

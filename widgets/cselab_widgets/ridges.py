@@ -54,17 +54,13 @@ def by_grade(grades: Sequence[float]) -> Bands:
     found = np.unique(grades)
     if len(found) <= 7:
         return Bands(
-            "grade",
-            tuple(f"{grade:g}" for grade in found),
-            tuple(np.flatnonzero(grades == grade) for grade in found),
+            "grade", tuple(f"{grade:g}" for grade in found), tuple(np.flatnonzero(grades == grade) for grade in found)
         )
     top = max(floor(found[-1]) - (found[-1] == floor(found[-1])), floor(found[0]))
     whole = np.minimum(np.floor(grades).astype(int), int(top))
     kept = np.unique(whole)
     return Bands(
-        "grade",
-        tuple(f"{low} to {low + 1}" for low in kept),
-        tuple(np.flatnonzero(whole == low) for low in kept),
+        "grade", tuple(f"{low} to {low + 1}" for low in kept), tuple(np.flatnonzero(whole == low) for low in kept)
     )
 
 
@@ -131,9 +127,7 @@ def ridges(
             continue
         carried = np.empty((len(rows), 2), dtype=object)
         carried[:, 0], carried[:, 1] = rows, [hover[row] for row in rows]
-        shift = STRIP * (
-            0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1)
-        )  # a little apart, the same each time
+        shift = STRIP * (0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1))  # a little apart, the same each time
         traces.append(
             go.Scatter(
                 x=cosines[rows].astype(np.float32),

@@ -41,10 +41,7 @@ class Shell:
             control.value = getattr(state, name)
 
     def _tell(self, state: Any) -> None:
-        for widget, text in (
-            (self.note, escape(self.panel.explain(state))),
-            (self.details, self.panel.details(state)),
-        ):
+        for widget, text in ((self.note, escape(self.panel.explain(state))), (self.details, self.panel.details(state))):
             widget.value = text
             (widget.remove_class if text else widget.add_class)("cselab-empty")
 

@@ -28,10 +28,7 @@ class Scrubber(ipywidgets.HBox):
             layout={"flex": "1 1 auto", "margin": "2px 0 2px 12px"},
         )
         self.play = ipywidgets.Play(
-            value=steps.index(step),
-            max=len(steps) - 1,
-            interval=MILLISECONDS_A_STEP,
-            show_repeat=False,
+            value=steps.index(step), max=len(steps) - 1, interval=MILLISECONDS_A_STEP, show_repeat=False
         )
         super().__init__([self.play, self.slider], layout={"flex": "1 1 22em", "max_width": "40em"})
         # A link copies source to target at once; each source here already holds the current step.
@@ -88,8 +85,7 @@ def _film_controls(steps: Sequence[int], step: int, shown: dict) -> dict:
                 "bordercolor": INK,
                 "tickcolor": INK,
                 "steps": [
-                    {"label": str(other), "method": "animate", "args": [[str(other)], at_once]}
-                    for other in steps
+                    {"label": str(other), "method": "animate", "args": [[str(other)], at_once]} for other in steps
                 ],
             }
         ],

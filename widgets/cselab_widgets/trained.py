@@ -44,9 +44,7 @@ def gains(results: Any, paper: str, table: int) -> tuple[Gain, ...]:
     wanted = ["row", "column", "published_gain", "gain", "gain_low", "gain_high", "n"]
     missing = [name for name in wanted if name not in frame]
     if missing:
-        raise ValueError(
-            f"results has no column {missing[0]!r}; give what cselab.lab.experiments.beside(...) returns."
-        )
+        raise ValueError(f"results has no column {missing[0]!r}; give what cselab.lab.experiments.beside(...) returns.")
     first = frame[frame["column"] == frame["column"].iloc[0]]
     read = [
         Gain(row, *map(_number, (published, ours, low, high)), int(seeds))
@@ -101,12 +99,7 @@ def gains_plane(rows: Sequence[Gain], title: str) -> Plane:
     x["range"] = rounded([min(ends) - 0.35 * span, max(ends) + 0.12 * span])
     order = [gain.row for gain in rows]
     # The names stand inside, above their rows: beside the axis they would lie over the next plane.
-    y = {
-        "categoryorder": "array",
-        "categoryarray": order[::-1],
-        "ticklabelposition": "inside top",
-        "ticks": "",
-    }
+    y = {"categoryorder": "array", "categoryarray": order[::-1], "ticklabelposition": "inside top", "ticks": ""}
     y["range"] = [-0.5, len(rows) - 0.3]
     return Plane(title, traces, x, y)
 

@@ -69,20 +69,14 @@ class TrainingMonitorState:
     def __post_init__(self) -> None:
         for name, allowed in {"phase": PHASES, "command": COMMANDS}.items():
             if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}."
-                )
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}.")
 
     @property
     def terms(self) -> list[str]:
         """The named terms of the loss, where it has several."""
         first = next((row for row in self.rows if "loss" in row), {})
         before = self.rows[0].keys() if self.rows and "loss" not in self.rows[0] else set()
-        names = [
-            name
-            for name in first
-            if name not in COLUMNS and name not in before and "gradient_norm" not in name
-        ]
+        names = [name for name in first if name not in COLUMNS and name not in before and "gradient_norm" not in name]
         names = [name for name in names if isinstance(first[name], float) and name != "step"]
         return names if len(names) > 1 else []
 
@@ -93,16 +87,12 @@ def curve(rows: Sequence[Row], column: str) -> tuple[list[int], list[float]]:
     return [step for step, _ in found], [value for _, value in found]
 
 
-def band(
-    histories: Sequence[Sequence[Row]], column: str
-) -> tuple[list[int], list[float], list[float], list[float]]:
+def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], list[float], list[float], list[float]]:
     """Steps, mean, lowest and highest of a column over several histories, at the steps that all have."""
     curves = [dict(zip(*curve(rows, column), strict=True)) for rows in histories]
     curves = [values for values in curves if values]
     steps = sorted(set.intersection(*map(set, curves))) if curves else []
-    values = np.array([[values[step] for step in steps] for values in curves]).reshape(
-        len(curves), len(steps)
-    )
+    values = np.array([[values[step] for step in steps] for values in curves]).reshape(len(curves), len(steps))
     if not steps:
         return [], [], [], []
     return steps, *(rounded(part) for part in (values.mean(0), values.min(0), values.max(0)))
@@ -144,11 +134,7 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """What is seen, and what the buttons do."""
-    others = (
-        " Thin lines are the means of finished runs, bands their lowest and highest seeds."
-        if state.others
-        else ""
-    )
+    others = " Thin lines are the means of finished runs, bands their lowest and highest seeds." if state.others else ""
     held = {
         "paused": " Paused: the weights are those of the step shown.",
         "stopped": " Stopped: the run is in `.run`, its encoder has the best weights so far.",
@@ -228,9 +214,7 @@ class TrainingMonitor(Panel):
             What `train` raises is shown, and raised by `wait`; where nothing is displayed, by this itself.
         """
         if self._thread is not None and self._thread.is_alive():
-            raise RuntimeError(
-                "a run is still going on in this monitor: stop() it, or wait() for its end, first"
-            )
+            raise RuntimeError("a run is still going on in this monitor: stop() it, or wait() for its end, first")
         headless = bool(os.environ.get("CSELAB_HEADLESS"))
         if not headless:
             _ = self.widget  # takes its place: a run that an earlier run of this cell started is stopped
@@ -240,9 +224,7 @@ class TrainingMonitor(Panel):
         self.set(name=title, rows=(), phase="running", command="run", kept=(), error="", steps=config.steps)
         self._keep_in = None if keep_in is None else Path(keep_in)
         self._keeps_done = self.state.keep
-        work = partial(
-            train, encoder, method, corpus, config, evaluator, [*callbacks, self._after_row], output, False
-        )
+        work = partial(train, encoder, method, corpus, config, evaluator, [*callbacks, self._after_row], output, False)
         if headless:
             self._work(work)
             self.wait()

@@ -275,17 +275,10 @@ class WhiteningLab(Panel):
         most = min(views.shape[1] for views in state.sources.values()) - 2
         slider = {"continuous_update": False, "style": {"description_width": "auto"}}
         return {
-            "source": ipywidgets.Dropdown(
-                options=list(state.sources), value=state.source, layout={"width": "14em"}
-            ),
-            "strategy": ipywidgets.Dropdown(
-                options=STRATEGIES, value=state.strategy, layout={"width": "10em"}
-            ),
+            "source": ipywidgets.Dropdown(options=list(state.sources), value=state.source, layout={"width": "14em"}),
+            "strategy": ipywidgets.Dropdown(options=STRATEGIES, value=state.strategy, layout={"width": "10em"}),
             "num_groups": ipywidgets.SelectionSlider(
-                options=sorted({*divisors, state.num_groups}),
-                value=state.num_groups,
-                description="groups",
-                **slider,
+                options=sorted({*divisors, state.num_groups}), value=state.num_groups, description="groups", **slider
             ),
             "batch_size": ipywidgets.IntSlider(
                 state.batch_size, 2, max(most, state.batch_size), description="batch", **slider
@@ -361,13 +354,9 @@ def _of_views(views: _Views, batch_size: int, eps: float, seed: int) -> OfViews:
         shuffled.append(diversity(views_of_one))
         perturbation.append(float(np.mean([perturbation_size(batch[0], after) for after in views_of_one])))
         if dropout:
-            own = [
-                Fitted(view, "shuffled group", k, eps, seed + p)(view) for p, view in enumerate(batch[:VIEWS])
-            ]
+            own = [Fitted(view, "shuffled group", k, eps, seed + p)(view) for p, view in enumerate(batch[:VIEWS])]
             both.append(diversity(own))
-    return OfViews(
-        groups, shuffled, both or None, diversity(list(batch[:VIEWS])) if dropout else None, perturbation
-    )
+    return OfViews(groups, shuffled, both or None, diversity(list(batch[:VIEWS])) if dropout else None, perturbation)
 
 
 def _stage(state: WhiteningLabState, found: Outcome) -> Plane:
@@ -477,10 +466,7 @@ def _views(state: WhiteningLabState) -> Plane:
     )
     x = {"type": "log", "title": {"text": "number of groups"}, "tickvals": found.groups, "ticktext": None}
     return Plane(
-        "Views of one sentence",
-        traces,
-        _ticks(x),
-        {"title": {"text": "distance² or share"}, "rangemode": "tozero"},
+        "Views of one sentence", traces, _ticks(x), {"title": {"text": "distance² or share"}, "rangemode": "tozero"}
     )
 
 

@@ -52,24 +52,18 @@ MISTAKES = {
 
 UNEQUAL = torch.tensor([[1.0, 0.5, 0.0], [0.8, 0.1, 0.9], [0.7, 0.3, 0.6]])
 # by hand at temperature 1: row 0: log(e^1 + e^0.5 + 1) - 1, and so on
-OF_UNEQUAL = (
-    sum(math.log(sum(math.exp(c) for c in row)) - row[i] for i, row in enumerate(UNEQUAL.tolist())) / 3
-)
+OF_UNEQUAL = sum(math.log(sum(math.exp(c) for c in row)) - row[i] for i, row in enumerate(UNEQUAL.tolist())) / 3
 LARGE = torch.tensor([[1.0, 0.99, -1.0], [0.0, 1.0, 0.995], [-0.5, 0.0, 1.0]])
 OF_LARGE = (math.log1p(math.exp(-2)) + math.log1p(math.exp(-1))) / 3
 
 STAGES = [
-    Example(
-        "who cannot tell 4 sentences apart has log 4 = 1.386", (torch.zeros(4, 4),), math.log(4), MISTAKES
-    ),
+    Example("who cannot tell 4 sentences apart has log 4 = 1.386", (torch.zeros(4, 4),), math.log(4), MISTAKES),
     Example(
         "positive at cosine 1, negative at 0, temperature 0.5: log(1 + exp(-2)) = 0.127",
         (torch.eye(2), 0.5),
         math.log1p(math.exp(-2)),
         MISTAKES,
     ),
-    Example(
-        "each anchor (a row) chooses among the positives (the columns)", (UNEQUAL, 1.0), OF_UNEQUAL, MISTAKES
-    ),
+    Example("each anchor (a row) chooses among the positives (the columns)", (UNEQUAL, 1.0), OF_UNEQUAL, MISTAKES),
     Example("a temperature of 0.005 does not overflow", (LARGE, 0.005), OF_LARGE, MISTAKES),
 ]

@@ -55,10 +55,7 @@ STAGES = [
     Example("two opposite vectors have uniformity -2 * 2**2 = -8", (OPPOSITE,), -8, MISTAKES),
     Example("three vectors, two right angles between them, have -4.40", (CORNER,), OF_CORNER, MISTAKES),
     Example(
-        "the lengths of the vectors do not matter",
-        (CORNER * torch.tensor([[5.0], [1.0], [0.1]]),),
-        OF_CORNER,
-        MISTAKES,
+        "the lengths of the vectors do not matter", (CORNER * torch.tensor([[5.0], [1.0], [0.1]]),), OF_CORNER, MISTAKES
     ),
     Example(
         "at t = 1 the same three have log((2 exp(-2) + exp(-4)) / 3) = -2.34",

@@ -12,9 +12,7 @@ data_app = group("The public data sets on this machine.")
 
 
 @data_app.command("check", cls=Command)
-def data_check(
-    folder: Annotated[Path | None, typer.Argument(help="SentEval folder, or one above it")] = None,
-) -> None:
+def data_check(folder: Annotated[Path | None, typer.Argument(help="SentEval folder, or one above it")] = None) -> None:
     """Compare the data sets in FOLDER with what is known of them: rows, content. Fails if any is damaged."""
     from cselab.data import check, senteval_folder
 
@@ -58,17 +56,13 @@ def data_fetch(
     folders = [name for name in what or () if name not in CORPORA]
     if len(folders) > 1:
         hint = did_you_mean(folders[0], CORPORA)
-        raise ValueError(
-            f"more than one folder: {', '.join(folders)}.{hint} Corpora are {', '.join(CORPORA)}"
-        )
+        raise ValueError(f"more than one folder: {', '.join(folders)}.{hint} Corpora are {', '.join(CORPORA)}")
     folder = Path(folders[0]) if folders else None
     if not names:
         _fetch_sets(folder, task, source)
         return
     if task:
-        raise ValueError(
-            "--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart"
-        )
+        raise ValueError("--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart")
     for name in names:
         place, fetched = fetch_corpus(name, folder or data_root() or Path("."))
         typer.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")

@@ -8,9 +8,7 @@ import typer
 
 from cselab.lab.cli.frame import Command, group
 
-experiment_app = group(
-    "The papers' experiments: list them, run them, read them beside the published numbers."
-)
+experiment_app = group("The papers' experiments: list them, run them, read them beside the published numbers.")
 
 ExperimentName = Annotated[str, typer.Argument(help="see `cselab experiment list`")]
 Size = Annotated[str, typer.Option("--profile", help="smoke, classroom or paper")]
@@ -34,8 +32,7 @@ def experiment_show(
         str | None, typer.Option(help="another column than the first; `cselab published` lists them")
     ] = None,
     form: Annotated[
-        Literal["text", "markdown", "latex", "csv", "html", "json"],
-        typer.Option("--format", help="how to print it"),
+        Literal["text", "markdown", "latex", "csv", "html", "json"], typer.Option("--format", help="how to print it")
     ] = "text",
     folder: Results = Path("results"),
 ) -> None:

@@ -33,20 +33,14 @@ def evaluate(
     data: DataFolder = None,
     pooling: Pooling = None,
     representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
-    aggregation: Annotated[
-        str | None, typer.Option(help="of sts: all (the default), mean or weighted_mean")
-    ] = None,
+    aggregation: Annotated[str | None, typer.Option(help="of sts: all (the default), mean or weighted_mean")] = None,
     protocol: Protocol = None,
-    split: Annotated[
-        str | None, typer.Option(help="of geometry: dev (the default), test, train, full")
-    ] = None,
+    split: Annotated[str | None, typer.Option(help="of geometry: dev (the default), test, train, full")] = None,
     posthoc: Annotated[
-        Literal["whitening", "flow"] | None,
-        typer.Option(help="transform the vectors: BERT-whitening or BERT-flow"),
+        Literal["whitening", "flow"] | None, typer.Option(help="transform the vectors: BERT-whitening or BERT-flow")
     ] = None,
     fit: Annotated[
-        str | None,
-        typer.Option(help="text file that --posthoc is fitted on; default: 5000 sentences of the world"),
+        str | None, typer.Option(help="text file that --posthoc is fitted on; default: 5000 sentences of the world")
     ] = None,
     cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
@@ -103,17 +97,13 @@ def _scores(
     own = [read_pairs(name) for name in suites if name not in SUITES]
     found = []
     try:
-        named = (
-            suites_named([name for name in suites if name in SUITES], given) if len(own) < len(suites) else []
-        )
+        named = suites_named([name for name in suites if name in SUITES], given) if len(own) < len(suites) else []
     except TypeError as error:  # an option of a suite that was not asked for
         raise ValueError(str(error)) from None
     if named:
         found.append(score(model, named, data, tasks, cache=cache))
     for pairs in own:
-        found.append(
-            score(model, pairs, cache=cache, aggregation=given.get("aggregation", STS().aggregation))
-        )
+        found.append(score(model, pairs, cache=cache, aggregation=given.get("aggregation", STS().aggregation)))
     whole = found[0]
     for more in found[1:]:
         whole = replace(
@@ -146,12 +136,9 @@ def references(
     protocol: Protocol = None,
     glove: Annotated[Path | None, typer.Option(help="word vectors in a text file, to be averaged")] = None,
     fit: Annotated[
-        str,
-        typer.Option(help="text file that whitening and flow are fitted on, or world: 5000 sentences of it"),
+        str, typer.Option(help="text file that whitening and flow are fitted on, or world: 5000 sentences of it")
     ] = "world",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="write all scores and records here")
-    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="write all scores and records here")] = None,
     form: Format = "text",
     device: Device = None,
     quiet: Quiet = False,
@@ -187,9 +174,7 @@ def references(
 
 
 def compare(
-    first: Annotated[
-        str, typer.Argument(help="an encoder as `evaluate` takes it, or a folder of seeds", **SCORED)
-    ],
+    first: Annotated[str, typer.Argument(help="an encoder as `evaluate` takes it, or a folder of seeds", **SCORED)],
     second: Annotated[str, typer.Argument(help="the other; differences are second minus first", **SCORED)],
     suite: Suites = None,
     task: Tasks = None,
@@ -255,11 +240,7 @@ def _seeds(name: str) -> dict[str, str]:
     folder = Path(name)
     if not folder.is_dir() or (folder / "config.json").exists():
         return {}
-    return {
-        run.name.removeprefix("seed-"): str(run)
-        for run in folder.glob("seed-*")
-        if (run / "config.json").exists()
-    }
+    return {run.name.removeprefix("seed-"): str(run) for run in folder.glob("seed-*") if (run / "config.json").exists()}
 
 
 def encode(
@@ -323,8 +304,7 @@ def search(
         if len(query) > 1 and form == "text":
             typer.echo("\n" * bool(column) + asked)
         rows = {
-            str(numbers[row]): {"cosine": float(found[row, column]), "sentence": lines[numbers[row]]}
-            for row in nearest
+            str(numbers[row]): {"cosine": float(found[row, column]), "sentence": lines[numbers[row]]} for row in nearest
         }
         if form == "text":
             for line, row in rows.items():

@@ -19,9 +19,7 @@ PACKED = (".gz", ".xz")
 def method_names() -> tuple[str, ...]:
     """The names under which the method files register themselves, read without running them."""
     sources = (file.read_text(encoding="utf-8") for file in sorted(METHOD_FILES.glob("*.py")))
-    return tuple(
-        sorted({name for text in sources for name in re.findall(r'^@register\(\s*"([^"]+)"', text, re.M)})
-    )
+    return tuple(sorted({name for text in sources for name in re.findall(r'^@register\(\s*"([^"]+)"', text, re.M)}))
 
 
 def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> str:
@@ -32,9 +30,7 @@ def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> st
     """
     known = tuple(known)
     if name not in known:
-        raise ValueError(
-            f"unknown {what} {name!r}.{did_you_mean(name, known)} Choose one of {', '.join(known)}{also}"
-        )
+        raise ValueError(f"unknown {what} {name!r}.{did_you_mean(name, known)} Choose one of {', '.join(known)}{also}")
     return name
 
 
@@ -51,9 +47,7 @@ def check_encoder(name: str, others: Iterable[str] = ()) -> str:
         return name
     if "/" not in name and (hint := did_you_mean(name, known, likeness=0.75)):
         raise ValueError(f"no encoder {name!r}.{hint} Bundled are {', '.join(BUNDLED)}")
-    beside = (
-        [folder.name for folder in path.parent.iterdir() if folder.is_dir()] if path.parent.is_dir() else []
-    )
+    beside = [folder.name for folder in path.parent.iterdir() if folder.is_dir()] if path.parent.is_dir() else []
     if "/" in name and (hint := did_you_mean(path.name, beside)):
         raise ValueError(f"there is no encoder folder {path}.{hint}")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:

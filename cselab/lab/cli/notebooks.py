@@ -23,9 +23,7 @@ def notebooks_list(folder: Folder = None) -> None:
     paths = find_notebooks(folder)
     width = max(len(path.stem) for path in paths)
     for path in paths:
-        profiles = sorted(
-            file.stem.split(".")[-1] for file in (folder / "recorded").glob(f"{path.stem}.*.json")
-        )
+        profiles = sorted(file.stem.split(".")[-1] for file in (folder / "recorded").glob(f"{path.stem}.*.json"))
         recorded = f"  (recorded: {', '.join(profiles)})" if profiles else ""
         typer.echo(f"{path.stem:{width}}  {title_of(read_notebook(path), path.stem)}{recorded}")
 
@@ -47,35 +45,25 @@ def notebooks_copy(
 @notebooks_app.command("run", cls=Command)
 def notebooks_run(
     names: Annotated[list[str] | None, typer.Argument(help="names or numbers; default: all")] = None,
-    profile: Annotated[
-        Literal["smoke", "classroom", "paper"], typer.Option(help="size of everything")
-    ] = "classroom",
-    output: Annotated[Path, typer.Option(help="folder of the executed notebooks, pages and numbers")] = Path(
-        "out"
-    ),
+    profile: Annotated[Literal["smoke", "classroom", "paper"], typer.Option(help="size of everything")] = "classroom",
+    output: Annotated[Path, typer.Option(help="folder of the executed notebooks, pages and numbers")] = Path("out"),
     folder: Folder = None,
     baselines: Annotated[
-        Path | None,
-        typer.Option(help="folder of the recorded numbers; default: recorded/ beside the notebooks"),
+        Path | None, typer.Option(help="folder of the recorded numbers; default: recorded/ beside the notebooks")
     ] = None,
-    require_baseline: Annotated[
-        bool, typer.Option("--require-baseline", help="fail where there is none")
-    ] = False,
+    require_baseline: Annotated[bool, typer.Option("--require-baseline", help="fail where there is none")] = False,
     update_baselines: Annotated[
         bool, typer.Option("--update-baselines", help="make these numbers the new baselines")
     ] = False,
     seeds: Annotated[
-        str | None,
-        typer.Option(help="with --update-baselines: keep the numbers of these seeds too, such as 0-4"),
+        str | None, typer.Option(help="with --update-baselines: keep the numbers of these seeds too, such as 0-4")
     ] = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="only what changed since its last run in --output")
     ] = False,
     timeout: Annotated[float | None, typer.Option(help="seconds that one cell may take")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="write a JUnit file")] = None,
-    summary: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="write a summary in Markdown")
-    ] = None,
+    summary: Annotated[Path | None, typer.Option(metavar="FILE.md", help="write a summary in Markdown")] = None,
     settings: Settings = None,
     quiet: Quiet = False,
 ) -> None:

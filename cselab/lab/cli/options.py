@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cselab.bundled import BUNDLED
-from cselab.lab.cli.names import (
-    DEV,
-    REFERENCES,
-    SUITES,
-    check_encoder,
-    check_name,
-    looks_like_a_file,
-    method_names,
-)
+from cselab.lab.cli.names import DEV, REFERENCES, SUITES, check_encoder, check_name, looks_like_a_file, method_names
 from cselab.progress import be_quiet
 
 if TYPE_CHECKING:
@@ -76,12 +68,9 @@ METHOD = {
 ENCODER = {"callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}
 SCORED = {"callback": _each(_check_scored), "autocompletion": _complete((*BUNDLED, *REFERENCES))}
 
-EncoderName = Annotated[
-    str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)
-]
+EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)]
 ScoredName = Annotated[
-    str,
-    typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED),
+    str, typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED)
 ]
 Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
 DataFolder = Annotated[
@@ -105,9 +94,7 @@ Dev = Annotated[
     ),
 ]
 Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
-Protocol = Annotated[
-    str | None, typer.Option(help="of transfer: senteval (the default), senteval-fast or lbfgs")
-]
+Protocol = Annotated[str | None, typer.Option(help="of transfer: senteval (the default), senteval-fast or lbfgs")]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
 Device = Annotated[
     str | None,
@@ -117,9 +104,7 @@ Device = Annotated[
         autocompletion=_complete(("cpu", "cuda", "mps")),
     ),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="no progress; results and errors only", callback=_quieten)
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress; results and errors only", callback=_quieten)]
 Format = Annotated[
     Literal["text", "md", "csv", "json"], typer.Option("--format", help="of the table on standard output")
 ]

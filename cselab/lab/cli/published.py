@@ -11,12 +11,10 @@ def published(
         str | None, typer.Argument(help="whitenedcse, imsimcse, focal or survey; default: list all")
     ] = None,
     number: Annotated[
-        str | None,
-        typer.Argument(metavar="TABLE", help="number of a table, or `claims` for those in the text"),
+        str | None, typer.Argument(metavar="TABLE", help="number of a table, or `claims` for those in the text")
     ] = None,
     form: Annotated[
-        Literal["text", "markdown", "latex", "csv", "html", "json"],
-        typer.Option("--format", help="how to print it"),
+        Literal["text", "markdown", "latex", "csv", "html", "json"], typer.Option("--format", help="how to print it")
     ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="the same as --format latex")] = False,
@@ -37,12 +35,9 @@ def published(
     if number == "claims":
         found = claims(paper)
         lines = {
-            line["claim"]: {key: line[key] for key in ("where", "value", "recomputed", "verdict")}
-            for line in found
+            line["claim"]: {key: line[key] for key in ("where", "value", "recomputed", "verdict")} for line in found
         }
-        typer.echo(
-            json.dumps(found, indent=1, ensure_ascii=False) if form == "json" else table(lines, form=form)
-        )
+        typer.echo(json.dumps(found, indent=1, ensure_ascii=False) if form == "json" else table(lines, form=form))
         return
     if not number.isdigit():
         raise ValueError(f"TABLE is a number or `claims`, got {number!r}")

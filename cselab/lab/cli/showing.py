@@ -31,9 +31,7 @@ def methods(
     for parameter, default in {"variant": "default", **method.hyperparameters()}.items():
         typer.echo(f"  {parameter} = {default!r}")
     for variant, changes in method.variants.items():
-        typer.echo(
-            f"  variant={variant}: {', '.join(f'{k}={v!r}' for k, v in changes.items()) or 'as default'}"
-        )
+        typer.echo(f"  variant={variant}: {', '.join(f'{k}={v!r}' for k, v in changes.items()) or 'as default'}")
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:

@@ -8,9 +8,7 @@ from typing import Any
 import typer
 
 
-def print_table(
-    rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 2, corner: str = "name"
-) -> None:
+def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 2, corner: str = "name") -> None:
     """Rows of named cells in one of the forms of `--format`; JSON keeps all digits, a list of objects.
 
     Args:
@@ -19,9 +17,7 @@ def print_table(
     from cselab.lab.table import table
 
     if form == "json":
-        typer.echo(
-            json.dumps([{corner: name, **row} for name, row in rows.items()], indent=1, ensure_ascii=False)
-        )
+        typer.echo(json.dumps([{corner: name, **row} for name, row in rows.items()], indent=1, ensure_ascii=False))
     else:
         form = {"md": "markdown"}.get(form, form)
         typer.echo(table(rows, digits=digits, form=form).rstrip("\n"))

@@ -60,9 +60,7 @@ class _Plan:
     folder: Path
 
 
-def _plans(
-    names: Sequence[str], settings: dict[str, str], seed: int, seeds: str | None, output: Path
-) -> list[_Plan]:
+def _plans(names: Sequence[str], settings: dict[str, str], seed: int, seeds: str | None, output: Path) -> list[_Plan]:
     """Every method with every seed. One run alone lies in `output`, several in METHOD/seed-SEED beneath it.
 
     A setting goes to the methods that have it; one that none of them has is an error.
@@ -86,28 +84,19 @@ def _plans(
 
 def train(
     context: typer.Context,
-    method: Annotated[
-        list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)
-    ],
+    method: Annotated[list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)],
     corpus: Annotated[
-        Path,
-        typer.Option(help="text, one sentence a line (or a table with a header, for a method that says so)"),
+        Path, typer.Option(help="text, one sentence a line (or a table with a header, for a method that says so)")
     ],
     output: Annotated[Path, typer.Option(help="folder of the run; afterwards an encoder")],
-    encoder: Annotated[
-        str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)
-    ] = "micro",
+    encoder: Annotated[str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)] = "micro",
     recipe: Annotated[
         Literal["paper"] | None,
-        typer.Option(
-            help="what the method's paper prints for this kind of encoder, where nothing else is given"
-        ),
+        typer.Option(help="what the method's paper prints for this kind of encoder, where nothing else is given"),
     ] = None,
     pooling: Annotated[
         str | None,
-        typer.Option(
-            help="default: what the encoder's folder says; of a plain checkpoint what the paper takes"
-        ),
+        typer.Option(help="default: what the encoder's folder says; of a plain checkpoint what the paper takes"),
     ] = None,
     steps: Annotated[int | None, typer.Option(help="optimiser steps; default: those of --epochs")] = None,
     epochs: Annotated[float | None, typer.Option(help="passes over the corpus; default: 1")] = None,
@@ -118,15 +107,11 @@ def train(
     seeds: Annotated[
         str | None, typer.Option(help="several, as 0,1,2 or 0-4: a run each, and a table of all at the end")
     ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(help="tokens a training sentence is cut at; default: 32")
-    ] = None,
+    max_length: Annotated[int | None, typer.Option(help="tokens a training sentence is cut at; default: 32")] = None,
     eval_every: Annotated[
         int | None, typer.Option(help="steps between evaluations; default: an eighth of the steps")
     ] = None,
-    patience: Annotated[
-        int | None, typer.Option(help="stop after so many evaluations without a better score")
-    ] = None,
+    patience: Annotated[int | None, typer.Option(help="stop after so many evaluations without a better score")] = None,
     precision: Annotated[Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic")] = "auto",
     representation: Annotated[
         Literal["backbone", "head"] | None,
@@ -151,13 +136,7 @@ def train(
     from cselab.training import TrainConfig, chosen_precision
 
     plans = _plans(method, read_settings(settings), seed, seeds, output)
-    given = {
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "lr": lr,
-        "max_length": max_length,
-        "eval_every": eval_every,
-    }
+    given = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "max_length": max_length, "eval_every": eval_every}
     given = {name: value for name, value in given.items() if value is not None}
     context.with_resource(_training_on(device))
     rows: dict[str, dict[str, Any]] = {}
@@ -185,9 +164,7 @@ def train(
         run = _run(model, plan, sentences, config, evaluator)
         rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
     if len(plans) > 1 and _is_main_process():
-        shown = {
-            name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()
-        }
+        shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
         print_table(rows if form == "json" else shown | _means(plans, rows), form)
 
 
@@ -308,9 +285,7 @@ def pretrain(
     neighbours: Annotated[
         list[Path] | None, typer.Option(help="corpus whose lines follow one another; may be repeated")
     ] = None,
-    corpus: Annotated[
-        list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated")
-    ] = None,
+    corpus: Annotated[list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated")] = None,
     tokenizer: Annotated[Path | None, typer.Option(help="folder of a tokenizer; default: train one")] = None,
     tokens_from: Annotated[
         Path | None, typer.Option(help="folder of an encoder whose input vectors start the token table")
@@ -328,7 +303,5 @@ def pretrain(
 
     defaults = asdict(PretrainConfig())
     config = PretrainConfig(**{**defaults, **typed_parameters("pretrain", defaults, read_settings(settings))})
-    pretrain_from_files(
-        output, neighbours or [], corpus or [], config, tokenizer=tokenizer, tokens_from=tokens_from
-    )
+    pretrain_from_files(output, neighbours or [], corpus or [], config, tokenizer=tokenizer, tokens_from=tokens_from)
     typer.echo(f"plain encoder in {output}")

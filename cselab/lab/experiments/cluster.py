@@ -92,13 +92,7 @@ class Cluster:
 
     def submit(self, job: Job) -> None:
         future = self.client.submit(
-            run_on_worker,
-            job.settings,
-            list(job.suites),
-            job.geometry,
-            job.name,
-            versions(),
-            key=f"job-{job.hash}",
+            run_on_worker, job.settings, list(job.suites), job.geometry, job.name, versions(), key=f"job-{job.hash}"
         )
         self.names[future.key] = job
         self.results.add(future)

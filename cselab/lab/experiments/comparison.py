@@ -38,11 +38,7 @@ declare(
         rows=CONTROLS + METHODS,
         directions=(
             Above("SimCSE is above the plain encoder", "SimCSE", "plain"),
-            Above(
-                "SimCSE is above the plain vectors with their mean subtracted",
-                "SimCSE",
-                "plain, mean subtracted",
-            ),
+            Above("SimCSE is above the plain vectors with their mean subtracted", "SimCSE", "plain, mean subtracted"),
             Above("SimCSE is above the plain vectors whitened", "SimCSE", "plain, whitened"),
             Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),
             Above("ImSimCSE is above SimCSE", "ImSimCSE", "SimCSE"),

@@ -84,9 +84,7 @@ class Column:
     published: str | None = None
 
 
-SEVEN = tuple(
-    Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
-)
+SEVEN = tuple(Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"))
 """The columns of every STS table, the average first."""
 
 AVERAGE = (Column("Avg.", "STS-Avg."),)

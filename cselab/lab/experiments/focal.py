@@ -4,12 +4,7 @@ from cselab.lab.experiments.directions import Above, Trend
 from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
 
 PAPER = "focal"
-ENCODERS = {
-    "BERT_base": "base",
-    "BERT_large": "large",
-    "RoBERTa_base": "roberta",
-    "RoBERTa_large": "roberta-large",
-}
+ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}
 
 
 def _named(label: str, encoder: str) -> str:

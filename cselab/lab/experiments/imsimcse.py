@@ -17,13 +17,9 @@ declare(
         baseline="SimCSE",
         rows=(
             Row("SimCSE", "simcse", published="SimCSE"),
-            Row(
-                "+noise on positives", "noise", {"on": "positives", "variance": 0.1}, published="Pos. +Noise"
-            ),
+            Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}, published="Pos. +Noise"),
             Row("-noise on positives", "noise", {"on": "positives", "mean_of": 10}, published="Pos. -Noise"),
-            Row(
-                "+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}, published="Neg. +Noise"
-            ),
+            Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}, published="Neg. +Noise"),
             Row("-noise on negatives", "noise", {"on": "negatives", "mean_of": 10}, published="Neg. -Noise"),
         ),
         directions=(
@@ -145,9 +141,7 @@ def _one_at_a_time() -> tuple[Row, ...]:
     """The paper's m, lambda and temperature; m in both meanings, since text and code differ."""
     printed = [Row(f"m = {m}", "imsimcse", {"m": float(m)}, published=("m", m)) for m in M]
     code = [Row(f"m = {m} on the positive", "imsimcse", {"m": float(m), "m_on": "positive"}) for m in M]
-    weight = [
-        Row(f"weight = {w}", "imsimcse", {"weight": float(w)}, published=("lambda", w)) for w in WEIGHTS
-    ]
+    weight = [Row(f"weight = {w}", "imsimcse", {"weight": float(w)}, published=("lambda", w)) for w in WEIGHTS]
     temperature = [
         Row(f"temperature = {t}", "imsimcse", {"dimension_temperature": float(t)}, published=("tau_DCL", t))
         for t in TEMPERATURES
@@ -170,11 +164,7 @@ declare(
         rows=(Row("SimCSE", "simcse"), *_one_at_a_time()),
         directions=(
             Above("a weight of 1 is too much", "weight = 0.2", "weight = 1"),
-            Above(
-                "m = 0.5 on the positive costs far more than on the negatives",
-                "m = 0.5",
-                "m = 0.5 on the positive",
-            ),
+            Above("m = 0.5 on the positive costs far more than on the negatives", "m = 0.5", "m = 0.5 on the positive"),
             Above("a temperature of 50 is too high", "temperature = 5", "temperature = 50"),
         ),
     )

@@ -136,9 +136,7 @@ def _parameters(row: Row, size: Size) -> dict[str, Any]:
         raise NotPossible(str(reason)) from None
 
 
-def run_job(
-    settings: dict[str, Any], suites: Sequence[str], geometry: str, report: Report | None = None
-) -> dict:
+def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, report: Report | None = None) -> dict:
     """Compute a job: the part of its line that was measured.
 
     Returns:
@@ -201,9 +199,7 @@ def _encoder(settings: dict[str, Any]) -> Any:
     return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
 
 
-def _trained(
-    encoder: Any, sentences: list, settings: dict[str, Any], report: Report | None
-) -> dict[str, Any]:
+def _trained(encoder: Any, sentences: list, settings: dict[str, Any], report: Report | None) -> dict[str, Any]:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
@@ -271,9 +267,7 @@ def _transformed(encoder: Any, posthoc: str, sentences: list[str]) -> Any:
     from cselab.evaluators import TransformedEncoder
     from cselab.lab.experiments.posthoc import fit
 
-    return TransformedEncoder(
-        encoder, fit(posthoc, encoder.encode(sentences)), name=f"{encoder.name}, {posthoc}"
-    )
+    return TransformedEncoder(encoder, fit(posthoc, encoder.encode(sentences)), name=f"{encoder.name}, {posthoc}")
 
 
 def _measured(model: Any, suites: Sequence[str], geometry: str) -> dict[str, dict]:

@@ -62,9 +62,7 @@ class Results:
 
     def measure(self, column: Column) -> str:
         """The number that stands for a column: its own, or where no row has it, the first stand-in that is there."""
-        measured = {
-            name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]
-        }
+        measured = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
         return next((name for name in (column.measure, *STAND_INS) if name in measured), column.measure)
 
     def beside(self) -> DataFrame:
@@ -81,9 +79,7 @@ class Results:
         known = [column.measure for column in self.experiment.columns]
         others = [Column(name) for name in ALWAYS if name not in known]
         shape = [Column(name) for name in GEOMETRY if name not in known]
-        measured = {
-            name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]
-        }
+        measured = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
         beside = [column for column in (*others, *shape) if column.measure in measured]
         columns = (*self.experiment.columns, *beside)
         return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
@@ -118,9 +114,7 @@ class Results:
             "note": "; ".join(filter(None, notes)),
         }
 
-    def _gain(
-        self, label: str, against: str, measure: str
-    ) -> tuple[float | None, float | None, float | None]:
+    def _gain(self, label: str, against: str, measure: str) -> tuple[float | None, float | None, float | None]:
         """The mean gain of a row over another, and its 95 % interval."""
         pairs = _paired([self.values(label, measure), self.values(against, measure)])
         gains = np.array([mine - base for mine, base in pairs])
@@ -137,14 +131,8 @@ class Results:
         measure = self.measure(column)
         found = []
         for direction in self.experiment.directions:
-            cells = {
-                name: self.experiment.cell(self.experiment.row(name), column) for name in direction.labels
-            }
-            printed = {
-                name: cell.value
-                for name, cell in cells.items()
-                if cell is not None and cell.value is not None
-            }
+            cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in direction.labels}
+            printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
             rows = _paired([self.values(name, measure) for name in direction.labels])
             ours = [dict(zip(direction.labels, row, strict=True)) for row in rows]
             complete = len(printed) == len(direction.labels)
@@ -176,9 +164,7 @@ class Results:
                 if name != measure:
                     rows[label][name.replace("_", " ")] = _mean_and_spread(cell, 3 if name in GEOMETRY else 2)
         filled = {name for row in rows.values() for name, text in row.items() if text}
-        return table(
-            {label: {k: v for k, v in row.items() if k in filled} for label, row in rows.items()}, form=form
-        )
+        return table({label: {k: v for k, v in row.items() if k in filled} for label, row in rows.items()}, form=form)
 
     def __str__(self) -> str:
         experiment, profile = self.experiment, self.profile
@@ -285,11 +271,7 @@ def _mean_and_spread(cell: Any, digits: int) -> str:
 def _gain_and_interval(cell: Any, digits: int) -> str:
     if _none(cell["gain"]):
         return ""
-    sure = (
-        ""
-        if _none(cell["gain_low"])
-        else f" [{cell['gain_low']:+.{digits}f}, {cell['gain_high']:+.{digits}f}]"
-    )
+    sure = "" if _none(cell["gain_low"]) else f" [{cell['gain_low']:+.{digits}f}, {cell['gain_high']:+.{digits}f}]"
     return f"{cell['gain']:+.{digits}f}{sure}"
 
 

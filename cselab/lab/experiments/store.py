@@ -64,9 +64,7 @@ class Store:
         if lacks:
             raise ResultsError(f"{where} is no finished job (it has no {', '.join(sorted(lacks))}): {mend}")
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
-            raise ResultsError(
-                f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there"
-            )
+            raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
         return line
 
     def elsewhere(self) -> dict[str, dict[str, Any]]:
@@ -74,9 +72,7 @@ class Store:
         found = {}
         for path in sorted(self.folder.glob(f"*.{self.profile}.jsonl")):
             if path != self.path:
-                found |= Store(
-                    self.folder, path.name.removesuffix(f".{self.profile}.jsonl"), self.profile
-                ).read()
+                found |= Store(self.folder, path.name.removesuffix(f".{self.profile}.jsonl"), self.profile).read()
         return found
 
     def append(self, line: dict[str, Any]) -> None:

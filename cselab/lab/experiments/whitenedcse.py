@@ -1,15 +1,7 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
 
 from cselab.lab.experiments.directions import Above, Order, Trend
-from cselab.lab.experiments.experiment import (
-    AVERAGE,
-    SEVEN,
-    Column,
-    Experiment,
-    Row,
-    channels_a_group,
-    declare,
-)
+from cselab.lab.experiments.experiment import AVERAGE, SEVEN, Column, Experiment, Row, channels_a_group, declare
 
 PAPER = "whitenedcse"
 SIMCSE = Row("SimCSE", "simcse")
@@ -97,10 +89,7 @@ declare(
             Above("shuffled groups are above no whitening", "shuffled groups", "no whitening"),
             Above("the shuffle adds to the groups", "shuffled groups", "groups"),
             Above("whitening all channels at once (ZCA) costs", "no whitening", "ZCA"),
-            Order(
-                "PCA < ZCA < none < groups < shuffled",
-                ("PCA", "ZCA", "no whitening", "groups", "shuffled groups"),
-            ),
+            Order("PCA < ZCA < none < groups < shuffled", ("PCA", "ZCA", "no whitening", "groups", "shuffled groups")),
         ),
     )
 )
@@ -110,9 +99,7 @@ CHANNELS = (24, 16, 12, 8, 6, 4, 3, 2)
 
 
 def _groups(shuffled: bool) -> tuple[Row, ...]:
-    kind, words, published = (
-        ("shuffled", "shuffled", "shuffled") if shuffled else ("group", "fixed", "w/o shuffled")
-    )
+    kind, words, published = ("shuffled", "shuffled", "shuffled") if shuffled else ("group", "fixed", "w/o shuffled")
     return tuple(
         Row(f"{words}, {channels} channels a group", "whitenedcse",
             {"kind": kind, "num_groups": channels_a_group(channels)}, published=(published, f"k={768 // channels}"))
@@ -130,20 +117,10 @@ declare(
         baseline="SimCSE",
         rows=(SIMCSE, *_groups(shuffled=True), *_groups(shuffled=False)),
         directions=(
+            Above("the shuffle adds, 2 channels a group", "shuffled, 2 channels a group", "fixed, 2 channels a group"),
+            Above("the shuffle adds, 8 channels a group", "shuffled, 8 channels a group", "fixed, 8 channels a group"),
             Above(
-                "the shuffle adds, 2 channels a group",
-                "shuffled, 2 channels a group",
-                "fixed, 2 channels a group",
-            ),
-            Above(
-                "the shuffle adds, 8 channels a group",
-                "shuffled, 8 channels a group",
-                "fixed, 8 channels a group",
-            ),
-            Above(
-                "the shuffle adds, 16 channels a group",
-                "shuffled, 16 channels a group",
-                "fixed, 16 channels a group",
+                "the shuffle adds, 16 channels a group", "shuffled, 16 channels a group", "fixed, 16 channels a group"
             ),
             Trend(
                 "smaller groups are better",

@@ -103,9 +103,7 @@ class PublishedTable:
         for cell in self.cells:
             if (cell.row, cell.column) == (row, column):
                 return cell
-        rows, columns = (
-            dict.fromkeys(getattr(cell, side) for cell in self.cells) for side in ("row", "column")
-        )
+        rows, columns = (dict.fromkeys(getattr(cell, side) for cell in self.cells) for side in ("row", "column"))
         what, names, asked = ("column", columns, column) if row in rows else ("row", rows, row)
         raise ValueError(f"{self.title} has no {what} {asked!r}; it has {', '.join(names)}")
 

@@ -11,13 +11,4 @@ from cselab.methods.pieces.queue import Queue
 from cselab.methods.pieces.token_states import token_states
 from cselab.methods.pieces.word_tables import antonyms, synonyms
 
-__all__ = [
-    "Guesser",
-    "MaskedWords",
-    "MomentumEncoder",
-    "Queue",
-    "antonyms",
-    "input_slope",
-    "synonyms",
-    "token_states",
-]
+__all__ = ["Guesser", "MaskedWords", "MomentumEncoder", "Queue", "antonyms", "input_slope", "synonyms", "token_states"]

@@ -32,9 +32,7 @@ class Guesser(nn.Module):
     def __init__(self, encoder: SentenceEncoder, lm: str | None = None) -> None:
         super().__init__()
         name = encoder.name if lm is None and encoder.name in BUNDLED else lm
-        self.lm = (
-            copy.deepcopy(encoder.backbone) if name is None else load_masked_lm(find_encoder(name, None)[0])
-        )
+        self.lm = copy.deepcopy(encoder.backbone) if name is None else load_masked_lm(find_encoder(name, None)[0])
         self.lm.requires_grad_(False)
         theirs, ours = self.lm.config.vocab_size, encoder.backbone.config.vocab_size
         if theirs != ours:

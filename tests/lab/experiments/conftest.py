@@ -26,14 +26,7 @@ def made_up(monkeypatch):
         seed = settings.get("recipe", {}).get("seed", 0)
         warm = settings.get("parameters", {}).get("temperature") == 0.5
         scores = {DEV: 50.0 + seed - (2.0 + 0.1 * seed if warm else 0.0)}
-        return {
-            "failure": None,
-            "scores": scores,
-            "missing": {},
-            "failures": {},
-            "seconds": 0.0,
-            "versions": {},
-        }
+        return {"failure": None, "scores": scores, "missing": {}, "failures": {}, "seconds": 0.0, "versions": {}}
 
     monkeypatch.setattr(running, "run_job", run_job)
     return computed

@@ -86,9 +86,7 @@ def test_a_worker_killed_in_mid_job_loses_nothing_and_nothing_is_there_twice(sch
         assert failures == []
         names = {info["address"] if "address" in info else key: info["name"]
                  for key, info in client.scheduler_info(n_workers=-1)["workers"].items()}  # fmt: skip
-        busy = until(
-            lambda: [names[who] for who, keys in client.processing().items() if keys], "a busy worker"
-        )
+        busy = until(lambda: [names[who] for who, keys in client.processing().items() if keys], "a busy worker")
         before = len(lines(tmp_path))
         processes[busy[0]].kill()
         assert processes[busy[0]].wait(WAIT) != 0
@@ -113,9 +111,7 @@ def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, s
         return "1.0" if name == "torch" else version(name)
 
     monkeypatch.setattr("cselab.versions.version", other)
-    with pytest.raises(
-        WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"
-    ):
+    with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"):
         run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
     assert lines(tmp_path) == []
 
@@ -144,12 +140,7 @@ def test_a_scheduler_that_is_not_there_is_said_so(small, tmp_path, monkeypatch):
 
 def test_workers_can_be_started_for_one_call(small, tmp_path):
     found = run_experiment(small, tiny_profile(), [0], workers=2, folder=tmp_path)
-    assert len(lines(tmp_path)) == 4 and set(found.lines) == {
-        "plain",
-        "plain, mean subtracted",
-        "cold",
-        "warm",
-    }
+    assert len(lines(tmp_path)) == 4 and set(found.lines) == {"plain", "plain, mean subtracted", "cold", "warm"}
 
 
 COMMAND = """

@@ -2,16 +2,7 @@
 
 import pytest
 
-from cselab.lab.experiments import (
-    EXPERIMENTS,
-    PROFILES,
-    Above,
-    Column,
-    Experiment,
-    Row,
-    get_experiment,
-    get_profile,
-)
+from cselab.lab.experiments import EXPERIMENTS, PROFILES, Above, Column, Experiment, Row, get_experiment, get_profile
 from cselab.lab.experiments.experiment import AVERAGE, Size, channels_a_group
 from cselab.lab.experiments.imsimcse import missing_rank
 from cselab.lab.experiments.jobs import jobs
@@ -47,9 +38,7 @@ def test_a_row_is_published_only_for_a_reason(name):
 def test_profiles_change_the_size_and_never_the_rows():
     experiment = get_experiment("imsimcse-table1")
     laid_out = {
-        name: [
-            (job.label, job.settings["method"]) for job in jobs(experiment, profile, [0])[0] if job.seed == 0
-        ]
+        name: [(job.label, job.settings["method"]) for job in jobs(experiment, profile, [0])[0] if job.seed == 0]
         for name, profile in PROFILES.items()
     }
     assert laid_out["smoke"] == laid_out["classroom"] == laid_out["paper"]
@@ -105,10 +94,7 @@ def test_the_same_run_under_two_labels_is_one_job():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"baseline": "SimSCE"},
-            "no row is called 'SimSCE'; the rows are: plain, plain, mean subtracted, SimCSE",
-        ),
+        ({"baseline": "SimSCE"}, "no row is called 'SimSCE'; the rows are: plain, plain, mean subtracted, SimCSE"),
         ({"directions": (Above("x", "SimCSE", "nobody"),)}, "no row is called 'nobody'"),
         ({"rows": (Row("SimCSE"), Row("SimCSE"))}, "two rows have the same label"),
         ({"rows": (Row("SimCSE", published="SimCES"),)}, "has no row 'SimCES'; it has None"),

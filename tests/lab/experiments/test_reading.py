@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cselab.lab.experiments import (
-    EXPERIMENTS,
-    beside,
-    get_experiment,
-    get_profile,
-    read_results,
-    run_experiment,
-)
+from cselab.lab.experiments import EXPERIMENTS, beside, get_experiment, get_profile, read_results, run_experiment
 from cselab.lab.experiments.jobs import jobs
 
 DEV = "Classroom-STS dev"
@@ -96,9 +89,7 @@ def test_doubtful_cells_keep_their_note_and_other_rows_their_reason(tmp_path):
     frame = beside("whitenedcse-table3", "classroom", tmp_path)
     assert "contradicts Table 4" in cell(frame, "groups")["note"]
     frame = beside("focal-table4", "classroom", tmp_path)
-    assert cell(frame, "temperature 0.1, large", "STS-B")["note"].startswith(
-        "no large encoder under classroom"
-    )
+    assert cell(frame, "temperature 0.1, large", "STS-B")["note"].startswith("no large encoder under classroom")
 
 
 def test_a_table_prints_in_every_form(tmp_path):

@@ -78,9 +78,7 @@ def test_components_are_removed_from_the_largest_on():
 
 
 def test_an_unknown_transform_is_answered_with_the_known():
-    with pytest.raises(
-        ValueError, match="unknown transform 'pca'; choose centred, without K, whitening or flow"
-    ):
+    with pytest.raises(ValueError, match="unknown transform 'pca'; choose centred, without K, whitening or flow"):
         fit("pca", np.eye(3))
 
 

@@ -70,9 +70,7 @@ def test_a_job_that_fails_does_not_stop_the_others(small, tiny, made_up, monkeyp
         return compute(settings, *rest)
 
     monkeypatch.setattr(running, "run_job", broken)
-    with pytest.raises(
-        JobsFailed, match=r"2 of 6 jobs failed .*\n  warm, seed 0; warm, seed 1: OSError: disk full"
-    ):
+    with pytest.raises(JobsFailed, match=r"2 of 6 jobs failed .*\n  warm, seed 0; warm, seed 1: OSError: disk full"):
         run_experiment(small, tiny, folder=tmp_path)
     assert [line["row"] for line in lines(tmp_path)] == ["plain", "plain, mean subtracted", "cold", "cold"]
     monkeypatch.setattr(running, "run_job", compute)
@@ -91,8 +89,7 @@ def test_two_commands_share_the_jobs_and_compute_each_once(small, tiny, made_up,
 
     monkeypatch.setattr(running, "run_job", together)
     commands = [
-        threading.Thread(target=run_experiment, args=(small, tiny), kwargs={"folder": tmp_path})
-        for _ in range(2)
+        threading.Thread(target=run_experiment, args=(small, tiny), kwargs={"folder": tmp_path}) for _ in range(2)
     ]
     for command in commands:
         command.start()
@@ -120,9 +117,7 @@ def test_a_torn_last_line_is_cut_off_and_its_job_runs_again(small, tiny, made_up
         (None, r"line 2 belongs to large\.tiny\.jsonl: move it there"),
     ],
 )
-def test_a_line_that_does_not_belong_there_is_named_and_nothing_runs(
-    small, tiny, made_up, tmp_path, line, message
-):
+def test_a_line_that_does_not_belong_there_is_named_and_nothing_runs(small, tiny, made_up, tmp_path, line, message):
     run_experiment(small, tiny, [0], folder=tmp_path)
     path = tmp_path / "small.tiny.jsonl"
     first, second, *rest = path.read_text().splitlines()
