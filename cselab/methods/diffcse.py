@@ -35,7 +35,7 @@ class DiffCSE(Contrastive):
     `variant="released"` does what the code does: the language model's likeliest token stands at every place, masked or
     not (`fill="argmax"`), and padding counts as tokens that were not replaced.
 
-    See also: `SNCSE`, which learns from an edit whose meaning is known.
+    See also: `SNCSEDropout`, which learns from an edit whose meaning is known.
     """
 
     family = "extra network"

@@ -22,8 +22,8 @@ class SNCSEDropout(Contrastive):
     The bidirectional margin keeps the cosine with the denial n_i between `alpha` and `beta` below the positive's.
     Denials stand only there: they are no negatives of the InfoNCE. The paper's weight for RoBERTa is 5e-4.
 
-    Rows: sentence, negation. The world's denials are true ones; `cselab data negate` makes a file from your text by
-    rules, as the authors do. The survey ran this with SimCSE's views; `SNCSE` itself has two prompts in their place.
+    Rows: sentence, negation. The world's denials are true ones; the authors made theirs by rules, with a parser. The
+    survey ran this with SimCSE's views; SNCSE itself, which is not here yet, has two prompts in their place.
 
     See also: `SupervisedSimCSE`, which pushes contradictions away with no limit.
     """
