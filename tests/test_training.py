@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from tiny import LONGEST, make_encoder, make_sentences, write_checkpoint
+from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, write_checkpoint
 
 import cselab.training
 from cselab.encoder import SentenceEncoder
@@ -554,9 +554,14 @@ def start_and_stop(output, step=5, **options):
 def test_a_stopped_run_goes_on_to_the_same_end(method, tmp_path):
     options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
     method = create_method(method, **options)
-    whole = run_training(method, evaluator=Spread())
-    start_and_stop(tmp_path, method=method, evaluator=Spread())
-    run = run_training(method, evaluator=Spread(), output=tmp_path)
+    corpus = CORPUS if method.columns == ("sentence",) else make_rows(method.columns, 24)
+
+    def given():
+        return {"method": method, "encoder": make_encoder(family_for(method), layers=1), "corpus": corpus}
+
+    whole = run_training(**given(), evaluator=Spread())
+    start_and_stop(tmp_path, **given(), evaluator=Spread())
+    run = run_training(**given(), evaluator=Spread(), output=tmp_path)
     assert run.resumed_from == 4
     assert run.history == whole.history and run.best == whole.best
     assert_equal_weights(weights(run), weights(whole))

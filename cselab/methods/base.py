@@ -202,7 +202,7 @@ class Method(nn.Module):
         Here: all weights of encoder and method that require gradients, in one. A method that freezes weights of the
         encoder in `build` finds them thawed again after the run.
         """
-        weights = (*encoder.parameters(), *self.parameters())
+        weights = dict.fromkeys((*encoder.parameters(), *self.parameters()))  # each once, where the two share some
         return [{"params": [weight for weight in weights if weight.requires_grad]}]
 
     def column(self, batch: Sequence[Any], name: str) -> list[str]:
