@@ -45,7 +45,10 @@ def _is_watched() -> bool:
     """Whether someone sees the output as it is made (a terminal, or a notebook that is not run headless)."""
     if os.environ.get("CSELAB_HEADLESS"):
         return False
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    if sys.stderr.isatty():
+        return True
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class Progress:

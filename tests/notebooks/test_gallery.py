@@ -74,4 +74,4 @@ CENTRED = "import numpy as np\ndef centred_cosine(x, y, mean):\n    "
 )
 def test_a_typical_mistake_is_named(capsys, names, exercise, answer, diagnosis):
     line = told(capsys, names, exercise, answer)
-    assert line.startswith("not yet:") and diagnosis in line
+    assert line.startswith("not yet") and diagnosis in line

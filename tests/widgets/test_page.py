@@ -37,5 +37,5 @@ def test_a_sentence_cannot_close_the_script(embeddings):
     piece = EmbeddingMap(sentences, {"a": embeddings})._repr_mimebundle_()["text/html"]
     assert piece.count("</script>") == 1
     assert piece.endswith("</script>")
-    texts = figure_in(piece)["data"][0]["text"]
+    texts = [text for _, text in figure_in(piece)["data"][0]["customdata"]]
     assert [html.unescape(text) for text in texts] == sentences

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
+import torch
 import traitlets
 
 from cselab.encoder import SentenceEncoder
@@ -229,7 +230,13 @@ class TrainingMonitor(Panel):
             self._work(work)
             self.wait()
         else:
-            self._thread = Thread(target=self._work, args=[work], name="cselab training", daemon=True)
+            threads = torch.get_num_threads()  # sums depend on how many share them; a new thread has its own number
+
+            def apart() -> None:
+                torch.set_num_threads(threads)
+                self._work(work)
+
+            self._thread = Thread(target=apart, name="cselab training", daemon=True)
             self._thread.start()
         return self
 
