@@ -51,7 +51,7 @@ def test_every_requirement_is_pinned_to_a_version_it_allows():
 
 def test_torch_is_the_version_whose_cpu_build_is_found():
     assert pins()["torch"] == "2.13.0"
-    assert "torch==2.13.0" in PROJECT["dependencies"]
+    assert "torch>=2.13.0" in PROJECT["dependencies"]  # a newer CUDA build that somebody has stays
 
 
 def run_suite(pytester, **environment):
