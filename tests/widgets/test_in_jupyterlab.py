@@ -136,14 +136,26 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
         assert width == pytest.approx(panel.bounding_box()["width"], abs=20)
 
 
+def at_rest(page, locator) -> dict:
+    """Where it is, once it has not moved for a second: a lasso begun while the page is laid out selects nothing."""
+    before, still = locator.bounding_box(), 0
+    while still < 5:
+        page.wait_for_timeout(200)
+        now = locator.bounding_box()
+        still = still + 1 if now == before else 0
+        before = now
+    return before
+
+
 def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, page, told):
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(3)
     expect(plots.nth(0).locator(".x2y2 .point")).to_have_count(30)
 
-    # A lasso around the left half of the first plane.
-    plane = plots.nth(0).locator(".xy .nsewdrag, .draglayer .xy .nsewdrag").first.bounding_box()
+    # A lasso around the left half of the first plane, once the figure has found its place.
+    first_plane = plots.nth(0).locator(".xy .nsewdrag, .draglayer .xy .nsewdrag").first
+    plane = at_rest(page, first_plane)
     x, y, half, tall = plane["x"] + 2, plane["y"] + 2, plane["width"] / 2, plane["height"] - 4
     points = plots.nth(0).locator(".xy .point")
     inside = [
