@@ -73,9 +73,26 @@ def test_the_gradient_reaches_the_encoder_and_whatever_else_learns(name, variant
     for key, weight in named:
         if weight.requires_grad and "pooler.dense" not in key:
             assert weight.grad is not None and weight.grad.isfinite().all(), key
-    assert encoder.backbone.embeddings.word_embeddings.weight.grad is None or any(
-        weight.grad is not None and weight.grad.abs().max() > 0 for weight in learning(encoder, method)
-    )
+    moved = {key for key, weight in named if weight.grad is not None and weight.grad.abs().max() > 0}
+    assert any(key in moved for key, _ in encoder.named_parameters() if not key.startswith("head."))
+    if encoder.head is not None:
+        assert {f"head.{key}" for key, weight in encoder.head.named_parameters() if weight.ndim == 2} <= moved
+
+
+@pytest.mark.parametrize("name", ["simcse", "imsimcse", "focal", "barlow_twins", "noise", "whitenedcse"])
+def test_without_a_head_the_loss_contrasts_the_sentence_vector_itself(name, trainer):
+    """But for what belongs to the method: the whitening of WhitenedCSE."""
+    batch = make_rows(("sentence",), 12)
+    method = make(name, head="none")
+    encode, encoder = trainer(method, dropout=0.0)
+    if name == "whitenedcse":
+        assert encoder.head.mlp is None
+        encoder.head.whitening.shuffle = False
+        expected = encoder.head.whitening(encode(batch, head=False))
+    else:
+        assert encoder.head is None and "head" not in encoder.untrained
+        expected = encode(batch, head=False)
+    torch.testing.assert_close(method.views(encode, batch).anchor, expected)
 
 
 @every_variant
@@ -107,7 +124,8 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
     with torch.no_grad():
         after = measure()
         assert method.loss(after).total < loss_before
-    assert margin(after) > min(margin(before) + 0.05, 0.95)
+    gained = 0.05 if name in ("ct", "mocose") else 0.1  # dot products, and a target that follows: slower
+    assert margin(after) > min(margin(before) + gained, 0.95)
 
 
 @every_variant
