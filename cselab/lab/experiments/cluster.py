@@ -7,8 +7,8 @@ with it: the scheduler gives its job to another. Workers must have the same vers
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cselab.lab.experiments.jobs import Job, run_job
@@ -50,6 +50,7 @@ class Cluster:
         from distributed import as_completed
 
         with ExitStack() as stack:
+            stack.enter_context(_environment_kept())
             self.client = stack.enter_context(self._client(stack))
             self.client.subscribe_topic(TOPIC, self._heard)
             try:
@@ -73,13 +74,13 @@ class Cluster:
         from distributed import Client, LocalCluster
 
         if self.scheduler is None:
-            threads = max(1, (os.cpu_count() or 1) // self.workers)
+            threads = str(max(1, (os.cpu_count() or 1) // self.workers))
             local = LocalCluster(
                 n_workers=self.workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
-                env={"OMP_NUM_THREADS": str(threads)},
+                env={"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
             )
             return Client(stack.enter_context(local), set_as_default=False)
         try:
@@ -106,6 +107,17 @@ class Cluster:
     def _heard(self, event: Any) -> None:
         _, content = event
         self.watch.reached(content["name"], content["step"], content["steps"])
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Dask sets the threads of its workers in this process too, whose later children would compute with that number."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def run_on_worker(

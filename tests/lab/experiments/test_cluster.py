@@ -1,6 +1,7 @@
 """Jobs on real Dask workers over TCP, one of them killed in mid-job; and a command killed in mid-run."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -138,9 +139,11 @@ def test_a_scheduler_that_is_not_there_is_said_so(small, tmp_path, monkeypatch):
     assert lines(tmp_path) == []
 
 
-def test_workers_can_be_started_for_one_call(small, tmp_path):
+def test_workers_can_be_started_for_one_call_which_leaves_the_environment_as_it_was(small, tmp_path):
+    before = dict(os.environ)
     found = run_experiment(small, tiny_profile(), [0], workers=2, folder=tmp_path)
     assert len(lines(tmp_path)) == 4 and set(found.lines) == {"plain", "plain, mean subtracted", "cold", "warm"}
+    assert dict(os.environ) == before  # with another number of threads the next process would compute other sums
 
 
 COMMAND = """
