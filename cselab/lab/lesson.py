@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab.lab.guesses import guess
+from cselab.lab.recipes import recipe
 from cselab.lab.record import record
 from cselab.lab.recorded import baseline_path, read_baseline, recorded_range
 
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PROFILES", "Lesson", "guess", "setup"]
 
-_MINI = dict(encoder="mini", pooling="emb_last_mean", batch_size=64, lr=1e-4, precision="fp32")
-_MICRO = _MINI | dict(encoder="micro", pooling="mean", lr=5e-4)
+_MINI = dict(encoder="mini", pooling=recipe("mini").pooling) | recipe("mini").settings()
+_MICRO = dict(encoder="micro", pooling=recipe("micro").pooling) | recipe("micro").settings()
 _BERT = _MINI | dict(encoder="bert-base-uncased", pooling="cls", lr=3e-5, precision="auto")
 PROFILES: Mapping[str, Mapping[str, object]] = {
     "smoke": _MICRO | dict(sentences=1_000, steps=20, eval_every=5),
-    "classroom": _MINI | dict(sentences=10_000, steps=50, eval_every=5),
+    "classroom": _MINI | dict(sentences=10_000, steps=60, eval_every=10),  # a class does not wait for 200 steps
     "paper": _BERT | dict(sentences=1_000_000, steps=15_625, eval_every=125),
 }
 

@@ -1,0 +1,58 @@
+"""Every lesson runs headless under smoke, agrees with its recorded numbers, and its checks know their solutions."""
+
+import re
+
+import nbformat
+import pytest
+
+from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
+from cselab.lab.notebooks import run_notebooks
+from cselab.lab.page import loaded_from_outside
+
+LESSONS = [path for path in find_notebooks(bundled_notebooks()) if path.stem[:2].isdecimal()]
+LARGEST = 2_000_000  # bytes of an executed notebook
+
+
+@pytest.fixture(scope="module", params=LESSONS, ids=lambda path: path.stem)
+def run(request, tmp_path_factory):
+    (result,) = run_notebooks([request.param.stem], "smoke", output=tmp_path_factory.mktemp(request.param.stem))
+    return result
+
+
+def test_it_runs_to_its_end_and_agrees_with_its_recorded_numbers(run):
+    assert run.problems == []
+    assert run.notes == []  # in particular not: nothing recorded yet
+
+
+def test_its_page_shows_a_figure_and_loads_nothing(run):
+    page = run.page.read_text(encoding="utf-8")
+    assert re.search(r'class="cselab-figure" data-cselab-figure="(\w+)"', page)
+    assert page.count("plotly.js v") == 1
+    assert loaded_from_outside(page) == []
+
+
+def test_the_executed_notebook_is_small_and_keeps_no_widget_state(run):
+    assert run.executed.stat().st_size < LARGEST
+    assert "widgets" not in nbformat.read(run.executed, as_version=4).metadata
+
+
+def exercises():
+    for path in LESSONS:
+        cells = nbformat.read(path, as_version=4).cells
+        for at, cell in enumerate(cells):
+            if "exercise" in cell.metadata.get("tags", []):
+                yield pytest.param(*(c.source for c in cells[at : at + 3]), id=f"{path.stem}:{cell.id}")
+
+
+@pytest.mark.parametrize(("exercise", "check", "solution"), list(exercises()))
+def test_after_a_kernel_restart_a_check_accepts_the_folded_solution_and_knows_the_placeholder(
+    exercise, check, solution, capsys
+):
+    def told(*cells):
+        names = {}
+        for cell in cells:
+            exec(cell, names)
+        return capsys.readouterr().out.strip().splitlines()[-1]
+
+    assert told(exercise, check).startswith("not solved yet")
+    assert told(exercise, re.search(r"```python\n(.+?)```", solution, re.DOTALL)[1], check) == "solved."
