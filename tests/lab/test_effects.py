@@ -1,0 +1,56 @@
+"""The recorded effects, as lessons read them: the same numbers as in results/effects.md."""
+
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from cselab.lab.effects import read_effects
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_means_are_those_of_the_table_of_all_effects():
+    (line,) = [
+        text for text in (ROOT / "results" / "effects.md").read_text().splitlines() if text.startswith("| SimCSE  ")
+    ]
+    cells = [cell.strip() for cell in line.split("|")]
+    assert cells[5] == f"{read_effects().mean('SimCSE', 'STS-B'):.1f} ± 0.6"
+    assert cells[2] == str(len(read_effects().values("SimCSE", "STS-B")))
+
+
+def test_a_row_that_trains_nothing_has_one_value_and_no_losses():
+    effects = read_effects()
+    assert list(effects.values("plain", "World-STS")) == [None]
+    assert effects.losses("plain") == effects.curves("plain") == {}
+
+
+def test_losses_and_curves_have_a_line_for_each_seed():
+    effects = read_effects()
+    assert (
+        effects.losses("SimCSE").keys() == effects.curves("SimCSE").keys() == effects.values("SimCSE", "STS-B").keys()
+    )
+    assert {len(losses) for losses in effects.losses("SimCSE").values()} == {60}
+    assert all(curve[0][0] == 0 for curve in effects.curves("SimCSE").values())
+
+
+def test_another_corpus_is_another_table():
+    assert list(read_effects("world:20000").lines) == ["SimCSE"]
+    with pytest.raises(ValueError, match="nothing is recorded for the corpus 'news'"):
+        read_effects("news")
+
+
+def test_a_table_says_how_many_seeds_there_are():
+    effects = read_effects()
+    head, plain, simcse = effects.table(["plain", "SimCSE"], ["STS-B"]).splitlines()
+    assert head.split() == ["seeds", "STS-B"]
+    assert plain.split() == ["plain", f"{effects.mean('plain', 'STS-B'):.1f}"]
+    values = effects.values("SimCSE", "STS-B")
+    assert simcse.split()[:3] == ["SimCSE", str(len(values)), f"{mean(values.values()):.1f}"]
+
+
+def test_an_unknown_row_or_measure_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match="no recorded row 'simcse'; there are SimCSE, WhitenedCSE"):
+        read_effects().values("simcse", "STS-B")
+    with pytest.raises(ValueError, match="'plain' has no 'SICK-R'; it has STS-B dev"):
+        read_effects().mean("plain", "SICK-R")
