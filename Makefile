@@ -1,6 +1,6 @@
 # Each command makes its own environment in .venv first, once. Needs Python 3.11 or newer, and make.
 #   make demo     the main job: train, score, draw; writes a page to read offline
-#   make test     the whole test suite
+#   make test     the whole test suite, a process a core
 #   make lab      JupyterLab on your own copy of the notebooks, in work/
 #   make book     a site to read offline: the executed notebooks, the experiments' tables, the reference
 #   make nbval    the deterministic cells of the notebooks, run twice, give the same (nbval)
@@ -28,7 +28,7 @@ demo: $(READY)
 
 test: lint
 	$(BIN)/python scripts/browser.py
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 lab: $(READY)
 	$(BIN)/cselab notebooks copy work
