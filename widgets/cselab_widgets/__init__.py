@@ -6,6 +6,7 @@
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
     PairExplorer          two typed sentences: their cosine under each encoder, among those of graded pairs
     PaperBesideHere       an experiment: published, ours, spread, difference, and whether the claims hold
+    Picture               planes of your own, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
@@ -22,6 +23,7 @@ from .noise_lab import NoiseLab
 from .pair_explorer import PairExplorer
 from .panel import Panel
 from .paper_beside_here import PaperBesideHere
+from .picture import Picture
 from .rank_lab import RankLab
 from .training_monitor import TrainingMonitor
 from .whitening_lab import WhiteningLab
@@ -37,6 +39,7 @@ __all__ = [
     "PairExplorer",
     "Panel",
     "PaperBesideHere",
+    "Picture",
     "RankLab",
     "TrainingMonitor",
     "WhiteningLab",

@@ -1,0 +1,61 @@
+"""A picture of your own, drawn as the panels are: it fits its cell, a narrow page, light and dark."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from .panel import Panel
+from .planes import Plane, side_by_side
+
+
+@dataclass(frozen=True, eq=False)
+class PictureState:
+    """Planes side by side, and what they show in words."""
+
+    planes: Sequence[Plane]
+    words: str
+    note: str = ""
+    columns: int = 3
+
+    def __post_init__(self) -> None:
+        if not self.planes:
+            raise ValueError("a picture needs at least one plane: Picture([Plane(title, traces, x, y)], words).")
+        if self.columns < 1:
+            raise ValueError(f"columns is {self.columns}; it must be at least 1.")
+
+
+def figure(state: PictureState) -> go.Figure:
+    """The planes, row by row; copies of the traces, so that a plane can be drawn twice."""
+    copies = [plane._replace(traces=[type(trace)(trace) for trace in plane.traces]) for plane in state.planes]
+    return side_by_side(copies, state.columns)
+
+
+class Picture(Panel):
+    """Planes of your own in the place of a panel: for a lesson's plot that has no controls.
+
+    Plotly's own output keeps the wide layout on a narrow page and its own colours on a dark one; this does not.
+
+    Args:
+        planes: each its title, its traces, its two axes: `cselab_widgets.planes.Plane`, or `matrix` for a heat map.
+        words: what is seen, for a reader who cannot see it.
+        note: the line under the picture.
+        columns: planes in a row.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: no planes, or fewer than one column.
+
+    >>> loss = go.Scatter(x=[0, 1], y=[2.0, 1.5], uid="loss", name="loss")
+    >>> Picture([Plane("Loss", [loss], {"title": {"text": "step"}}, {})], "the loss falls from 2 to 1.5")
+    the loss falls from 2 to 1.5
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(lambda state: state.words)
+    explain = staticmethod(lambda state: state.note)
+
+    def __init__(
+        self, planes: Sequence[Plane], words: str, note: str = "", columns: int = 3, key: str | None = None
+    ) -> None:
+        super().__init__(PictureState(planes, words, note, columns), key)
