@@ -13,6 +13,9 @@ from cselab.encoder import SentenceEncoder, eval_mode
 Tokens = Mapping[str, Tensor]
 """What a transformer takes: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and more."""
 
+Vectors = Float[Tensor, "n d"]
+"""A row a sentence."""
+
 View = Sequence[str] | Tokens
 """One view of a batch: its texts, or their tokens as a method changed them."""
 

@@ -212,7 +212,7 @@ FAMILIES = {
 }  # fmt: skip
 
 REAL = (
-    "adcse", "cards", "dclr", "diffcse", "ease", "imsimcse_dclr", "mcse", "mixcse_diffcse", "mocose", "pairsupcon",
-    "sncse_dropout", "uscal", "vascl",
+    "adcse", "dclr", "diffcse", "ease", "imsimcse_dclr", "mcse", "mixcse_diffcse", "mocose", "pairsupcon",
+    "retrieved_negatives", "scd", "sncse", "sncse_dropout", "uscal", "vascl",
 )  # fmt: skip
 FAMILIES |= {name: METHODS[name] for name in REAL}

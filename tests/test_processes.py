@@ -25,6 +25,7 @@ RUNS = {"simcse": "simcse", "whitenedcse": "whitenedcse", "resumed": "imsimcse",
 RUNS |= {name: FAMILIES[name] for name in ("momentum_queue", "templates", "discriminator", "entities", "two_encoders")}
 RUNS |= {name: FAMILIES[name] for name in ("hard_negatives", "adversarial")}
 RUNS |= {name: name for name in ("esimcse", "promptbert", "pt_bert", "cert", "dcpcse", "declutr")}
+RUNS |= {name: name for name in ("adcse", "mocose", "diffcse", "ease", "dclr", "sncse", "retrieved_negatives")}
 ALONE = [name for name in RUNS if name != "finished"]
 
 

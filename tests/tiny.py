@@ -10,7 +10,7 @@ from transformers import BertConfig, BertModel, BertTokenizer, RobertaConfig, Ro
 from cselab.encoder import SentenceEncoder
 
 FAMILIES = ("bert", "roberta")
-CASED = ("switch_case",)  # methods that ask for a model with case, which of the two families RoBERTa is
+CASED = ("switch_case", "cards")  # methods that ask for a model with case, which of the two families RoBERTa is
 PROMPTS = {"bert": "this sentence : {sentence} means [MASK] .", "roberta": "this sentence : {sentence} means<mask> ."}
 WORDS = (
     "the a this cat dog bird house river train child teacher sees likes follows paints old small red quiet "

@@ -1,4 +1,4 @@
-"""Changes of a text, or of its tokens, that are meant to leave the meaning: one a file.
+"""Changes of a text, or of its tokens, that are meant to leave the meaning (`negate` alone turns it round): one a file.
 
 Those of texts take a list of strings and give a list of strings; those of tokens take what `Encode.tokens` gives
 and give tokens that `Encode` takes. Random numbers come from the generator that is passed in, on the CPU: the same
@@ -9,6 +9,7 @@ from cselab.augmentations.cutoff import cut_features, cut_tokens
 from cselab.augmentations.deletion import delete_span, delete_words, reorder_spans
 from cselab.augmentations.inner import first_position, inner_tokens
 from cselab.augmentations.masking import mask_spans, mask_tokens
+from cselab.augmentations.negation import negate
 from cselab.augmentations.repetition import repeat_subwords
 from cselab.augmentations.shuffling import shuffle_positions
 from cselab.augmentations.spans import draw_spans
@@ -26,6 +27,7 @@ __all__ = [
     "inner_tokens",
     "mask_spans",
     "mask_tokens",
+    "negate",
     "reorder_spans",
     "repeat_subwords",
     "shuffle_positions",

@@ -18,6 +18,7 @@ from cselab.methods.dclr import DCLR
 from cselab.methods.dcpcse import DCPCSE
 from cselab.methods.declutr import DeCLUTR
 from cselab.methods.diffcse import DiffCSE
+from cselab.methods.dimension_wise import DimensionWise
 from cselab.methods.ease import EASE
 from cselab.methods.esimcse import ESimCSE
 from cselab.methods.focal import Focal
@@ -31,8 +32,11 @@ from cselab.methods.pairsupcon import PairSupCon
 from cselab.methods.promptbert import PromptBERT
 from cselab.methods.pt_bert import PTBERT
 from cselab.methods.recipe import Recipe
+from cselab.methods.retrieved_negatives import RetrievedNegatives
+from cselab.methods.scd import SCD
 from cselab.methods.sg_opt import SGOPT
 from cselab.methods.simcse import SimCSE
+from cselab.methods.sncse import SNCSE
 from cselab.methods.sncse_dropout import SNCSEDropout
 from cselab.methods.sr_bert import SRBERT
 from cselab.methods.supervised_simcse import SupervisedSimCSE
@@ -56,7 +60,9 @@ __all__ = [
     "MCSE",
     "METHODS",
     "PTBERT",
+    "SCD",
     "SGOPT",
+    "SNCSE",
     "SRBERT",
     "USCAL",
     "AdCSE",
@@ -66,6 +72,7 @@ __all__ = [
     "Contrastive",
     "DeCLUTR",
     "DiffCSE",
+    "DimensionWise",
     "ESimCSE",
     "Encode",
     "Focal",
@@ -82,6 +89,7 @@ __all__ = [
     "PairSupCon",
     "PromptBERT",
     "Recipe",
+    "RetrievedNegatives",
     "SNCSEDropout",
     "SimCSE",
     "SupervisedSimCSE",

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from cselab.augmentations import first_position
 from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoding import Encode, Vectors
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe
@@ -37,7 +37,8 @@ class PromptBERT(Contrastive):
     subtraction and head. `max_length` counts the sentence's tokens, the prompt comes on top. Write [MASK] in a template
     whatever the model's token is. `denoise=False` leaves out the subtraction.
 
-    See also: `DCPCSE`, whose prompt is vectors; `TEMPLATES` in this file, all of the survey's Table 4.
+    See also: `SNCSE`, which adds denials; `DCPCSE`, whose prompt is vectors; `TEMPLATES` in this file, all of
+        the survey's Table 4.
     """
 
     family = "text"
@@ -54,16 +55,19 @@ class PromptBERT(Contrastive):
             encoder.use_prompt(prompt)
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
-        encoder, both = encode.encoder, []
-        for prompt in self.prompts:
-            empty = encoder.tokenize([""], template=prompt)
-            room = min(encode.max_length - 2 + empty["input_ids"].shape[1], encoder.max_length)
-            tokens = encoder.tokenize(batch, room, prompt)
-            vectors = encode(tokens, head=False)
-            if self.denoise:
-                vectors = vectors - self._bias(encode, empty, tokens, prompt)
-            both.append(vectors if encode.head is None else encode.head(vectors))
-        return Views(*both)
+        sentences = self.column(batch, "sentence")
+        return Views(*(self.prompted(encode, sentences, prompt) for prompt in self.prompts))
+
+    def prompted(self, encode: Encode, texts: Sequence[str], prompt: str) -> Vectors:
+        """The vectors of the texts in one of the prompts."""
+        encoder = encode.encoder
+        empty = encoder.tokenize([""], template=prompt)
+        room = min(encode.max_length - 2 + empty["input_ids"].shape[1], encoder.max_length)
+        tokens = encoder.tokenize(texts, room, prompt)
+        vectors = encode(tokens, head=False)
+        if self.denoise:
+            vectors = vectors - self._bias(encode, empty, tokens, prompt)
+        return vectors if encode.head is None else encode.head(vectors)
 
     def _bias(self, encode: Encode, empty: dict[str, Tensor], tokens: dict[str, Tensor], prompt: str) -> Tensor:
         """The vector of the empty prompt for each sentence, as if there were a gap as long as the sentence."""

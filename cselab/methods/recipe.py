@@ -43,14 +43,17 @@ SIMCSE_RECIPES = {
 }
 """Unsupervised SimCSE's; Focal-InfoNCE prints the same (its Table 1)."""
 
-SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5)}
-"""The survey's Table 7: one batch size and rate for every method that is written on SimCSE's code."""
-
 IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
 """ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""
 
 SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5)}
 """The survey's for most of its models, its Table 7: 64 sentences, 3e-5; BERT-base is all it trains."""
+
+CARDS_RECIPES = {
+    "roberta-base": Recipe(lr=4e-5, batch_size=512),
+    "roberta-large": Recipe(lr=7.5e-6, batch_size=512, hyperparameters={"nearest": 9}),
+}
+"""CARDS's: RoBERTa alone, whose vocabulary has cases."""
 
 WHITENEDCSE_RECIPES = {
     "bert-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 384}),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch.nn.functional as F
 
-from cselab.encoding import Encode
+from cselab.encoding import Encode, Vectors
 from cselab.losses import Loss
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
@@ -22,10 +22,11 @@ class SNCSEDropout(Contrastive):
     The bidirectional margin keeps the cosine with the denial n_i between `alpha` and `beta` below the positive's.
     Denials stand only there: they are no negatives of the InfoNCE. The paper's weight for RoBERTa is 5e-4.
 
-    Rows: sentence, negation. The world's denials are true ones; the authors made theirs by rules, with a parser. The
-    survey ran this with SimCSE's views; SNCSE itself, which is not here yet, has two prompts in their place.
+    Rows: sentence, negation. The world's denials are true ones; the authors made theirs by rules, with a parser, and
+    `cselab data negate` makes some by rules without. The survey ran this with SimCSE's views.
 
-    See also: `SupervisedSimCSE`, which pushes contradictions away with no limit.
+    See also: `SNCSE`, which has two prompts in their place; `SupervisedSimCSE`, which pushes contradictions away with
+        no limit.
     """
 
     family = "extra data"
@@ -38,8 +39,12 @@ class SNCSEDropout(Contrastive):
 
     def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
         v = super().views(encode, batch)
-        v.denial = encode(self.column(batch, "negation"))
+        v.denial = self.denied(encode, self.column(batch, "negation"))
         return v
+
+    def denied(self, encode: Encode, denials: list[str]) -> Vectors:
+        """The vectors of the denials."""
+        return encode(denials)
 
     def loss(self, v: Views) -> Loss:
         d = F.cosine_similarity(v.anchor, v.denial) - F.cosine_similarity(v.anchor, v.positive)

@@ -1,6 +1,7 @@
 """The case switch of CARDS (Wang et al. 2022): other sub-words for the same words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from cselab.augmentations import switch_case
@@ -9,7 +10,7 @@ from cselab.encoding import Encode
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Share
-from cselab.methods.recipe import Recipe
+from cselab.methods.recipe import CARDS_RECIPES
 
 
 @register("switch_case", "CARDS, case switch")
@@ -24,13 +25,13 @@ class SwitchCase(Contrastive):
     Raises:
         ValueError: an encoder whose tokenizer does not tell cases apart.
 
-    See also: `CARDS`, the retrieved negatives; the two compose. `ESimCSE`, which repeats sub-words.
+    See also: `CARDS`, which adds retrieved negatives; `ESimCSE`, which repeats sub-words.
     """
 
     family = "text"
     share: Share = 0.1
 
-    recipes = {"roberta-base": Recipe(lr=4e-5, batch_size=512), "roberta-large": Recipe(lr=7.5e-6, batch_size=512)}
+    recipes = {family: replace(recipe, hyperparameters={}) for family, recipe in CARDS_RECIPES.items()}
 
     def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)

@@ -782,6 +782,24 @@ def test_data_check_without_data_is_one_line_and_fails(tmp_path, monkeypatch):
     assert f"none of the data sets is in {tmp_path}" in run("data", "check", tmp_path, ok=False)
 
 
+def test_data_negate_writes_the_rows_that_sncse_trains_on(tmp_path):
+    corpus, table, output = tmp_path / "text.txt", tmp_path / "rows.tsv", tmp_path / "run"
+    lines = [f"The {one} is\tnear.\n\nA {one} sings.\n" for one in ("cat", "dog", "bird", "child")]
+    corpus.write_text("".join(lines), encoding="utf-8")
+    assert "8 rows, 4 of them denied by 'It is not true that'" in run("data", "negate", corpus, table)
+    written = table.read_text(encoding="utf-8").splitlines()
+    assert written[:3] == [
+        "sentence\tnegation",
+        "The cat is near.\tThe cat is not near.",
+        "A cat sings.\tIt is not true that a cat sings.",
+    ]
+    options = ("--corpus", table, "--output", output, "--steps", 1, "--batch-size", 4, "--dev", "none")
+    run("train", "sncse_dropout", *options)
+    assert (output / "model.safetensors").exists()
+    said = run("data", "negate", tmp_path / "none.txt", table, ok=False)
+    assert "none.txt" in said and table.read_text(encoding="utf-8").splitlines() == written
+
+
 def test_data_fetch_tells_what_became_of_each_set_and_fails_if_one_is_refused(monkeypatch, tmp_path):
     asked = []
 

@@ -1,52 +1,48 @@
+"""CARDS is the sum of its two parts."""
+
+import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.methods import CARDS, cards
-from cselab.methods.cards import nearest_others
+from cselab.methods import CARDS, RetrievedNegatives, SwitchCase
+
+BATCH = make_sentences(12)
 
 
-def test_the_nearest_others_are_those_of_a_full_search_whatever_the_blocks(monkeypatch):
-    vectors = torch.randn(23, 6, generator=torch.Generator().manual_seed(0))
-    unit = torch.nn.functional.normalize(vectors, dim=1)
-    others = [[j for j in range(23) if j != i] for i in range(23)]
-    expected = [sorted(others[i], key=lambda j: -float(unit[i] @ unit[j]))[:4] for i in range(23)]
-    for block in (5, 2048):
-        monkeypatch.setattr(cards, "BLOCK", block)
-        assert nearest_others(vectors, 4).tolist() == expected
+def test_the_positive_is_switched_the_negatives_are_neighbours_as_they_stand(spied):
+    method = CARDS(share=0.5, nearest=3)
+    encode, _ = spied(method, dropout=0.0)
+    v = method.views(encode, BATCH)
+    (sentences, switched), _ = encode.calls[0]
+    (near,), _ = encode.calls[1]
+    assert sentences == BATCH != switched and [text.lower() for text in switched] == BATCH
+    for row, text in enumerate(near):
+        assert BATCH.index(text) in method.neighbours[row].tolist()
+    assert v.negatives.shape == (12, 8) and v.log_weights is None
 
 
-def test_a_sentence_is_contrasted_with_one_of_its_neighbours(trainer, batch):
-    method = CARDS(nearest=1)
-    encode, encoder = trainer(method, dropout=0)
-    v = method.views(encode, batch)
-    vectors = make_encoder(layers=1, dropout=0).encode(batch, convert_to_tensor=True, normalize_embeddings=True)
-    nearest = (vectors @ vectors.T).fill_diagonal_(-2).argmax(1).tolist()
-    with torch.no_grad():
-        expected = encoder.head(encoder.encode([batch[row] for row in nearest], convert_to_tensor=True))
-    torch.testing.assert_close(v.negatives, expected, atol=1e-6, rtol=1e-5)
-    assert v.negatives.requires_grad
+def test_without_switching_it_is_the_retrieved_negatives_and_without_negatives_the_switched_case(spied):
+    method, retrieved = CARDS(share=0.0), RetrievedNegatives()
+    encode, _ = spied(method, dropout=0.0)
+    other, _ = spied(retrieved, "roberta", dropout=0.0)
+    method.generator.manual_seed(0)
+    torch.manual_seed(0)
+    method.views(encode, BATCH)
+    assert encode.calls[0][0] == (BATCH, BATCH)
+    retrieved.views(other, BATCH)
+    assert torch.equal(method.neighbours, retrieved.neighbours)
+    v = CARDS(share=0.5).loss, SwitchCase(share=0.5).loss
+    pair = method.views(encode, BATCH)
+    pair.negatives = None
+    assert v[0](pair).total == v[1](pair).total
 
 
-def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own():
-    corpus = make_sentences(9)
-    method, encoder = CARDS(nearest=3), make_encoder(layers=1)
-    method.build(encoder, [*corpus, *corpus[:4]], torch.Generator())
-    assert method.neighbours.shape == (9, 3)
-    assert not (method.neighbours == torch.arange(9)[:, None]).any()
-    asked = []
-
-    class Encode:
-        def __call__(self, *views, **options):
-            asked.append(views[0])
-            return [torch.eye(len(view), 4) for view in views] if len(views) > 1 else torch.eye(len(views[0]), 4)
-
-    for _ in range(40):
-        method.views(Encode(), corpus[:1])
-    found = {corpus.index(texts[0]) for texts in asked[1::2]}
-    assert found == set(method.neighbours[0].tolist())
+def test_a_model_without_case_is_refused_by_its_own_name():
+    with pytest.raises(ValueError, match="cards needs a model that tells upper from lower case"):
+        CARDS().prepare(make_encoder("bert", layers=1))
 
 
-def test_a_corpus_smaller_than_the_neighbourhood_gives_what_there_is(batch):
-    method = CARDS()
-    method.build(make_encoder(layers=1), batch, torch.Generator())
-    assert method.neighbours.shape == (12, 11)
+def test_the_numbers_of_the_paper_reach_each_part():
+    large = CARDS.recipe(make_encoder("roberta", width=1024, layers=1))
+    assert large.hyperparameters == {"nearest": 9} and CARDS.recipe(make_encoder("roberta")).hyperparameters == {}
+    assert SwitchCase.recipe(make_encoder("roberta", width=1024, layers=1)).hyperparameters == {}

@@ -37,7 +37,12 @@ def margin(v):
     return float(cosines.trace() / rows - off_diagonal / (rows * (rows - 1)))
 
 
-NEEDED = {"noise": {"variance": 1e-4}, "vascl": {"reach": 1.0}, "mocose": {"queue": 12}}
+NEEDED = {
+    "noise": {"variance": 1e-4},
+    "vascl": {"reach": 1.0},
+    "mocose": {"queue": 12},
+    "scd": {"projection": 16, "weight": 0.005225 * 256, "redundancy": 0.012 * 256},  # for 16 dimensions, not 4,096
+}
 
 
 def make(name, variant="default", **options):

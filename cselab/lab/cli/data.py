@@ -68,6 +68,28 @@ def data_fetch(
         typer.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
 
 
+@data_app.command("negate", cls=Command)
+def data_negate(
+    corpus: Annotated[Path, typer.Argument(help="text, one sentence a line")],
+    output: Annotated[Path, typer.Argument(help="the table: sentence and negation, with a tab between")],
+) -> None:
+    """Write a denial beside each sentence of CORPUS, made by rule: rows for sncse and sncse_dropout."""
+    from cselab.augmentations import negate
+    from cselab.augmentations.negation import UNTRUE
+    from cselab.data import read_sentences
+    from cselab.storage.writing import written_whole
+
+    rows = untrue = 0
+    sentences = read_sentences(corpus)
+    with written_whole(output) as aside, open(aside, "w", encoding="utf-8", newline="\n") as file:
+        file.write("sentence\tnegation\n")
+        for sentence in (" ".join(sentence.split()) for sentence in sentences):
+            denial = negate(sentence)
+            file.write(f"{sentence}\t{denial}\n")
+            rows, untrue = rows + 1, untrue + denial.startswith(UNTRUE)
+    typer.echo(f"{output}: {rows:,} rows, {untrue:,} of them denied by {UNTRUE!r}")
+
+
 def _fetch_sets(folder: Path | None, task: list[str] | None, source: str) -> None:
     from cselab.data.fetch import ELSEWHERE, fetch
 

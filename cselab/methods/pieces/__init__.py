@@ -3,6 +3,7 @@
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """
 
+from cselab.methods.pieces.dropout_rate import dropout_rate
 from cselab.methods.pieces.guesser import Guesser
 from cselab.methods.pieces.input_slope import input_slope
 from cselab.methods.pieces.masked_words import MaskedWords
@@ -11,4 +12,14 @@ from cselab.methods.pieces.queue import Queue
 from cselab.methods.pieces.token_states import token_states
 from cselab.methods.pieces.word_tables import antonyms, synonyms
 
-__all__ = ["Guesser", "MaskedWords", "MomentumEncoder", "Queue", "antonyms", "input_slope", "synonyms", "token_states"]
+__all__ = [
+    "Guesser",
+    "MaskedWords",
+    "MomentumEncoder",
+    "Queue",
+    "antonyms",
+    "dropout_rate",
+    "input_slope",
+    "synonyms",
+    "token_states",
+]

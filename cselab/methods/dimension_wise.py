@@ -1,0 +1,38 @@
+"""ImSimCSE's dimension-wise term (Xu et al. 2023) by itself: nothing tells sentences apart but their dimensions."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from cselab.encoding import Encode
+from cselab.losses import Loss, dimension_contrastive
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import Positive
+from cselab.methods.recipe import IMSIMCSE_RECIPES
+
+
+@register("dimension_wise", "Dimension-wise contrast")
+class DimensionWise(Method):
+    """Two dropout views; each dimension is to be more similar to itself than to the others.
+
+        l = l_DCL                                                              Eq. 5, without Eq. 3
+
+    The row "+DCL" of ImSimCSE's Table 4, beside whitening and flow: all three make dimensions unlike each other. There
+    `dimension_temperature` is 0.05, a hundredth of what the term has beside InfoNCE. Reductions: see
+    `cselab.losses.dimension_contrastive`.
+
+    See also: `ImSimCSE`, where it is one of two terms; `SCD` and `BarlowTwins`, which decorrelate by regression.
+    """
+
+    family = "loss"
+    dimension_temperature: Positive = 0.05
+    reduction: Literal["mean", "sum"] = "mean"
+
+    variants = {"paper": {"reduction": "sum"}}
+    recipes = IMSIMCSE_RECIPES
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        sentences = self.column(batch, "sentence")
+        return Views(*encode(sentences, sentences))
+
+    def loss(self, v: Views) -> Loss:
+        return dimension_contrastive(v.anchor, v.positive, self.dimension_temperature, self.reduction)

@@ -1,0 +1,62 @@
+"""The retrieved negatives of CARDS (Wang et al. 2022): sentences of the corpus that look alike."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Count
+from cselab.methods.recipe import CARDS_RECIPES
+
+BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
+
+
+@register("retrieved_negatives", "CARDS, retrieved negatives")
+class RetrievedNegatives(Contrastive):
+    """One of the `nearest` sentences of the corpus, drawn anew each time, is a further negative of all.
+
+    What is near is settled once, before the first step, by the encoder as it then is: the cosine of every two
+    sentences, in blocks. A corpus of n sentences is encoded once, and takes n^2 d multiplications and n x `nearest`
+    numbers of memory.
+
+    See also: `CARDS`, which switches cases, too; `MixCSE` and `AdCSE`, which make negatives that are no sentences.
+    """
+
+    family = "negatives"
+    nearest: Count = 65
+
+    recipes = CARDS_RECIPES
+
+    neighbours: Tensor
+
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+        self.sentences = list(dict.fromkeys(self.column(rows, "sentence")))
+        self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
+        vectors: Any = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
+        found = nearest_others(vectors, min(self.nearest, len(vectors) - 1)).cpu()
+        self.register_buffer("neighbours", found, persistent=False)  # the same again when a run goes on
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        v = super().views(encode, batch)
+        rows = torch.tensor([self.place[sentence] for sentence in self.column(batch, "sentence")])
+        drawn = torch.randint(self.neighbours.shape[1], (len(rows),), generator=self.generator)
+        found = self.neighbours.cpu()[rows, drawn].tolist()
+        return v.against(encode([self.sentences[row] for row in found]))
+
+
+def nearest_others(vectors: Float[Tensor, "n d"], k: int) -> Int[Tensor, "n k"]:
+    """For each row the k others of the highest cosine, the nearest first."""
+    unit, found = F.normalize(vectors, dim=1), []
+    for start in range(0, len(unit), BLOCK):
+        cosines = unit[start : start + BLOCK] @ unit.T
+        own = torch.arange(start, start + len(cosines), device=unit.device)
+        found.append(cosines.scatter(1, own[:, None], -2).topk(k, dim=1).indices)
+    return torch.cat(found)

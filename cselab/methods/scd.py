@@ -1,0 +1,67 @@
+"""SCD (Klein and Nabi 2022): two rates of dropout push apart, decorrelated dimensions hold together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from cselab.encoder import SentenceEncoder
+from cselab.encoding import Encode
+from cselab.heads import fresh_linear
+from cselab.losses import Loss, barlow_twins
+from cselab.methods.base import Method, Views, register
+from cselab.methods.hyperparameters import Count, NonNegative, Positive, Share
+from cselab.methods.pieces import dropout_rate
+from cselab.methods.recipe import Recipe
+
+
+@register("scd", "SCD")
+class SCD(Method):
+    """Self-contrastive decorrelation: no other sentence is a negative, the same one under more dropout is.
+
+        l = mean_i cos(h_i, h'_i) / t + weight [ sum_c (1 - C_cc)^2 + redundancy sum_{c != d} C_cd^2 ]
+
+    h: with little dropout (`low`), h': with more (`high`). C: correlation over the batch of the dimensions of P(h) and
+    P(h'), P a projector of three linear layers, each `projection` wide, batch norm and ReLU between them. Alone the
+    first term would tear the two apart, the second pull them together.
+
+    The numbers are those of the released command, which has no head and takes the projector away afterwards.
+    `weight` and `redundancy` belong to 4,096 dimensions, whose sums stand against one mean of cosines: with fewer
+    the first term tears the views apart.
+
+    See also: `BarlowTwins`, whose views are alike and which keeps InfoNCE beside it; `DimensionWise`.
+    """
+
+    family = "loss"
+    temperature: Positive = 0.05
+    low: Share = 0.05
+    high: Share = 0.155
+    weight: NonNegative = 0.005225
+    redundancy: NonNegative = 0.012
+    projection: Count = 4096
+    head = "none"
+
+    recipes = {"bert-base": Recipe(lr=3e-5, batch_size=192, eval_every=250)}
+
+    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+        width, wide = encoder.backbone.config.hidden_size, self.projection
+        self.projector = nn.Sequential(
+            fresh_linear(width, wide, generator), nn.BatchNorm1d(wide), nn.ReLU(),
+            fresh_linear(wide, wide, generator, bias=False), nn.BatchNorm1d(wide), nn.ReLU(),
+            fresh_linear(wide, wide, generator, bias=False),
+        )  # fmt: skip
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+        both = []
+        for rate in (self.low, self.high):
+            with dropout_rate(encode.encoder.backbone, rate):
+                both.append(encode(self.column(batch, "sentence")))
+        return Views(*both)
+
+    def loss(self, v: Views) -> Loss:
+        contrast = F.cosine_similarity(v.anchor, v.positive).mean() / self.temperature
+        one, other = (projected - projected.mean(0) for projected in map(self.projector, (v.anchor, v.positive)))
+        return Loss({"self_contrast": contrast}) + self.weight * barlow_twins(one, other, self.redundancy)

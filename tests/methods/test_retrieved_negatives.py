@@ -1,0 +1,52 @@
+import torch
+from tiny import make_encoder, make_sentences
+
+from cselab.methods import RetrievedNegatives, retrieved_negatives
+from cselab.methods.retrieved_negatives import nearest_others
+
+
+def test_the_nearest_others_are_those_of_a_full_search_whatever_the_blocks(monkeypatch):
+    vectors = torch.randn(23, 6, generator=torch.Generator().manual_seed(0))
+    unit = torch.nn.functional.normalize(vectors, dim=1)
+    others = [[j for j in range(23) if j != i] for i in range(23)]
+    expected = [sorted(others[i], key=lambda j: -float(unit[i] @ unit[j]))[:4] for i in range(23)]
+    for block in (5, 2048):
+        monkeypatch.setattr(retrieved_negatives, "BLOCK", block)
+        assert nearest_others(vectors, 4).tolist() == expected
+
+
+def test_a_sentence_is_contrasted_with_one_of_its_neighbours(trainer, batch):
+    method = RetrievedNegatives(nearest=1)
+    encode, encoder = trainer(method, dropout=0)
+    v = method.views(encode, batch)
+    vectors = make_encoder(layers=1, dropout=0).encode(batch, convert_to_tensor=True, normalize_embeddings=True)
+    nearest = (vectors @ vectors.T).fill_diagonal_(-2).argmax(1).tolist()
+    with torch.no_grad():
+        expected = encoder.head(encoder.encode([batch[row] for row in nearest], convert_to_tensor=True))
+    torch.testing.assert_close(v.negatives, expected, atol=1e-6, rtol=1e-5)
+    assert v.negatives.requires_grad
+
+
+def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own():
+    corpus = make_sentences(9)
+    method, encoder = RetrievedNegatives(nearest=3), make_encoder(layers=1)
+    method.build(encoder, [*corpus, *corpus[:4]], torch.Generator())
+    assert method.neighbours.shape == (9, 3)
+    assert not (method.neighbours == torch.arange(9)[:, None]).any()
+    asked = []
+
+    class Encode:
+        def __call__(self, *views, **options):
+            asked.append(views[0])
+            return [torch.eye(len(view), 4) for view in views] if len(views) > 1 else torch.eye(len(views[0]), 4)
+
+    for _ in range(40):
+        method.views(Encode(), corpus[:1])
+    found = {corpus.index(texts[0]) for texts in asked[1::2]}
+    assert found == set(method.neighbours[0].tolist())
+
+
+def test_a_corpus_smaller_than_the_neighbourhood_gives_what_there_is(batch):
+    method = RetrievedNegatives()
+    method.build(make_encoder(layers=1), batch, torch.Generator())
+    assert method.neighbours.shape == (12, 11)

@@ -1,0 +1,71 @@
+"""SCD: two rates of dropout, one term that pushes the views apart and one that holds their dimensions together."""
+
+import pytest
+import torch
+from tiny import make_encoder, make_sentences
+from torch import nn
+
+from cselab.methods import SCD, Views
+
+BATCH = make_sentences(8)
+
+
+def rates(encoder):
+    return {part.p for part in encoder.backbone.modules() if isinstance(part, nn.Dropout)}
+
+
+def test_each_view_has_its_own_rate_of_dropout_in_every_layer_and_attention(trainer):
+    method = SCD(low=0.0, high=0.6, projection=16)
+    encode, encoder = trainer(method, dropout=0.1)
+    seen = []
+    encoder.backbone.register_forward_pre_hook(lambda *_: seen.append(rates(encoder)))
+    v = method.views(encode, BATCH)
+    assert seen == [{0.0}, {0.6}] and rates(encoder) == {0.1}
+    clean = encode(BATCH, dropout=False)
+    torch.testing.assert_close(v.anchor, clean)
+    assert (torch.cosine_similarity(v.positive, clean) < 0.999).all()
+
+
+def test_the_loss_agrees_with_the_formula():
+    method = SCD(projection=5, redundancy=0.3, weight=0.7, temperature=0.2)
+    method.build(make_encoder(layers=1), BATCH, torch.Generator().manual_seed(0))
+    one, other = torch.randn(2, 9, 8, generator=torch.Generator().manual_seed(1))
+    found = method.loss(Views(one, other)).floats()
+    p, q = (method.projector(x).double().detach() for x in (one, other))
+    diagonal = off = 0.0
+    for c in range(5):
+        for d in range(5):
+            correlation = float(torch.corrcoef(torch.stack([p[:, c], q[:, d]]))[0, 1])
+            diagonal += (1 - correlation) ** 2 * (c == d)
+            off += correlation**2 * (c != d)
+    cosine = sum(float(a @ b / a.norm() / b.norm()) for a, b in zip(one, other, strict=True)) / 9
+    assert found == {
+        "self_contrast": pytest.approx(cosine / 0.2, rel=1e-5),
+        "invariance": pytest.approx(0.7 * diagonal, rel=1e-4),
+        "redundancy": pytest.approx(0.7 * 0.3 * off, rel=1e-4),
+    }
+
+
+def test_the_first_term_pushes_the_views_apart_and_the_correlation_pulls_them_together():
+    method = SCD(projection=6)
+    method.build(make_encoder(layers=1), BATCH, torch.Generator().manual_seed(0))
+    generator = torch.Generator().manual_seed(1)
+    one = torch.randn(9, 8, generator=generator)
+    other = (one + 0.8 * torch.randn(9, 8, generator=generator)).requires_grad_()
+
+    def moved(*names):
+        terms = method.loss(Views(one, other)).terms
+        (slope,) = torch.autograd.grad(sum(terms[name] for name in names), other)
+        return other - 1e-2 * slope / slope.norm()
+
+    @torch.no_grad()
+    def likeness(x):
+        return float(torch.cosine_similarity(one, x).mean())
+
+    @torch.no_grad()
+    def correlation(x):
+        p, q = (method.projector(z) - method.projector(z).mean(0) for z in (one, x))
+        return float(torch.cosine_similarity(p, q, dim=0).mean())
+
+    assert likeness(moved("self_contrast")) < likeness(other)
+    assert correlation(moved("invariance")) > correlation(other)
