@@ -38,7 +38,7 @@ class TokenizedCorpus:
 
 def token_counts(tokenizer: Any, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
     """How often each token of the vocabulary occurs in the corpora."""
-    return sum(np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora)
+    return np.sum([np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora], axis=0)
 
 
 def smooth_inverse_frequency(counts: Int[np.ndarray, " v"], a: float) -> Float[np.ndarray, " v"]:
@@ -49,7 +49,7 @@ def smooth_inverse_frequency(counts: Int[np.ndarray, " v"], a: float) -> Float[n
 def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192) -> Any:
     """An uncased WordPiece tokenizer with BERT's normalisation and its [CLS] ... [SEP] template."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-    from transformers import BertTokenizerFast
+    from transformers import BertTokenizer
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -64,7 +64,7 @@ def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192) -> Any:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
     )
-    return BertTokenizerFast(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=128)
+    return BertTokenizer(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=128)
 
 
 def tokenize_corpus(tokenizer: Any, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:

@@ -11,10 +11,13 @@ from cselab.training import Evaluator
 CHOICES = ("auto", "sts-b", "world", "corpus", "none")
 HELD_OUT = 500
 
+Row = str | tuple[str, ...]
+"""Of a corpus: a sentence, or for a method with several columns a tuple of texts."""
+
 
 def dev_evaluator(
-    choice: str, sentences: Sequence[str], data: Path | None = None
-) -> tuple[Evaluator | None, list[str], str]:
+    choice: str, sentences: Sequence[Row], data: Path | None = None
+) -> tuple[Evaluator | None, list[Row], str]:
     """The evaluator of that name, the sentences that are left to train on, and a few words for the user.
 
     "sts-b": STS-B dev from the SentEval folder. "world": the bundled world's dev pairs. "corpus": label-free, on

@@ -83,7 +83,7 @@ class Example:
             "" if diagnosis else f" Try it: {self._call(answer)}"
         )
 
-    def _fits(self, wrong: object, numbers: object) -> bool:
+    def _fits(self, wrong: object, numbers: Any) -> bool:
         import numpy as np
 
         if isinstance(wrong, type):
@@ -135,7 +135,7 @@ class _NothingReturned(Exception):
         self.given = given
 
 
-def diagnose(answer: object, stages: Sequence[Stage | Example]) -> Verdict:
+def diagnose(answer: Any, stages: Sequence[Stage | Example]) -> Verdict:
     """Try the stages in order and stop at the first that does not hold.
 
     An answer that is `None` or `...`, or a function that returns `...` or raises `NotImplementedError`, is not

@@ -75,8 +75,7 @@ class Outcome:
 
 
 def _verdict(mine: object, found: object) -> str:
-    numbers = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (mine, found))
-    if not numbers:
+    if not isinstance(mine, int | float) or not isinstance(found, int | float) or bool in (type(mine), type(found)):
         return "right" if mine == found else "not so"
     if shown(float(mine)) == shown(float(found)):
         return "right"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cselab.lab.guesses import guess
 from cselab.lab.recipes import recipe
@@ -30,7 +30,7 @@ __all__ = ["PROFILES", "Lesson", "guess", "setup"]
 _MINI = dict(encoder="mini", pooling=recipe("mini").pooling) | recipe("mini").settings()
 _MICRO = dict(encoder="micro", pooling=recipe("micro").pooling) | recipe("micro").settings()
 _BERT = _MINI | dict(encoder="bert-base-uncased", pooling="cls", lr=3e-5, precision="auto")
-PROFILES: Mapping[str, Mapping[str, object]] = {
+PROFILES: Mapping[str, Mapping[str, Any]] = {
     "smoke": _MICRO | dict(sentences=1_000, steps=20, eval_every=5),
     "classroom": _MINI | dict(sentences=10_000, steps=60, eval_every=10),  # a class does not wait for 200 steps
     "paper": _BERT | dict(sentences=1_000_000, steps=15_625, eval_every=125),
@@ -86,7 +86,7 @@ class Lesson:
 
         return PairsEvaluator(self.world.sts(600, split="dev"))
 
-    def config(self, **changes: object) -> TrainConfig:
+    def config(self, **changes: Any) -> TrainConfig:
         """The profile's training settings, with changes: `lab.config(seed=1)`."""
         from cselab import TrainConfig
 
@@ -132,7 +132,7 @@ def setup(
     world_seed: int = 0,
     corpus: str | None = None,
     device: str | None = None,
-    **settings: object,
+    **settings: Any,
 ) -> Lesson:
     """A lesson's settings: those of the profile, except where a value is given. Shown as the last line of a cell.
 
@@ -163,6 +163,6 @@ def setup(
     return Lesson(name, profile, seed, world_seed, device, corpus_file=corpus, **{**known, **given})
 
 
-def _profile_of(encoder: object) -> Mapping[str, object] | None:
+def _profile_of(encoder: str) -> Mapping[str, Any] | None:
     """The profile whose encoder this is: its pooling was chosen for it."""
     return next((profile for profile in PROFILES.values() if profile["encoder"] == encoder), None)

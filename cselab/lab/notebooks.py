@@ -182,7 +182,8 @@ def _package_state() -> str:
     from importlib.util import find_spec
 
     widgets = find_spec("cselab_widgets")
-    folders = [PACKAGE, *(map(Path, widgets.submodule_search_locations) if widgets else ())]
+    places = widgets.submodule_search_locations if widgets else None
+    folders = [PACKAGE, *map(Path, places or ())]
     total = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.rglob("*")):

@@ -77,7 +77,7 @@ class _OutsideFinder(HTMLParser):
         self.inside = tag
         loading = {"src", "srcset", "poster", "data"} | ({"href"} if tag in ("link", "image", "use") else set())
         for name, value in attributes:
-            if name in loading and self.ADDRESS.match(value or ""):
+            if name in loading and value and self.ADDRESS.match(value):
                 self.found.append(value)
             elif name == "style":
                 self.found += self.IN_TEXT["style"].findall(value or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -100,7 +100,7 @@ def _items(text: str) -> list[str]:
     return [item.strip().strip("'\"") for item in inner.split(",") if item.strip()]
 
 
-def _read(default: object, text: str) -> object:
+def _read(default: Any, text: str) -> object:
     if isinstance(default, bool):
         if text.lower() not in ("true", "false"):
             raise ValueError

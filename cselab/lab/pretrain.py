@@ -165,7 +165,7 @@ def new_model(
         num_attention_heads=config.heads,
         intermediate_size=4 * config.width,
         max_position_embeddings=LONGEST,
-        trained_positions=config.length,  # `SentenceEncoder` warns of longer sentences
+        trained_positions=config.length,  # type: ignore[call-arg]  # ours: `SentenceEncoder` warns of longer sentences
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=tokenizer.pad_token_id,
@@ -240,12 +240,11 @@ def pretrain(
         optimizer, lambda step: min((step + 1) / warmup, (config.steps - step) / falling)
     )
     log = output / "log.jsonl"
+    checkpoint = output / "checkpoint.safetensors"
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
-    loop = ResumableLoop(
-        "pretrain", config.steps, parts, output / "checkpoint.safetensors", config.checkpoint_every, lines=100
-    )
-    if loop.checkpoint.exists():
-        precision = _resumed(loop, config)
+    loop = ResumableLoop("pretrain", config.steps, parts, checkpoint, config.checkpoint_every, lines=100)
+    if checkpoint.exists():
+        precision = _resumed(loop, checkpoint, config)
     _cut_log(log, loop.step)
     prepared, stepper = accelerator.prepare(model, optimizer)
     prepared.train()
@@ -277,13 +276,13 @@ def pretrain(
     return output
 
 
-def _resumed(loop: ResumableLoop, config: PretrainConfig) -> Literal["fp32", "bf16"]:
+def _resumed(loop: ResumableLoop, checkpoint: Path, config: PretrainConfig) -> Literal["fp32", "bf16"]:
     """Bring the loop to its checkpoint; the precision that the run began in."""
-    before, now = load_checkpoint(loop.checkpoint)[1]["config"], asdict(config)
+    before, now = load_checkpoint(checkpoint)[1]["config"], asdict(config)
     other = [f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]]
     if other:
         raise ValueError(
-            f"{loop.checkpoint.parent} holds a run with other settings ({', '.join(other)}): choose another output"
+            f"{checkpoint.parent} holds a run with other settings ({', '.join(other)}): choose another output"
         )
     return loop.resume()["precision"]
 

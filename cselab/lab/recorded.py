@@ -36,12 +36,18 @@ class Comparison:
         return any(isinstance(side, bool | str) for side in (self.recorded, self.now))
 
     @property
+    def difference(self) -> float | None:
+        """How much higher the number is now; None where one is missing or only equality counts."""
+        now, recorded = self.now, self.recorded
+        if self.exact or not isinstance(now, int | float) or not isinstance(recorded, int | float):
+            return None
+        return now - recorded
+
+    @property
     def ok(self) -> bool:
-        if self.recorded is None or self.now is None:
-            return False
-        if self.exact:
-            return type(self.now) is type(self.recorded) and self.now == self.recorded
-        return abs(self.now - self.recorded) <= self.tolerance
+        if self.difference is not None:
+            return abs(self.difference) <= self.tolerance
+        return self.recorded is not None and type(self.now) is type(self.recorded) and self.now == self.recorded
 
     @property
     def trouble(self) -> str:
@@ -56,11 +62,10 @@ class Comparison:
 
     def row(self) -> dict[str, str]:
         """The line of a table: recorded, now, difference, tolerance, ok."""
-        both = self.recorded is not None and self.now is not None
         return {
             "recorded": "" if self.recorded is None else shown(self.recorded),
             "now": "" if self.now is None else shown(self.now),
-            "difference": f"{self.now - self.recorded:+.3g}" if both and not self.exact else "",
+            "difference": "" if self.difference is None else f"{self.difference:+.3g}",
             "tolerance": "" if self.exact else f"{self.tolerance:g}",
             "ok": "ok" if self.ok else "NO",
         }
@@ -111,13 +116,14 @@ def write_baseline(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mappin
             lesson tells the range that others may see.
     """
     records = [dict(entry) for entry in run["records"]]
-    for entry in records if seeds else ():
-        entry["seeds"] = {
-            str(seed): other["value"]
-            for seed, others in seeds.items()
-            for other in others
-            if other["name"] == entry["name"]
-        }
+    if seeds:
+        for entry in records:
+            entry["seeds"] = {
+                str(seed): other["value"]
+                for seed, others in seeds.items()
+                for other in others
+                if other["name"] == entry["name"]
+            }
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({**run, "records": records}, indent=2, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")

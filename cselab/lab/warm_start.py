@@ -5,16 +5,21 @@ and in a geometry after what Li et al. 2020 ("On the Sentence Embeddings from Pr
 of BERT: frequent words lie close together, rare ones far apart. Here all lie about one shared vector, the cone.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from cselab.lab.corpus import smooth_inverse_frequency
+
+if TYPE_CHECKING:
+    from transformers.models.bert.modeling_bert import BertEmbeddings
 
 SPREAD = 0.05  # standard deviation of what tells tokens apart; BERT's random positions and segments have 0.02
 SHARED = 0.07  # size of each number of the vector that all tokens share
@@ -69,7 +74,7 @@ def token_vectors(
 
 
 def start_embeddings(
-    embeddings: nn.Module, tokens: Float[Tensor, "v d"], counts: Int[np.ndarray, " v"], length: int
+    embeddings: BertEmbeddings, tokens: Float[Tensor, "v d"], counts: Int[np.ndarray, " v"], length: int
 ) -> None:
     """Put `token_vectors` into BERT's embedding layer, whose normalisation then lets tokens stand out.
 

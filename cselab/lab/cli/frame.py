@@ -8,8 +8,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from cselab.nearest import did_you_mean
 
-UsageError: type[Exception] = typer.BadParameter.__base__
-ClickException: type[Exception] = UsageError.__base__
+UsageError: Any = typer.BadParameter.__base__  # typer keeps click's classes, and gives these two no public name
+ClickException: Any = UsageError.__base__
 
 
 def _with_allowed_options(error: Any, context: Any) -> Any:
@@ -68,11 +68,12 @@ class Group(TyperGroup):
             error.message += f" Allowed: {', '.join(self.list_commands(ctx))}"
             raise
 
-    def main(self, *arguments: Any, standalone_mode: bool = True, **more: Any) -> Any:
-        if not standalone_mode:
-            return super().main(*arguments, standalone_mode=False, **more)
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        returning = options | {"standalone_mode": False}
+        if not options.get("standalone_mode", True):
+            return super().main(*arguments, **returning)
         try:
-            code = super().main(*arguments, standalone_mode=False, **more)
+            code = super().main(*arguments, **returning)
         except ClickException as error:
             _show(error)
             sys.exit(error.exit_code)
@@ -86,7 +87,7 @@ def _show(error: Any) -> None:
     """Help where no command was given; otherwise one line that a log keeps whole and a path is copied from."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(context.get_help(), err=True)
+        typer.echo(error.ctx.get_help(), err=True)
         return
     message = " ".join(error.format_message().split())
     where = f" (see '{context.command_path} --help')" if context is not None else ""

@@ -214,12 +214,12 @@ def compare(
         found = [[scores_of(opened(side[seed])).scores for seed in sorted(side)] for side in seeds]
         tasks = [name for name in found[0][0] if all(name in scores for side in found for scores in side)]
         columns = {name: [[scores[name] for scores in side] for side in found] for name in tasks}
-        comparisons = [paired_t_test(*both, name=name) for name, both in columns.items()]
+        comparisons = [paired_t_test(one, other, name) for name, (one, other) in columns.items()]
         means = {name: [mean(side) for side in both] for name, both in columns.items()}
     else:
         models = opened(first), opened(second)
         both = [scores_of(model) for model in models]
-        comparisons = paired(*both, metric)
+        comparisons = paired(both[0], both[1], metric)
         means = {line.name: [scores.scores[line.name] for scores in both] for line in comparisons}
     rows = {
         f"{line.name}, {line.test}": {
@@ -272,7 +272,7 @@ def encode(
             with open(aside, "wb") as file:
                 np.save(file, vectors)
         else:
-            save_file({"vectors": vectors}, aside)
+            save_file({"vectors": np.asarray(vectors)}, aside)
     if not quiet:
         typer.echo(f"{len(vectors)} vectors of width {vectors.shape[1]} in {output}")
 

@@ -25,7 +25,7 @@ def published(
     from cselab.lab.table import table
 
     form = "json" if as_json else "latex" if as_latex else "csv" if as_csv else form
-    if number is None:
+    if paper is None or number is None:
         for name in [paper] if paper else PAPERS:
             titles = {number: TITLES[name, number] for number in tables_of(name)}
             typer.echo(f"{name}: {PAPERS[name]}")

@@ -22,8 +22,9 @@ def methods(
             if members:
                 typer.echo(f"{family}: {meaning}")
             for key, method in members.items():
+                summary = (inspect.getdoc(method) or method.title).splitlines()[0]
                 more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
-                typer.echo(f"  {key:20}{method.title:26}{inspect.getdoc(method).splitlines()[0]}{more}")
+                typer.echo(f"  {key:20}{method.title:26}{summary}{more}")
         return
     method = get_method(name)
     typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nRows: {', '.join(method.columns)}")

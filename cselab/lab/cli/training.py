@@ -132,7 +132,7 @@ def train(
     """
     from cselab.data import read_rows
     from cselab.encoder import SentenceEncoder
-    from cselab.lab.dev import dev_evaluator
+    from cselab.lab.dev import Row, dev_evaluator
     from cselab.training import TrainConfig, chosen_precision
 
     plans = _plans(method, read_settings(settings), seed, seeds, output)
@@ -141,8 +141,8 @@ def train(
     context.with_resource(_training_on(device))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        sentences = list(islice(read_rows(corpus, plan.method.columns), limit))
-        evaluator, sentences, what = dev_evaluator(dev, sentences, data)
+        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns), limit))
+        evaluator, sentences, what = dev_evaluator(dev, found, data)
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         printed = plan.method.recipe(model) if recipe == "paper" else None
         if pooling is None and (printed is not None or not model.pooling_given):

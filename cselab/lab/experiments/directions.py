@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -152,13 +152,9 @@ def judge(direction: Direction, measure: str, published: Values | None, ours: Se
         return found
     if np.ptp(sample) <= 1e-12 * max(1.0, float(np.abs(sample).max())):
         value = float(sample.mean())
-        return Verdict(*_head(found), interval=(value, value), seeds=len(sample))
+        return replace(found, interval=(value, value))
     low, high, p_value, p_exact = tested(sample)
-    return Verdict(*_head(found), interval=(low, high), p_value=p_value, p_exact=p_exact, seeds=len(sample))
-
-
-def _head(verdict: Verdict) -> tuple:
-    return verdict.claim, verdict.unit, verdict.measure, verdict.published, verdict.ours
+    return replace(found, interval=(low, high), p_value=p_value, p_exact=p_exact)
 
 
 def tested(sample: np.ndarray) -> tuple[float, float, float, float]:

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -96,12 +96,12 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
     if row.posthoc is not None or row.method is not None:
         settings["corpus"] = profile.corpus
     if row.method is not None:
-        settings["columns"] = _columns(row, profile)
+        settings["columns"] = _columns(row.method, profile)
         recipe = {**profile.recipe, **backbone.recipe, **row.recipe}
         size = Size(backbone.width, recipe["batch_size"])
         settings |= {
             "method": row.method,
-            "parameters": _parameters(row, size),
+            "parameters": _parameters(row.method, row.parameters, size),
             "recipe": recipe | {"seed": seed},
             "dev": profile.dev,
         }
@@ -109,29 +109,29 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
     return Job(row.label, seed if row.seeded else None, settings, suites, profile.geometry)
 
 
-def _columns(row: Row, profile: Profile) -> list[str]:
-    """What a row of the corpus holds for this method; more than a sentence comes from the world alone."""
+def _columns(method: str, profile: Profile) -> list[str]:
+    """What a row of the corpus holds for a method; more than a sentence comes from the world alone."""
     from cselab.methods import METHODS
 
-    if row.method not in METHODS:
-        raise NotPossible(f"the method {row.method!r} is not there yet")
-    columns = list(METHODS[row.method].columns)
+    if method not in METHODS:
+        raise NotPossible(f"the method {method!r} is not there yet")
+    columns = list(METHODS[method].columns)
     if columns != ["sentence"] and not profile.corpus.startswith(("world:", "half-world:")):
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)}")
     return columns
 
 
-def _parameters(row: Row, size: Size) -> dict[str, Any]:
-    """All hyper-parameters of the row's method for this size, so that a default that changes is another job."""
+def _parameters(method: str, given: Mapping[str, Any], size: Size) -> dict[str, Any]:
+    """All hyper-parameters of a method for this size, so that a default that changes is another job."""
     from cselab.methods import METHODS, create_method
 
-    known = inspect.signature(METHODS[row.method]).parameters
-    missing = [name for name in row.parameters if name not in known]
+    known = inspect.signature(METHODS[method]).parameters
+    missing = [name for name in given if name not in known]
     if missing:
-        raise NotPossible(f"{row.method} has no {', '.join(missing)} yet")
+        raise NotPossible(f"{method} has no {', '.join(missing)} yet")
     try:
-        values = {name: value(size) if callable(value) else value for name, value in row.parameters.items()}
-        return create_method(row.method, **values).settings()
+        values = {name: value(size) if callable(value) else value for name, value in given.items()}
+        return create_method(method, **values).settings()
     except ValueError as reason:
         raise NotPossible(str(reason)) from None
 

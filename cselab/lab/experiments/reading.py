@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -93,7 +93,6 @@ class Results:
         base = self.experiment.cell(against, column) if comparable else None
         printed = None if cell is None else cell.value
         ours = mean(values.values()) if values else None
-        same = measure == column.measure and printed is not None and ours is not None
         gain, low, high = self._gain(row.label, against.label, measure) if comparable else (None, None, None)
         notes = [self.reasons.get(row.label, ""), cell.note if cell is not None else ""]
         return {
@@ -105,7 +104,7 @@ class Results:
             "ours": ours,
             "sd": stdev(values.values()) if len(values) > 1 else None,
             "n": len(values),
-            "difference": ours - printed if same else None,
+            "difference": _difference(ours, printed) if measure == column.measure else None,
             "published_gain": _difference(printed, None if base is None else base.value),
             "gain": gain,
             "gain_low": low,
@@ -239,8 +238,8 @@ def _paired(rows: list[dict[int | None, float]]) -> list[tuple[float, ...]]:
     """The numbers of the rows seed by seed, over the seeds that all have; a row without seeds is the same for each."""
     if any(not row for row in rows):
         return []
-    drawn = [row.keys() for row in rows if None not in row]
-    seeds = sorted(set.intersection(*map(set, drawn))) if drawn else [None]
+    drawn = [{seed for seed in row if seed is not None} for row in rows if None not in row]
+    seeds: Sequence[int | None] = sorted(set.intersection(*drawn)) if drawn else [None]
     return [tuple(row[None] if None in row else row[seed] for row in rows) for seed in seeds]
 
 

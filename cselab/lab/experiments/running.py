@@ -9,6 +9,8 @@ from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
+from filelock import FileLock
+
 from cselab.lab.experiments.experiment import Experiment, get_experiment
 from cselab.lab.experiments.jobs import Job, Report, jobs, measurable_here, run_job
 from cselab.lab.experiments.profiles import Profile, get_profile
@@ -43,13 +45,13 @@ class Here:
     capacity = 1
 
     def __init__(self, watch: Watch) -> None:
-        self.watch, self.job = watch, None
+        self.watch, self.waiting = watch, deque[Job]()
 
     def submit(self, job: Job) -> None:
-        self.job = job
+        self.waiting.append(job)
 
     def next(self) -> tuple[Job, dict[str, Any] | Exception]:
-        job = self.job
+        job = self.waiting.popleft()
         try:
             return job, run_job(job.settings, job.suites, job.geometry, self.watch.reporter(job))
         except Exception as error:  # another job may well succeed: all are named at the end
@@ -60,7 +62,7 @@ class Watch:
     """Progress for people: jobs done, what runs and how far it is, and the time left."""
 
     def __init__(self, progress: Progress) -> None:
-        self.progress, self.running = progress, {}
+        self.progress, self.running = progress, dict[str, str]()
 
     def reporter(self, job: Job) -> Report:
         """What a job calls as it goes on."""
@@ -175,7 +177,7 @@ def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
 
 def _run(todo: Sequence[Job], store: Store, pool: Pool, watch: Watch) -> dict[str, str]:
     """Compute all jobs that no other command has; the errors of those that failed, by name."""
-    waiting, claims, failed = deque(todo), {}, {}
+    waiting, claims, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
     try:
         while waiting or claims:
             for _ in range(len(waiting)):

@@ -69,7 +69,7 @@ class Store:
 
     def elsewhere(self) -> dict[str, dict[str, Any]]:
         """Finished jobs of all other experiments under this profile, by hash: rows are shared between tables."""
-        found = {}
+        found: dict[str, dict[str, Any]] = {}
         for path in sorted(self.folder.glob(f"*.{self.profile}.jsonl")):
             if path != self.path:
                 found |= Store(self.folder, path.name.removesuffix(f".{self.profile}.jsonl"), self.profile).read()
