@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from cselab.encoder import SentenceEncoder, eval_mode
 
@@ -35,6 +36,7 @@ class Encode:
         encoder: the encoder in training.
         max_length: tokens a text is cut at.
         processes: accelerate's state: how many processes there are, and which this is.
+        mini_batch_size: rows of a forward pass; None takes all views of a call at once. See `TrainConfig`.
 
     >>> from cselab import SentenceEncoder
     >>> encode = Encode(SentenceEncoder.from_pretrained("micro"), max_length=32)
@@ -43,8 +45,10 @@ class Encode:
     torch.Size([2, 128])
     """
 
-    def __init__(self, encoder: SentenceEncoder, max_length: int, processes: Any = None) -> None:
-        self.encoder, self.max_length = encoder, max_length
+    def __init__(
+        self, encoder: SentenceEncoder, max_length: int, processes: Any = None, mini_batch_size: int | None = None
+    ) -> None:
+        self.encoder, self.max_length, self.mini_batch_size = encoder, max_length, mini_batch_size
         self.count = 1 if processes is None else processes.num_processes
         self.rank = 0 if processes is None else processes.process_index
 
@@ -81,7 +85,7 @@ class Encode:
         together = len({(whole, len(tokens["attention_mask"]), *tokens) for tokens, whole in given}) == 1
         passes = [given] if together else [[one] for one in given]
         with self._gradients(encoder, given), nullcontext() if dropout else eval_mode(encoder.backbone):
-            vectors = [z for one_pass in passes for z in self._forward(encoder, one_pass)]
+            vectors = [z for one_pass in passes for z in self._forward(encoder, one_pass, dropout)]
             if head and encoder.head is not None:
                 vectors = [encoder.head(z) for z in vectors]
         return vectors if len(views) > 1 else vectors[0]
@@ -101,16 +105,31 @@ class Encode:
         asked = any(tensor.requires_grad for tokens, _ in given for tensor in tokens.values())
         return torch.set_grad_enabled(torch.is_grad_enabled() and (learns or asked))
 
-    def _forward(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]) -> list[Float[Tensor, "n d"]]:
+    def _forward(
+        self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]], dropout: bool
+    ) -> list[Float[Tensor, "n d"]]:
         longest = max(tokens["attention_mask"].shape[1] for tokens, _ in given)
         padding = {"input_ids": encoder.tokenizer.pad_token_id}
         stacked = {
             name: torch.cat([_longer(tokens[name], longest, padding.get(name, 0)) for tokens, _ in given])
             for name in given[0][0]
         }
-        vectors = encoder.pooled(stacked).unflatten(0, (len(given), -1))
+        vectors = self._pooled(encoder, stacked, dropout).unflatten(0, (len(given), -1))
         whole = given[0][1]
         return list(vectors if whole else _Gather.apply(vectors, self.count, self.rank))
+
+    def _pooled(self, encoder: SentenceEncoder, tokens: Tokens, dropout: bool) -> Float[Tensor, "n d"]:
+        rows = len(tokens["attention_mask"])
+        size = self.mini_batch_size or rows
+        if size >= rows:
+            return encoder.pooled(tokens)
+
+        def again(part: Tokens) -> Tensor:  # called a second time in the backward pass
+            with nullcontext() if dropout else eval_mode(encoder.backbone):
+                return encoder.pooled(part)
+
+        parts = [{name: tensor[at : at + size] for name, tensor in tokens.items()} for at in range(0, rows, size)]
+        return torch.cat([checkpoint(again, part, use_reentrant=False) for part in parts])
 
 
 def _longer(tensor: Tensor, length: int, value: int) -> Tensor:

@@ -129,7 +129,7 @@ class _Training:
         )
         self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
-        self.encode = Encode(encoder, config.max_length, processes)
+        self.encode = Encode(encoder, config.max_length, processes, config.mini_batch_size)
         parts: dict[str, Stateful] = {
             "encoder": encoder,
             "optimizer": self.optimizer,

@@ -107,3 +107,44 @@ def test_dropout_is_off_for_one_call_only(encode):
     assert torch.equal(first, again) and first.requires_grad
     assert encode.encoder.backbone.training
     assert (encode(BATCH) - first).abs().max() > 1e-3
+
+
+# ------------------------------------------------------------------------------------------ part by part
+
+
+def gradients(encode, dropout):
+    """Of a loss in which every vector meets every other, by the weights."""
+    torch.manual_seed(3)
+    one, two = encode(BATCH, OTHERS, dropout=dropout)
+    (one @ two.T).logsumexp(1).sum().backward()
+    found = [weight.grad.clone() for weight in encode.encoder.parameters() if weight.grad is not None]
+    encode.encoder.zero_grad()
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 100])
+def test_part_by_part_gives_the_gradient_of_the_whole_batch_and_no_pass_is_larger(encode, passes, size):
+    whole = gradients(encode, dropout=False)
+    passes.clear()
+    encode.mini_batch_size = size
+    for ours, theirs in zip(gradients(encode, dropout=False), whole, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+    assert max(rows for rows, _ in passes) == min(size, 12)
+    assert not any(on for _, on in passes)  # in the pass of the backward step neither
+
+
+def test_the_second_pass_of_a_part_has_the_dropout_masks_of_the_first(encode):
+    encode.mini_batch_size = 4
+    ours = gradients(encode, dropout=True)
+    torch.manual_seed(3)
+    parts = [slice(0, 4), slice(4, 8), slice(8, 12)]
+    encode.mini_batch_size = None
+    stacked = {name: tensor for name, tensor in encode.tokens([*BATCH, *OTHERS]).items()}
+    vectors = torch.cat(
+        [encode.encoder.pooled({name: tensor[part] for name, tensor in stacked.items()}) for part in parts]
+    )
+    one, two = (encode.head(z) for z in vectors.unflatten(0, (2, 6)))
+    (one @ two.T).logsumexp(1).sum().backward()
+    theirs = [weight.grad for weight in encode.encoder.parameters() if weight.grad is not None]
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-6)

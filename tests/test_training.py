@@ -770,3 +770,13 @@ def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
     assert runs[1].curve("loss")[1] == pytest.approx(runs[0].curve("loss")[1], rel=1e-3)
     for name, value in weights(runs[0]).items():
         torch.testing.assert_close(weights(runs[1])[name].cpu(), value, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "mocose"])
+def test_a_batch_in_parts_gives_the_history_of_the_whole_batch(method):
+    histories = [
+        run_training(method, make_encoder(layers=1, dropout=0.0), mini_batch_size=size, lr=1e-3).history
+        for size in (None, 3)
+    ]
+    for whole, parts in zip(*histories, strict=True):
+        assert parts == pytest.approx(whole, abs=1e-4)

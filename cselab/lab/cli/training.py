@@ -101,6 +101,9 @@ def train(
     steps: Annotated[int | None, typer.Option(help="optimiser steps; default: those of --epochs")] = None,
     epochs: Annotated[float | None, typer.Option(help="passes over the corpus; default: 1")] = None,
     batch_size: Annotated[int | None, typer.Option(help="sentences a step; default: 64")] = None,
+    mini_batch_size: Annotated[
+        int | None, typer.Option(help="rows of a forward pass, where a batch does not fit into memory; same gradient")
+    ] = None,
     lr: Annotated[float | None, typer.Option(help="peak learning rate; default: 3e-5")] = None,
     warmup: Annotated[float, typer.Option(help="share of the steps")] = 0.0,
     seed: Annotated[int, typer.Option(help="of everything")] = 42,
@@ -155,7 +158,7 @@ def train(
         lengths.setdefault("eval_every", max(1, length // 8))
         config = TrainConfig(
             steps=steps, warmup=warmup, seed=plan.seed, precision=precision, representation=representation,
-            patience=patience, **lengths,
+            patience=patience, mini_batch_size=mini_batch_size, **lengths,
         )  # fmt: skip
         _tell(
             f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}, "
