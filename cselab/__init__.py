@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from cselab import losses, methods
     from cselab.encoder import SentenceEncoder
     from cselab.evaluators import evaluate
+    from cselab.streaming import encode_to_file
     from cselab.training import Run, TrainConfig, train
 
-__all__ = ["Run", "SentenceEncoder", "TrainConfig", "evaluate", "losses", "methods", "train"]
+__all__ = ["Run", "SentenceEncoder", "TrainConfig", "encode_to_file", "evaluate", "losses", "methods", "train"]
 
 _MODULES = {
     "Run": "training",
     "SentenceEncoder": "encoder",
     "TrainConfig": "training",
+    "encode_to_file": "streaming",
     "evaluate": "evaluators",
     "train": "training",
 }

@@ -1,6 +1,7 @@
 """A sentence encoder: tokenizer, transformer, pooling, and a head that training may add."""
 
 import copy
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -14,18 +15,20 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.bundled import BUNDLED, bundled_folder
 from cselab.data.rows import check_sentences
 from cselab.heads import check_head
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.pooling import get_pooling
 from cselab.progress import Progress
+from cselab.prompts import add_prompt, prompted, remove_prompt
 from cselab.storage.checkpoint import CheckpointError, tensors_hash
 from cselab.storage.encoder_folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
+from cselab.storage.finding import find_encoder
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
 
+WINDOW = 16_384  # sentences tokenised at once: of a million, the tokens would take 8 GB
 CHARACTERS = 100
 """Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
 
@@ -106,7 +109,7 @@ class SentenceEncoder(nn.Module):
         self.last_truncation: Truncation | None = None
         self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
         if template is not None:
-            _add_prompt(tokenizer, template)
+            add_prompt(tokenizer, template)
         self.max_length = min(_positions(backbone), tokenizer.model_max_length)
         if max_length is not None:
             self.check_max_length(max_length)
@@ -150,7 +153,7 @@ class SentenceEncoder(nn.Module):
         if settings.get("max_length") is not None:
             settings["max_length"] = min(settings["max_length"], _positions(backbone))
         if pooling not in (None, "mask") and settings.pop("template", None) is not None:
-            _wrap(tokenizer, [tokenizer.cls_token_id], [tokenizer.sep_token_id])
+            remove_prompt(tokenizer)
         asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
         settings |= {key: value for key, value in asked.items() if value is not None}
         encoder = cls(backbone, tokenizer, name=name, **settings).eval()
@@ -251,7 +254,7 @@ class SentenceEncoder(nn.Module):
         Raises:
             ValueError: a template without {sentence} and the mask token, once each.
         """
-        _add_prompt(self.tokenizer, template)
+        add_prompt(self.tokenizer, template)
         self.template, self._pooling = template, "mask"
 
     def attach_head(self, head: nn.Module | None) -> None:
@@ -292,7 +295,7 @@ class SentenceEncoder(nn.Module):
         goes. A long sentence is cut, the prompt never.
         """
         max_length = max_length or self.max_length
-        with nullcontext() if template is None else _prompted(self.tokenizer, template):
+        with nullcontext() if template is None else prompted(self.tokenizer, template):
             features = self.tokenizer(
                 [text[: CHARACTERS * max_length] for text in sentences],
                 padding=True,
@@ -353,38 +356,30 @@ class SentenceEncoder(nn.Module):
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
-        longest = CHARACTERS * self.max_length
-        encodings = self.tokenizer([text[:longest] for text in distinct], truncation=True, max_length=self.max_length)
-        cut = {
-            text
-            for text, one in zip(distinct, encodings.encodings, strict=True)
-            if one.overflowing or len(text) > longest
-        }
-        self.last_truncation = Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length)
-        if cut:
-            warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=3)  # no_grad adds a frame
-        trained = self.trained_positions
-        beyond = sum(len(ids) > trained for ids in encodings["input_ids"]) if trained else 0
-        if beyond:
-            warnings.warn(
-                f"{beyond} of {len(distinct)} different sentences are longer than the {trained} tokens that "
-                f"{self.name or 'this encoder'} was pretrained on: the positions after them were never trained. "
-                f"max_length={trained} cuts them there",
-                UntrainedPositionsWarning,
-                stacklevel=3,
-            )
-
-        order = sorted(range(len(distinct)), key=lambda index: len(encodings["input_ids"][index]))
-        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-        show = len(batches) > 100 if show_progress_bar is None else show_progress_bar
+        if len(distinct) > WINDOW:
+            distinct.sort(key=len)
+        windows = [distinct[start : start + WINDOW] for start in range(0, len(distinct), WINDOW)]
+        passes = sum(math.ceil(len(window) / batch_size) for window in windows)
         vectors = torch.empty(len(distinct), self.embedding_dimension, device=self.device)
-        with eval_mode(self), Progress(len(batches), "encode", show=show) as progress:
-            for rows in batches:
-                features = self.tokenizer.pad(
-                    {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
-                )
-                vectors[rows] = self(dict(features.to(self.device))).float()
-                progress.update()
+        cut: set[str] = set()
+        beyond = start = 0
+        show = passes > 100 if show_progress_bar is None else show_progress_bar
+        with eval_mode(self), Progress(passes, "encode", show=show) as progress:
+            for window in windows:
+                encodings, lost = self._tokens(window)
+                cut |= lost
+                lengths = [len(ids) for ids in encodings["input_ids"]]
+                beyond += sum(length > (self.trained_positions or length) for length in lengths)
+                order = sorted(range(len(window)), key=lengths.__getitem__)
+                for first in range(0, len(order), batch_size):
+                    rows = order[first : first + batch_size]
+                    features = self.tokenizer.pad(
+                        {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
+                    )
+                    vectors[[start + row for row in rows]] = self(dict(features.to(self.device))).float()
+                    progress.update()
+                start += len(window)
+        self._tell(Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length), beyond, start)
         self._check_finite(vectors)
         if self.normalize or normalize_embeddings:
             vectors = F.normalize(vectors, dim=1)
@@ -401,6 +396,27 @@ class SentenceEncoder(nn.Module):
     def copy(self) -> "SentenceEncoder":
         """An independent copy: train it, and this one stays as it is."""
         return copy.deepcopy(self)
+
+    def _tokens(self, texts: list[str]) -> tuple[Any, set[str]]:
+        """The tokens of texts, and those texts that lost some."""
+        longest = CHARACTERS * self.max_length
+        encodings = self.tokenizer([text[:longest] for text in texts], truncation=True, max_length=self.max_length)
+        whole = zip(texts, encodings.encodings, strict=True)
+        return encodings, {text for text, one in whole if one.overflowing or len(text) > longest}
+
+    def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
+        """Warn of texts that were cut, and of texts with tokens at positions that were never trained."""
+        self.last_truncation = truncation
+        if truncation.cut:
+            warnings.warn(str(truncation), TruncationWarning, stacklevel=4)  # no_grad adds a frame
+        if beyond:
+            warnings.warn(
+                f"{beyond} of {distinct} different sentences are longer than the {self.trained_positions} tokens that "
+                f"{self.name or 'this encoder'} was pretrained on: the positions after them were never trained. "
+                f"max_length={self.trained_positions} cuts them there",
+                UntrainedPositionsWarning,
+                stacklevel=4,
+            )
 
     def _check_finite(self, vectors: Tensor) -> None:
         broken = int((~vectors.isfinite().all(dim=1)).sum())
@@ -437,76 +453,3 @@ def _positions(backbone: Any) -> int:
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin number positions from padding_idx + 1 on
     return backbone.config.max_position_embeddings - (0 if padding is None else padding + 1)
-
-
-def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
-    """The folder of an encoder and the name that results will carry."""
-    name = str(name_or_path)
-    if name in BUNDLED:
-        return bundled_folder(name), name
-    path = Path(name_or_path).expanduser()
-    if path.is_dir():
-        if not (path / "config.json").exists():
-            unfinished = ": it is a run that is not finished" if (path / "run.json").exists() else ""
-            raise CheckpointError(f"{path} is not an encoder: it has no config.json{unfinished}")
-        return path, path.resolve().name
-    if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise CheckpointError(f"there is no encoder folder {path}")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        wanted = ["*.json", "*.txt", "*.model", "model*.safetensors", "*/config.json", "*/model.safetensors"]
-        return Path(snapshot_download(name, revision=revision, allow_patterns=wanted)), name
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise CheckpointError(
-            f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not to be had from the "
-            f"hub ({reason})"
-        ) from None
-
-
-def _add_prompt(tokenizer: Any, template: str) -> None:
-    """Let the tokenizer itself wrap each sentence in the prompt: truncation then never cuts the prompt."""
-    if template.count(tokenizer.mask_token) != 1:
-        raise ValueError(_template_wanted(tokenizer, template))
-    _wrap(tokenizer, *_around(tokenizer, template))
-
-
-@contextmanager
-def _prompted(tokenizer: Any, template: str) -> Iterator[None]:
-    """The prompt inside, what was there before afterwards."""
-    before = tokenizer.backend_tokenizer.post_processor
-    _wrap(tokenizer, *_around(tokenizer, template))
-    try:
-        yield
-    finally:
-        tokenizer.backend_tokenizer.post_processor = before
-
-
-def _around(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
-    """The tokens before and after the sentence, [CLS] and [SEP] among them."""
-    if template.count("{sentence}") != 1:
-        raise ValueError(_template_wanted(tokenizer, template))
-    before, after = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in template.split("{sentence}"))
-    return [tokenizer.cls_token_id, *before], [*after, tokenizer.sep_token_id]
-
-
-def _template_wanted(tokenizer: Any, template: str) -> str:
-    return (
-        f"a template has {{sentence}} and {tokenizer.mask_token} once each, for instance "
-        f"'This sentence : \"{{sentence}}\" means {tokenizer.mask_token}.'; got {template!r}"
-    )
-
-
-def _wrap(tokenizer: Any, before: list[int], after: list[int]) -> None:
-    """Let the tokenizer put these tokens around each sentence, in place of what it put there."""
-    from tokenizers.processors import TemplateProcessing
-
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single="<before> $A <after>",
-        special_tokens=[
-            {"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)}
-            for name, ids in {"<before>": before, "<after>": after}.items()
-        ],
-    )

@@ -118,13 +118,13 @@ class Encode:
         whole = given[0][1]
         return list(vectors if whole else _Gather.apply(vectors, self.count, self.rank))
 
-    def _pooled(self, encoder: SentenceEncoder, tokens: Tokens, dropout: bool) -> Float[Tensor, "n d"]:
+    def _pooled(self, encoder: SentenceEncoder, tokens: dict[str, Tensor], dropout: bool) -> Float[Tensor, "n d"]:
         rows = len(tokens["attention_mask"])
         size = self.mini_batch_size or rows
         if size >= rows:
             return encoder.pooled(tokens)
 
-        def again(part: Tokens) -> Tensor:  # called a second time in the backward pass
+        def again(part: dict[str, Tensor]) -> Tensor:  # called a second time in the backward pass
             with nullcontext() if dropout else eval_mode(encoder.backbone):
                 return encoder.pooled(part)
 

@@ -52,7 +52,7 @@ def _is_watched() -> bool:
 
 
 class Progress:
-    """Count `total` steps of named work; use as a context manager.
+    """Count `total` steps of named work; use as a context manager; `total` is None where nobody knows it.
 
     Work that is taken up again starts with `done` at what was done before.
 
@@ -60,7 +60,7 @@ class Progress:
     ...     progress.update(4)
     """
 
-    def __init__(self, total: int, name: str, *, show: bool = True, lines: int = 10) -> None:
+    def __init__(self, total: int | None, name: str, *, show: bool = True, lines: int = 10) -> None:
         self.total, self.name, self.lines = total, name, lines
         self.done, self.note = 0, ""
         self.started = time.monotonic()
@@ -80,11 +80,12 @@ class Progress:
             self.bar.update(self.done - self.bar.n)
         elif self.show and self._part(self.done) > self._part(before):
             seconds = time.monotonic() - self.started
-            print(f"{self.name}: {self.done}/{self.total}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)
+            of = "" if self.total is None else f"/{self.total}"
+            print(f"{self.name}: {self.done}{of}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)
 
     def _part(self, done: int) -> int:
-        """How many lines are due by then."""
-        return done * self.lines // max(self.total, 1)
+        """How many lines are due by then: one each time where the end is not known."""
+        return done if self.total is None else done * self.lines // max(self.total, 1)
 
     def __enter__(self) -> "Progress":
         return self

@@ -55,8 +55,8 @@ def _rows(
         yield row
 
 
-def check_sentences(sentences: Iterable[str]) -> list[str]:
-    """The sentences as a list, each a string that is not empty.
+def check_sentences(sentences: Iterable[str], first: int = 0) -> list[str]:
+    """The sentences as a list, each a string that is not empty; `first` is the index of the first one in messages.
 
     Raises:
         TypeError: something is not a string; names its index and type.
@@ -67,7 +67,7 @@ def check_sentences(sentences: Iterable[str]) -> list[str]:
     sentences = list(sentences)
     if not sentences:
         raise ValueError("sentences is empty: give at least one sentence")
-    for index, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences, first):
         if not isinstance(sentence, str):
             raise TypeError(f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string")
         if not sentence.strip():

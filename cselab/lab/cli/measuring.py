@@ -246,7 +246,7 @@ def _seeds(name: str) -> dict[str, str]:
 def encode(
     encoder: EncoderName,
     corpus: Annotated[Path, typer.Argument(help="text, one sentence a line; also .gz, .xz")],
-    output: Annotated[Path, typer.Option(help="vectors.npy or vectors.safetensors")],
+    output: Annotated[Path, typer.Option(help="vectors.npy, of any length; or vectors.safetensors, held in memory")],
     pooling: Pooling = None,
     batch_size: Annotated[int, typer.Option(help="sentences a forward pass")] = 64,
     normalize: Annotated[bool, typer.Option(help="scale vectors to length one")] = False,
@@ -254,25 +254,23 @@ def encode(
     quiet: Quiet = False,
 ) -> None:
     """Write the vectors of the sentences of a file, in their order, float32 [n, d]."""
-    import numpy as np
     from safetensors.numpy import save_file
 
     from cselab.data import read_sentences
     from cselab.encoder import SentenceEncoder
     from cselab.storage.writing import written_whole
+    from cselab.streaming import encode_to_file
 
     if writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=accelerator(device))
-    vectors = model.encode(
-        list(read_sentences(corpus)), batch_size, show_progress_bar=True, normalize_embeddings=normalize
-    )
-    with written_whole(output) as aside:
-        if output.suffix == ".npy":
-            with open(aside, "wb") as file:
-                np.save(file, vectors)
-        else:
-            save_file({"vectors": np.asarray(vectors)}, aside)
+    sentences = read_sentences(corpus)
+    if output.suffix == ".npy":
+        vectors: Any = encode_to_file(model, sentences, output, batch_size, normalize_embeddings=normalize)
+    else:
+        vectors = model.encode(list(sentences), batch_size, True, normalize_embeddings=normalize)
+        with written_whole(output) as aside:
+            save_file({"vectors": vectors}, aside)
     if not quiet:
         typer.echo(f"{len(vectors)} vectors of width {vectors.shape[1]} in {output}")
 

@@ -8,9 +8,10 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from cselab.bundled import BUNDLED
-from cselab.encoder import SentenceEncoder, find_encoder
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Tokens
 from cselab.storage.encoder_folder import load_masked_lm
+from cselab.storage.finding import find_encoder
 
 
 class Guesser(nn.Module):
