@@ -81,7 +81,7 @@ class Watch:
         """A job is done."""
         self.running.pop(name, None)
         done = self.progress.done + 1
-        left = (time.monotonic() - self.progress.started) / done * (self.progress.total - done)
+        left = (time.monotonic() - self.progress.started) / done * ((self.progress.total or done) - done)
         self.progress.update(1, note=f"{name} took {seconds:.0f} s; {left / 60:.0f} min left")
 
 
