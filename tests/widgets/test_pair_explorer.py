@@ -6,6 +6,8 @@ import pytest
 from cselab_widgets import PairExplorer
 
 from cselab.data import Pairs
+from cselab.evaluators import TransformedEncoder
+from cselab.lab.experiments.posthoc import ComponentsRemoved
 
 
 class Letters:
@@ -143,6 +145,16 @@ def test_pairs_without_kinds_have_no_choice_of_ridges(pairs):
 def test_a_run_is_taken_for_its_encoder(pairs):
     panel = PairExplorer({"trained": SimpleNamespace(encoder=Letters(), history=[])}, pairs)
     assert panel.state.cosine("trained") > 0
+
+
+def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):
+    cone = Letters()
+    mean = ComponentsRemoved(0).fit(cone.encode(pairs.sentences))
+    panel = PairExplorer({"cone": cone, "centred": TransformedEncoder(cone, mean)}, pairs, "a bad idea", "an idea")
+    assert panel.state.cosine("centred") < panel.state.cosine("cone")
+    centred = panel.state.cosine("centred")
+    panel.set(removed=1)
+    assert panel.state.cosine("cone") == pytest.approx(centred, abs=1e-6)
 
 
 def test_every_state_has_the_same_traces_in_the_same_order(panel):

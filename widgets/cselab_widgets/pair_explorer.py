@@ -267,7 +267,8 @@ class PairExplorer(Panel):
 
     Args:
         encoders: name -> an encoder, a finished run, or the name of an encoder: several to compare, such as
-            {"plain": plain, "SimCSE": run}. The bundled "micro" and "mini" by default.
+            {"plain": plain, "whitened": fitted(plain, "whitening"), "SimCSE": run}. The
+            bundled "micro" and "mini" by default.
         pairs: graded pairs, with their kinds as `subsets` where they have any; 600 of the bundled world by default.
         first, second: what is typed in at first.
         removed: what is removed of all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
@@ -306,7 +307,7 @@ class PairExplorer(Panel):
             pairs = World().sts(600, split="dev")
         if len(pairs) < 12:
             raise ValueError(f"pairs has {len(pairs)} rows; a distribution needs at least 12.")
-        found = {str(name): opened(getattr(given, "encoder", given)) for name, given in encoders.items()}
+        found = {str(name): _encoder_of(given) for name, given in encoders.items()}
         super().__init__(PairExplorerState(PairData(found, pairs), first, second, removed, by), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
@@ -362,6 +363,11 @@ class PairExplorer(Panel):
             encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])
             for encoder in data.encoders
         }
+
+
+def _encoder_of(given: Any) -> Any:
+    """What encodes itself (an encoder, also one with a transform behind it), that of a run, or the one of a name."""
+    return opened(given if isinstance(given, str) or hasattr(given, "encode") else given.encoder)
 
 
 def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
