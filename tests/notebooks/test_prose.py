@@ -16,7 +16,6 @@ MEASURED = re.compile(
     r"|\b(?:gains?|falls?|rises?|drops?|reaches|ends at) (?:to |by |about )?\d+\b",  # gains 2, falls to 58
     re.IGNORECASE,
 )
-NOT_REWRITTEN_YET = {"00_tour"}  # a lesson leaves this list when it is rewritten; none is added
 
 
 def measured_numbers(text):
@@ -49,8 +48,4 @@ LESSONS = [path for path in find_notebooks(bundled_notebooks()) if path.stem[:2]
 def test_prose_gives_direction_and_reason_and_leaves_numbers_to_the_run(path):
     cells = nbformat.read(path, as_version=4).cells
     found = {cell.id: measured_numbers(cell.source) for cell in cells if cell.cell_type == "markdown"}
-    stale = {name: numbers for name, numbers in found.items() if numbers}
-    if path.stem in NOT_REWRITTEN_YET:
-        assert stale, f"{path.stem} has no measured number in its prose: take it off the list"
-    else:
-        assert stale == {}
+    assert {name: numbers for name, numbers in found.items() if numbers} == {}

@@ -169,6 +169,7 @@ def figure(state: PairExplorerState) -> go.Figure:
     count = len(data.encoders)
     gap = (0.42 if state.by == "kind" else 0.12) / count
     width = (1 - gap * (count - 1)) / count
+    of_what = " of the pairs" if count < 3 else ""  # room above a narrow plane is small
     traces, layout, notes = [], {}, []
     for number, encoder in enumerate(data.encoders):
         axis = "" if number == 0 else str(number + 1)
@@ -182,7 +183,7 @@ def figure(state: PairExplorerState) -> go.Figure:
         layout[f"yaxis{axis}"] = {**up, "anchor": f"x{axis}", "domain": [0.0, 1.0]}
         notes.append(
             {
-                "text": f"{escape(encoder)}: <b>{cosine:.2f}</b>, above {state.place(encoder):.0f} % of the pairs",
+                "text": f"{escape(encoder)}: <b>{cosine:.2f}</b>, above {state.place(encoder):.0f} %{of_what}",
                 "showarrow": False,
                 "x": left,
                 "y": 1.0,
