@@ -3,6 +3,7 @@
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
     LossLab               a batch's cosines while it trains, and what each loss wants of them
+    MethodMap             methods on the pipeline: at which stages each does what SimCSE does not
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
     PairExplorer          two typed sentences: their cosine under each encoder, among those of graded pairs
     PaperBesideHere       an experiment: published, ours, spread, difference, and whether the claims hold
@@ -19,6 +20,7 @@ from .alignment_uniformity import AlignmentUniformity, CosinesByGrade
 from .embedding_map import EmbeddingMap
 from .linking import Link, link
 from .loss_lab import BatchWatch, LossLab
+from .method_map import MethodMap
 from .noise_lab import NoiseLab
 from .pair_explorer import PairExplorer
 from .panel import Panel
@@ -35,6 +37,7 @@ __all__ = [
     "EmbeddingMap",
     "Link",
     "LossLab",
+    "MethodMap",
     "NoiseLab",
     "PairExplorer",
     "Panel",
