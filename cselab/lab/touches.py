@@ -90,7 +90,7 @@ def touches(
     >>> touches(create_method("simcse"))
     {}
     >>> touches(create_method("whitenedcse"))
-    {'view': '3 views', 'head': 'whitened head', 'loss': 'multi positive info nce'}
+    {'view': '3 views', 'head': 'whitened head', 'loss': 'multi positive InfoNCE'}
     """
     from cselab.world import World
 
@@ -210,6 +210,11 @@ def _head(head: nn.Module | None) -> list[str]:
     return ["".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()]
 
 
+def _words(term: str) -> str:
+    """The name of a term of a loss, as it is written in a text."""
+    return term.replace("info_nce", "InfoNCE").replace("nt_xent", "NT-Xent").replace("_", " ")
+
+
 def _weights(method: Method) -> list[str]:
     """Whether the method learns weights that belong to no network of its own."""
     from transformers import PreTrainedModel
@@ -221,7 +226,7 @@ def _weights(method: Method) -> list[str]:
 
 
 def _contrast(views: Views, terms: Mapping[str, Any]) -> list[str]:
-    found = [name.replace("_", " ") for name in terms if name != "info_nce"]
+    found = [_words(name) for name in terms if name != "info_nce"]
     if views.negatives is not None:
         found.append("further negatives")
     if views.log_weights is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 LINE = 17  # pixels a method
+YELLOW = OKABE_ITO[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +65,16 @@ def figure(state: MethodMapState) -> go.Figure:
             reach["y"] += [place[row], place[row], None]
     traces = [
         go.Scatter(
-            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers",
+            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers+text",
+            text=[f"<b>{stage}</b>" for stage in stages], textposition="top center", textfont={"size": 14},
             marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
-            text=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
-            hovertemplate="%{text}<extra></extra>", showlegend=False,
+            hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
+            hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
         ),
         go.Scatter(**reach, uid="reach", mode="lines", line={"color": FAINT, "width": 5}, hoverinfo="skip",
                    showlegend=False),
     ]  # fmt: skip
-    for number, family in enumerate(state.families[1:]):
+    for family in state.families[1:]:
         dots = [(row, stage) for row in shown if state.cards[row].family == family for stage in state.cards[row].stages]
         traces.append(
             go.Scatter(
@@ -81,22 +83,30 @@ def figure(state: MethodMapState) -> go.Figure:
                 customdata=[row for row, _ in dots],
                 text=[_hover(state.cards[row], stage) for row, stage in dots],
                 hovertemplate="%{text}<extra></extra>", uid=family, name=family, mode="markers",
-                marker={"size": 11, "color": OKABE_ITO[number % len(OKABE_ITO)]},
+                marker={"size": 11, "color": _color(family)},
                 showlegend=bool(dots),
             )
         )  # fmt: skip
     names = [_name(state, row) for row in shown]
     layout = {
         "template": TEMPLATE,
-        "height": max(300, LINE * len(shown) + 150),
-        "margin": {"t": 96, "b": 16},
-        "xaxis": {"tickvals": list(range(len(stages))), "ticktext": stages, "side": "top", "range": [-0.4, 4.4],
-                  "showgrid": True, "showline": False, "ticks": "", "tickfont": {"size": 15}, "fixedrange": True},
-        "yaxis": {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.6 - len(shown), 2.4],
+        "height": max(300, LINE * len(shown) + 130),
+        "margin": {"t": 44, "b": 16},
+        "xaxis": {"tickvals": list(range(len(stages))), "showticklabels": False, "range": [-0.5, len(stages) - 0.5],
+                  "showgrid": True, "showline": False, "ticks": "", "fixedrange": True},
+        "yaxis": {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 3.6],
                   "showgrid": False, "showline": False, "ticks": "", "tickfont": {"size": 12}, "automargin": True},
         "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
     }  # fmt: skip
     return go.Figure(traces, layout)
+
+
+def _color(family: str) -> str:
+    """One for each family, whichever are shown; the baseline has no dots, and a yellow is lost on white."""
+    from cselab.methods import FAMILIES
+
+    number = [name for name in FAMILIES if name != "baseline"].index(family) if family != "baseline" else 0
+    return OKABE_ITO[number] if OKABE_ITO[number] != YELLOW else INK
 
 
 def _name(state: MethodMapState, row: int) -> str:
