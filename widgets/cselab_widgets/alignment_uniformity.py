@@ -202,7 +202,7 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
             }
         ]
     if state.bands is not None:
-        drawn, axes, note = _cosines(state, right + 0.13)
+        drawn, axes, note = _cosines(state, state.bands, right + 0.13)
         traces += drawn
         layout |= axes
         layout["annotations"] = [_BETTER, note]
@@ -373,8 +373,8 @@ def _kept_step(run: Any, path: Path) -> int | None:
     best = getattr(run, "best", None)
     if best is not None:
         return best["step"]
-    scored = [at for at in path if at.score is not None and at.step > 0]
-    return max(scored, key=lambda at: at.score).step if scored else None
+    scored = [(at.score, -at.step) for at in path if at.score is not None and at.step > 0]  # of equal ones the first
+    return -max(scored)[1] if scored else None
 
 
 def _opening(seeds: Mapping[str, tuple[Path, ...]], kept: Mapping[str, tuple[int | None, ...]]) -> int:
@@ -411,13 +411,13 @@ def _mean(paths: tuple[Path, ...]) -> Path:
     together = []
     for step in common:
         here = [found[step] for found in by_step]
-        scores = [at.score for at in here]
+        scores = [at.score for at in here if at.score is not None]
         together.append(
             Measurement(
                 step,
                 float(np.mean([at.alignment for at in here])),
                 float(np.mean([at.uniformity for at in here])),
-                None if None in scores else float(np.mean(scores)),
+                float(np.mean(scores)) if len(scores) == len(here) else None,
             )
         )
     if not together:
@@ -538,8 +538,8 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
     """The score over the steps, and a dot for where each method stands."""
     traces = []
     for method, path in state.paths.items():
-        scored = [at for at in path if at.score is not None]
-        here = [at for at in scored if at.step <= state.step][-1:]
+        scored = [(at.step, at.score) for at in path if at.score is not None]
+        here = [(step, score) for step, score in scored if step <= state.step][-1:]
         single = len(state.seeds[method]) == 1
         common = {
             "xaxis": "x2",
@@ -548,12 +548,12 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
             "showlegend": False,
             "hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>",
         }
-        rows = {"customdata": [numbers[method, 0, at.step] for at in scored]} if single else {}
+        rows = {"customdata": [numbers[method, 0, step] for step, _ in scored]} if single else {}
         color = styles[method].color
         traces += [
             go.Scatter(
-                x=[at.step for at in scored],
-                y=rounded(at.score for at in scored),
+                x=[step for step, _ in scored],
+                y=rounded(score for _, score in scored),
                 **rows,
                 uid=f"{method}: score",
                 mode="lines+markers",
@@ -562,8 +562,8 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
                 **common,
             ),
             go.Scatter(
-                x=[at.step for at in here],
-                y=rounded(at.score for at in here),
+                x=[step for step, _ in here],
+                y=rounded(score for _, score in here),
                 uid=f"{method}: score here",
                 mode="markers",
                 marker={"color": color, "size": 10, "line": {"color": INK, "width": 1}},
@@ -573,7 +573,7 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
     return traces
 
 
-def _cosines(state: AlignmentUniformityState, left: float) -> tuple[list[go.Scatter], dict, dict]:
+def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tuple[list[go.Scatter], dict, dict]:
     """One checkpoint's cosines by grade; their axes; and what stands above them."""
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
     at = state.looked_at
@@ -583,11 +583,11 @@ def _cosines(state: AlignmentUniformityState, left: float) -> tuple[list[go.Scat
         title = "no checkpoint yet"
     else:
         shown, title = state.cosines[at.method][at.at.step], f"{at.method}, step {at.at.step}"
-    drawn = ridges(shown, state.bands, "cosines", limits, **placed)
+    drawn = ridges(shown, bands, "cosines", limits, **placed)
     if at is None:
         for trace in drawn:
             trace.update(visible=False)
-    across, up = ridge_axes(state.bands, limits)
+    across, up = ridge_axes(bands, limits)
     axes = {
         "xaxis3": {**across, "domain": [left, 1.0], "anchor": "y3"},
         "yaxis3": {**up, "domain": [0.0, 1.0], "anchor": "x3"},

@@ -40,7 +40,8 @@ class Coloring:
 
     def text(self, row: int) -> str:
         """The value of a row, as it is read."""
-        return self.values[row] if self.by_name else f"{self.values[row]:.4g}"
+        value = self.values[row]
+        return value if isinstance(value, str) else f"{value:.4g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +119,18 @@ class MapData:
             self._known[key] = compute()
         return self._known[key]
 
+    @property
+    def names(self) -> list[str]:
+        """The name that each sentence is coloured by; empty where it has none."""
+        if self.coloring and self.coloring.by_name:
+            return list(map(str, self.coloring.values))
+        return [""] * len(self.sentences)
+
     @cached_property
     def groups(self) -> dict[str, Int[np.ndarray, " k"]]:
         """The rows drawn alike: those of each name, in order of first appearance; else all, under ""."""
-        named = self.coloring and self.coloring.by_name
         rows: dict[str, list[int]] = {}
-        for row, name in enumerate(self.coloring.values if named else [""] * len(self.sentences)):
+        for row, name in enumerate(self.names):
             rows.setdefault(name, []).append(row)
         return {name: np.array(found) for name, found in rows.items()}
 
@@ -142,8 +149,7 @@ class MapData:
     @cached_property
     def searched(self) -> list[str]:
         """What a search looks into: each sentence and its label, in lower case."""
-        labels = self.coloring.values if self.coloring and self.coloring.by_name else [""] * len(self.sentences)
-        return [f"{text}\n{label}".lower() for text, label in zip(self.sentences, labels, strict=True)]
+        return [f"{text}\n{name}".lower() for text, name in zip(self.sentences, self.names, strict=True)]
 
 
 class Neighbour(NamedTuple):
@@ -177,7 +183,8 @@ class EmbeddingMapState:
     focus: int | None = None
 
     def __post_init__(self) -> None:
-        if self.step not in (self.steps or [None]):
+        allowed: Sequence[int | None] = self.steps or [None]
+        if self.step not in allowed:
             raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}.")
         for encoder in self.data.vectors:
             self.data.plane(encoder, self.projection)  # so that what cannot be projected is not taken on
@@ -302,14 +309,14 @@ def summary(state: EmbeddingMapState) -> str:
     for plane, title in zip(state.planes.values(), titles(state), strict=True):
         points = plane.points[plane.at(state.step)]
         spread = np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
-        if plane.linear:
+        if plane.explained is not None:
             shares = " + ".join(f"{share:.0%}" for share in plane.explained)
             told = f"spread {spread:.3f}  axes hold {shares} of the variance{_fitted_on(plane)}"
         else:
             told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a map of its own"
         lines.append(f"  {title:{width}}  {told}")
     if state.picked is not None:
-        lines.append(f"  {_picked_in_words(state)}")
+        lines.append(f"  {_picked_in_words(state, len(state.picked))}")
     return "\n".join(lines)
 
 
@@ -343,9 +350,11 @@ def details(state: EmbeddingMapState) -> str:
         listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
         more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
         heading = "<tr><th>neighbours kept</th><th>sentence</th></tr>" if state.moved else ""
-        parts.append(f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}")
+        parts.append(
+            f"<p>{escape(_picked_in_words(state, len(rows)))}</p><table>{heading}{''.join(listed)}</table>{more}"
+        )
     if state.focus is not None:
-        parts.append(_neighbour_table(state))
+        parts.append(_neighbour_table(state, state.focus))
     return "".join(parts)
 
 
@@ -525,9 +534,9 @@ def _points(
     picked = None if state.picked is None else np.array(state.picked, dtype=int)
     traces = []
     for (name, rows), style in zip(data.groups.items(), category_styles(data.groups).values(), strict=True):
-        color = {"color": style.color}
+        color: dict[str, Any] = {"color": style.color}
         if data.coloring and not data.coloring.by_name:
-            color = {"color": rounded(data.coloring.values), "coloraxis": "coloraxis"}
+            color = {"color": rounded(map(float, data.coloring.values)), "coloraxis": "coloraxis"}
         traces.append(
             scatter(
                 x=points[rows, 0],
@@ -588,12 +597,12 @@ def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed:
 
 
 def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
-    if plane.linear:
+    if plane.explained is not None:
         number = axis + 1 + METHODS.index(plane.method)  # PCA without component 1 begins at the second
         title = f"component {number}{_fitted_on(plane)} ({plane.explained[axis]:.0%})"
         return {"title": {"text": title}, "range": limits, "constrain": "domain"}
-    title = {"text": f"{plane.method}{_fitted_on(plane)}" if axis == 0 else ""}
-    return {"title": title, "range": limits, "constrain": "domain", "showticklabels": False, "ticks": ""}
+    title = f"{plane.method}{_fitted_on(plane)}" if axis == 0 else ""
+    return {"title": {"text": title}, "range": limits, "constrain": "domain", "showticklabels": False, "ticks": ""}
 
 
 def _fitted_on(plane: Projection) -> str:
@@ -609,11 +618,12 @@ def _square(points: np.ndarray) -> tuple[list[float], list[float]]:
     """Axes of one length about the points."""
     low, high = points.min(axis=0), points.max(axis=0)
     half = 0.56 * (high - low).max()
-    return tuple(rounded([z - half, z + half]) for z in (low + high) / 2)
+    x, y = (low + high) / 2
+    return rounded([x - half, x + half]), rounded([y - half, y + half])
 
 
-def _picked_in_words(state: EmbeddingMapState) -> str:
-    count, total = len(state.picked), len(state.sentences)
+def _picked_in_words(state: EmbeddingMapState, count: int) -> str:
+    total = len(state.sentences)
     if state.find:
         return f'"{state.find}": found in {count} of {total} sentences or labels'
     if state.moved:
@@ -627,10 +637,10 @@ def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -
     return f"<tr>{number}<td>{escape(state.sentences[row])}</td>{label}</tr>"
 
 
-def _neighbour_table(state: EmbeddingMapState) -> str:
+def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:
     """Side by side the nearest of each encoder; what is not among those of the first is new, of the first, lost."""
     columns = {
-        title: state.data.neighbours(encoder, step, state.focus)
+        title: state.data.neighbours(encoder, step, focus)
         for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)
     }
     first, *others = [{near.row for near in nearest} for nearest in columns.values()]
@@ -647,7 +657,7 @@ def _neighbour_table(state: EmbeddingMapState) -> str:
         lines.append(f"<tr>{''.join(cells)}</tr>")
     same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
     return (
-        f"<p>Nearest to &ldquo;{escape(state.sentences[state.focus])}&rdquo; by cosine in full width.{same}</p>"
+        f"<p>Nearest to &ldquo;{escape(state.sentences[focus])}&rdquo; by cosine in full width.{same}</p>"
         f"<table><tr>{heads}</tr>{''.join(lines)}</table>"
     )
 

@@ -61,7 +61,9 @@ def snapshots(given: Any, name: str, sentences: Sequence[str]) -> dict[int | Non
         return {None: vectors(given, name, len(sentences))}
     if not given:
         raise ValueError(f"{name} has no snapshot; give {{step: array}}.")
-    taken = {index(step): vectors(array, f"{name}[{step}]", len(sentences)) for step, array in given.items()}
+    taken: dict[int | None, np.ndarray] = {
+        index(step): vectors(array, f"{name}[{step}]", len(sentences)) for step, array in given.items()
+    }
     widths = {step: array.shape[1] for step, array in taken.items()}
     if len(set(widths.values())) > 1:
         raise ValueError(f"{name} changes its width over the steps: {widths}; one plane cannot hold both.")

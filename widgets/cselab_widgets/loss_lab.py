@@ -199,8 +199,8 @@ def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negat
     cosines = np.linspace(low, 0.99, POINTS).tolist()
     losses, gradients = [], []
     for cosine in cosines:
-        place = (cosine, negatives) if pair == "positive" else (max(positive, low), cosine)
-        rows, columns = batch_with_cosines(n, *place, negatives)
+        own, one = (cosine, negatives) if pair == "positive" else (max(positive, low), cosine)
+        rows, columns = batch_with_cosines(n, own, one, negatives)
 
         def loss(a: Tensor, b: Tensor) -> Tensor:
             return total((a, b), (a, b), b, setting)

@@ -1,7 +1,7 @@
 """Dropout noise: how wide the cloud of one sentence is, and what noise does to positives and negatives."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -90,7 +90,10 @@ class NoiseLabState:
     @cached_property
     def losses(self) -> dict[str, float]:
         """InfoNCE of the rows of table 1, and of off-dropout, on these vectors as they are."""
-        views = {kind: tuple(torch.from_numpy(view).double() for view in pair) for kind, pair in self.views.items()}
+        views = {
+            kind: (torch.from_numpy(one).double(), torch.from_numpy(other).double())
+            for kind, (one, other) in self.views.items()
+        }
         plain = views["SimCSE"]
         rows = {
             "SimCSE": (plain, plain),
@@ -255,7 +258,7 @@ class NoiseLab(Panel):
             encoder, sentences = opened(encoder), sentences_or_world(sentences, 24)
             if len(sentences) < 4:
                 raise ValueError(f"sentences has {len(sentences)} entries; neighbours need at least 4.")
-            drawn, still = dropout_views(encoder, sentences, passes), encoder.encode(sentences)
+            drawn, still = dropout_views(encoder, sentences, passes), np.asarray(encoder.encode(sentences))
             # A model without dropout would give the same vector every time.
             if not np.ptp(drawn, axis=0).any():
                 raise ValueError("encoder has no dropout: all its passes are the same, and there is no noise to see.")
@@ -445,7 +448,7 @@ def _losses(state: NoiseLabState) -> Plane:
 def _falling(state: NoiseLabState) -> Plane:
     ks = list(range(1, state.most + 1))
     variances, distances = state.falling
-    lines = {
+    lines: dict[str, tuple[Iterable[float], str, str, str]] = {
         "1/K": ([1 / k for k in ks], INK, "dot", "lines"),
         "variance of the mean": (variances, OKABE_ITO[0], "solid", "lines+markers"),
         "distance² to off-dropout": (distances, OKABE_ITO[5], "dash", "lines+markers"),

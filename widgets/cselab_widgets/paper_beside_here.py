@@ -330,10 +330,9 @@ def _complete(frame: "pandas.DataFrame") -> "pandas.DataFrame":
 
 def _seeds(given: Any) -> dict[Any, Sequence[Mapping[str, float]]]:
     """Curves by seed, from {seed: history}, a run, or several runs."""
-    if isinstance(given, Mapping):
-        return {seed: getattr(one, "history", one) for seed, one in given.items()}
-    runs = [given] if hasattr(given, "history") else given
-    return {seed: getattr(one, "history", one) for seed, one in enumerate(runs)}
+    if not isinstance(given, Mapping):
+        given = dict(enumerate([given] if hasattr(given, "history") else given))
+    return {seed: one.history if hasattr(one, "history") else one for seed, one in given.items()}
 
 
 def _dots(
@@ -429,7 +428,7 @@ def _curves(state: PaperBesideHereState) -> list[go.Scatter]:
         ),
         go.Scatter(
             x=common,
-            y=rounded(np.mean([scores[step] for scores in scored.values()]) for step in common),
+            y=rounded(float(np.mean([scores[step] for scores in scored.values()])) for step in common),
             hovertemplate="mean, step %{x}: %{y:.2f}<extra></extra>",
             uid="curves: mean",
             mode="lines+markers",

@@ -33,7 +33,8 @@ class Projection:
         """The snapshot shown at a step: the last one taken by then, the first if none was."""
         if step is None or None in self.points:
             return next(iter(self.points))
-        return max((taken for taken in self.points if taken <= step), default=min(self.points))
+        taken = [at for at in self.points if at is not None]
+        return max((at for at in taken if at <= step), default=min(taken))
 
     @property
     def linear(self) -> bool:
@@ -71,9 +72,8 @@ def project(
     if method not in METHODS:
         raise ValueError(f"projection is {method!r}; choose one of {', '.join(METHODS)}.")
     steps = sorted(snapshots, key=lambda step: step or 0)
-    named = {"first": steps[0], "last": steps[-1]}
-    fitted_on = named.get(fit_on, fit_on)
-    if fitted_on not in snapshots:
+    fitted_on = steps[0] if fit_on == "first" else steps[-1] if fit_on == "last" else fit_on
+    if isinstance(fitted_on, str) or fitted_on not in snapshots:
         raise ValueError(
             f"fit_on is {fit_on!r}; it must be 'first', 'last' or one of the steps {', '.join(map(str, steps))}."
         )

@@ -86,12 +86,12 @@ class RankLabState:
     @cached_property
     def matrices(self) -> dict[str, Tensor]:
         """The cross-correlation as the paper has it, and with the mean of each dimension removed first."""
-        views = self.views
+        one, other = self.views
         if self.extra_rows is not None:
-            views = tuple(torch.cat([view, self.extra_rows]) for view in views)
+            one, other = torch.cat([one, self.extra_rows]), torch.cat([other, self.extra_rows])
         return {
-            "uncentred": cross_correlation(*views),
-            "centred": cross_correlation(*(view - view.mean(0) for view in views)),
+            "uncentred": cross_correlation(one, other),
+            "centred": cross_correlation(one - one.mean(0), other - other.mean(0)),
         }
 
     @cached_property

@@ -50,14 +50,14 @@ def by_grade(grades: Sequence[float]) -> Bands:
     >>> by_grade([0.1, 0.2, 1.5, 2.5, 3.1, 3.2, 4.2, 4.9, 5.0]).names
     ('0 to 1', '1 to 2', '2 to 3', '3 to 4', '4 to 5')
     """
-    grades = np.asarray(grades, dtype=float)
-    found = np.unique(grades)
+    of_each = np.asarray(grades, dtype=float)
+    found = np.unique(of_each)
     if len(found) <= 7:
         return Bands(
-            "grade", tuple(f"{grade:g}" for grade in found), tuple(np.flatnonzero(grades == grade) for grade in found)
+            "grade", tuple(f"{grade:g}" for grade in found), tuple(np.flatnonzero(of_each == grade) for grade in found)
         )
     top = max(floor(found[-1]) - (found[-1] == floor(found[-1])), floor(found[0]))
-    whole = np.minimum(np.floor(grades).astype(int), int(top))
+    whole = np.minimum(np.floor(of_each).astype(int), int(top))
     kept = np.unique(whole)
     return Bands(
         "grade", tuple(f"{low} to {low + 1}" for low in kept), tuple(np.flatnonzero(whole == low) for low in kept)
@@ -66,10 +66,10 @@ def by_grade(grades: Sequence[float]) -> Bands:
 
 def by_kind(kinds: Sequence[str], grades: Sequence[float]) -> Bands:
     """A band for each kind of pair, ordered by mean grade, which its name tells."""
-    grades = np.asarray(grades, dtype=float)
     rows = {kind: np.flatnonzero(np.asarray(kinds) == kind) for kind in dict.fromkeys(kinds)}
-    order = sorted(rows, key=lambda kind: (grades[rows[kind]].mean(), kind))
-    names = tuple(f"{kind} ({grades[rows[kind]].mean():.2g})" for kind in order)
+    means = {kind: np.asarray(grades, dtype=float)[of_kind].mean() for kind, of_kind in rows.items()}
+    order = sorted(rows, key=lambda kind: (means[kind], kind))
+    names = tuple(f"{kind} ({means[kind]:.2g})" for kind in order)
     return Bands("kind (mean grade)", names, tuple(rows[kind] for kind in order))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ class Shell:
 
         return on_change
 
-    def _heard(self, event: str, rows: list[int]) -> None:
+    def _heard(self, event: str, rows: Sequence[int]) -> None:
         if event == "select":
             self._try(lambda: self.panel.selected(tuple(rows)))
         elif rows:

@@ -1,6 +1,7 @@
 """Where a panel's vectors come from: an encoder, bundled or the user's own, and sentences of the world or theirs."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,7 +42,7 @@ def dropout_views(
     return np.stack(views)
 
 
-def as_views(given: object, name: str) -> Float[np.ndarray, "k n d"]:
+def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:
     """Vectors [n, d] or several views of them [k, n, d], as [k, n, d] of finite numbers.
 
     Raises:

@@ -38,8 +38,11 @@ def gains(results: Any, paper: str, table: int) -> tuple[Gain, ...]:
         ValueError: a frame without the columns that `beside()` has.
     """
     if results is None:
-        cells = [cell for cell in published_table(paper, table).cells if cell.column == "Avg."]
-        return tuple(Gain(cell.row, cell.value - cells[0].value) for cell in cells[1:])
+        cells = published_table(paper, table).cells
+        (_, base), *rows = [
+            (cell.row, cell.value) for cell in cells if cell.column == "Avg." and cell.value is not None
+        ]
+        return tuple(Gain(row, value - base) for row, value in rows)
     frame = results.beside() if hasattr(results, "beside") else results
     wanted = ["row", "column", "published_gain", "gain", "gain_low", "gain_high", "n"]
     missing = [name for name in wanted if name not in frame]
@@ -47,7 +50,7 @@ def gains(results: Any, paper: str, table: int) -> tuple[Gain, ...]:
         raise ValueError(f"results has no column {missing[0]!r}; give what cselab.lab.experiments.beside(...) returns.")
     first = frame[frame["column"] == frame["column"].iloc[0]]
     read = [
-        Gain(row, *map(_number, (published, ours, low, high)), int(seeds))
+        Gain(row, _number(published), _number(ours), _number(low), _number(high), int(seeds))
         for row, published, ours, low, high, seeds in zip(
             *(first[name] for name in wanted if name != "column"), strict=True
         )
@@ -61,19 +64,16 @@ def _number(value: Any) -> float | None:
 
 def gains_plane(rows: Sequence[Gain], title: str) -> Plane:
     """Published gains as diamonds, ours as dots with their interval; right of the line is better than SimCSE."""
-    ours = [gain for gain in rows if gain.ours is not None]
+    ours = [(gain, gain.ours) for gain in rows if gain.ours is not None]
     spread = {
-        side: [0.0 if end is None else abs(end - gain.ours) for gain, end in ends]
-        for side, ends in (
-            ("array", [(gain, gain.high) for gain in ours]),
-            ("arrayminus", [(gain, gain.low) for gain in ours]),
-        )
+        "array": [0.0 if gain.high is None else abs(gain.high - at) for gain, at in ours],
+        "arrayminus": [0.0 if gain.low is None else abs(gain.low - at) for gain, at in ours],
     }
-    printed = [gain for gain in rows if gain.published is not None]
+    printed = [(gain, gain.published) for gain in rows if gain.published is not None]
     traces = [
         go.Scatter(
-            x=rounded(gain.published for gain in printed),
-            y=[gain.row for gain in printed],
+            x=rounded(at for _, at in printed),
+            y=[gain.row for gain, _ in printed],
             uid="published",
             name="published",
             mode="markers",
@@ -81,25 +81,35 @@ def gains_plane(rows: Sequence[Gain], title: str) -> Plane:
             hovertemplate="%{y}: %{x:+.2f} published<extra></extra>",
         ),
         go.Scatter(
-            x=rounded(gain.ours for gain in ours),
-            y=[gain.row for gain in ours],
+            x=rounded(at for _, at in ours),
+            y=[gain.row for gain, _ in ours],
             uid="ours",
             name="ours",
             showlegend=bool(ours),
             mode="markers",
             marker={"color": OKABE_ITO[0], "size": 10},
             error_x={"type": "data", "symmetric": False, "thickness": 1.5, **spread},
-            text=[f"{gain.seeds} seed{'s' * (gain.seeds != 1)}" for gain in ours],
+            text=[f"{gain.seeds} seed{'s' * (gain.seeds != 1)}" for gain, _ in ours],
             hovertemplate="%{y}: %{x:+.2f} here, %{text}<extra></extra>",
         ),
     ]
-    x = {"title": {"text": "points over SimCSE"}, "zeroline": True, "zerolinecolor": INK, "zerolinewidth": 1}
+    x: dict[str, Any] = {
+        "title": {"text": "points over SimCSE"},
+        "zeroline": True,
+        "zerolinecolor": INK,
+        "zerolinewidth": 1,
+    }
     ends = [0.0, *(end for gain in rows for end in (gain.published, gain.low, gain.ours, gain.high) if end)]
     span = max(max(ends) - min(ends), 1.0)
     x["range"] = rounded([min(ends) - 0.35 * span, max(ends) + 0.12 * span])
     order = [gain.row for gain in rows]
     # The names stand inside, above their rows: beside the axis they would lie over the next plane.
-    y = {"categoryorder": "array", "categoryarray": order[::-1], "ticklabelposition": "inside top", "ticks": ""}
+    y: dict[str, Any] = {
+        "categoryorder": "array",
+        "categoryarray": order[::-1],
+        "ticklabelposition": "inside top",
+        "ticks": "",
+    }
     y["range"] = [-0.5, len(rows) - 0.3]
     return Plane(title, traces, x, y)
 

@@ -96,7 +96,7 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
     values = np.array([[values[step] for step in steps] for values in curves]).reshape(len(curves), len(steps))
     if not steps:
         return [], [], [], []
-    return steps, *(rounded(part) for part in (values.mean(0), values.min(0), values.max(0)))
+    return steps, rounded(values.mean(0)), rounded(values.min(0)), rounded(values.max(0))
 
 
 def figure(state: TrainingMonitorState) -> go.Figure:
@@ -125,10 +125,10 @@ def summary(state: TrainingMonitorState) -> str:
         lines.append(f"  {state.error}")
     width = max(map(len, state.others), default=0)
     for name, histories in state.others.items():
-        best = [max(scores) for rows in histories if (scores := curve(rows, "score")[1])]
+        highest = [max(scores) for rows in histories if (scores := curve(rows, "score")[1])]
         seeds = f"{len(histories)} run{'s' * (len(histories) != 1)}"
-        scored = f"best dev score {np.mean(best):.2f}" if best else "not scored"
-        spread = f" ({min(best):.2f} to {max(best):.2f})" if len(best) > 1 else ""
+        scored = f"best dev score {np.mean(highest):.2f}" if highest else "not scored"
+        spread = f" ({min(highest):.2f} to {max(highest):.2f})" if len(highest) > 1 else ""
         lines.append(f"  {name:{width}}  {seeds}, {scored}{spread}")
     return "\n".join(lines)
 
@@ -467,7 +467,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )
-    x = {"title": {"text": "step"}, "rangemode": "tozero"}
+    x: dict[str, Any] = {"title": {"text": "step"}, "rangemode": "tozero"}
     if state.steps:
         x["range"] = [0, 1.02 * _reach(state)]
     if state.rows and not any(trace.x for trace in traces):
