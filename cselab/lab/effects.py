@@ -44,6 +44,13 @@ class Effects:
         """The mean of `values` over the seeds."""
         return mean(self.values(row, measure).values())
 
+    def over(self, row: str, baseline: str, measure: str) -> dict[int | None, float]:
+        """What a row has more than another one, for the seeds of both; a row without seeds stands beside each."""
+        found, beneath = self.values(row, measure), self.values(baseline, measure)
+        seeds = sorted({seed for seed in (*found, *beneath) if seed is not None}) or [None]
+        pairs = {seed: (found.get(seed, found.get(None)), beneath.get(seed, beneath.get(None))) for seed in seeds}
+        return {seed: a - b for seed, (a, b) in pairs.items() if a is not None and b is not None}
+
     def losses(self, row: str) -> dict[int | None, list[float]]:
         """The loss of each step, by seed; a row that trains nothing has none."""
         return {seed: line["loss"] for seed, line in self._row(row).items() if "loss" in line}

@@ -5,7 +5,7 @@ from statistics import mean
 
 import pytest
 
-from cselab.lab.effects import read_effects
+from cselab.lab.effects import Effects, read_effects
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,3 +54,20 @@ def test_an_unknown_row_or_measure_is_named_with_those_there_are():
         read_effects().values("simcse", "STS-B")
     with pytest.raises(ValueError, match="'plain' has no 'SICK-R'; it has STS-B dev"):
         read_effects().mean("plain", "SICK-R")
+
+
+def test_one_row_over_another_seed_by_seed():
+    def line(value):
+        return {"scores": {"STS-B": value}}
+
+    seen = Effects(
+        {
+            "A": {0: line(5.0), 1: line(7.0), 2: line(9.0)},
+            "B": {0: line(4.0), 2: line(10.0)},
+            "plain": {None: line(1.0)},
+        }
+    )
+    assert seen.over("A", "B", "STS-B") == {0: 1.0, 2: -1.0}
+    assert seen.over("A", "plain", "STS-B") == {0: 4.0, 1: 6.0, 2: 8.0}
+    assert seen.over("plain", "B", "STS-B") == {0: -3.0, 2: -9.0}
+    assert seen.over("plain", "plain", "STS-B") == {None: 0.0}
