@@ -4,6 +4,7 @@
 #   make lab      JupyterLab on your own copy of the notebooks, in work/
 #   make book     a site to read offline: the executed notebooks, the experiments' tables, the reference
 #   make nbval    the deterministic cells of the notebooks, run twice, give the same (nbval)
+#   make bench    how fast, beside what a user would pick instead; wants a machine that does nothing else
 #   make wheelhouse   a folder with every wheel, to install where there is no network
 #   make install  the environment alone
 
@@ -15,7 +16,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 PROFILE ?= classroom
 
-.PHONY: install demo test lab book nbval wheelhouse lint clean
+.PHONY: install demo test lab book nbval bench wheelhouse lint clean
 
 install: $(READY)
 
@@ -41,6 +42,9 @@ book: $(READY)
 nbval: $(READY)
 	$(BIN)/cselab notebooks run --changed --profile smoke --output out/smoke
 	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 600 -p no:cacheprovider -W default out/smoke
+
+bench: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/speed.py
 
 wheelhouse: $(READY)
 	$(BIN)/python scripts/wheelhouse.py wheelhouse
