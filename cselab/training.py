@@ -215,18 +215,19 @@ class _Training:
         method.train()
         with torch.autocast(processes.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             loss = method.loss(method.views(self.encode, self._batch()))
-        terms = loss.floats()
-        for name, value in terms.items():
-            if not math.isfinite(value):
-                self._diverged(f"the term {name!r} of the loss is {value}")
-        row = {"step": self.step + 1, "loss": sum(terms.values()), **terms}
-        if evaluate and len(terms) > 1:
-            row |= self._gradient_norms(loss.terms)
+        pulls = self._gradient_norms(loss.terms) if evaluate and len(loss.terms) > 1 else {}
         loss.total.backward()
         learning = [weight for weight in self.weights if weight.grad is not None]
         if processes.num_processes > 1:
             _average_gradients(learning)
-        norm = float(nn.utils.clip_grad_norm_(learning, self.run.config.clip))
+        length = nn.utils.clip_grad_norm_(learning, self.run.config.clip)
+        numbers = [*(term.detach().float() for term in loss.terms.values()), length.float()]
+        *values, norm = torch.stack(numbers).tolist()  # one wait for the device a step
+        terms = dict(zip(loss.terms, values, strict=True))
+        for name, value in terms.items():
+            if not math.isfinite(value):
+                self._diverged(f"the term {name!r} of the loss is {value}")
+        row = {"step": self.step + 1, "loss": sum(terms.values()), **terms, **pulls}
         if not math.isfinite(norm):
             self._diverged(f"the gradient is {norm} (the loss is {row['loss']:.4g})")
         self.optimizer.step()
