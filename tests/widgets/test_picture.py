@@ -27,6 +27,11 @@ def test_one_column_puts_the_planes_under_one_another():
     assert drawn.layout.yaxis.domain[0] > drawn.layout.yaxis2.domain[1]
 
 
+def test_a_single_plane_takes_the_whole_width():
+    drawn = Picture([Plane("Loss", [line()], {}, {})], "the loss falls").figure()
+    assert drawn.layout.xaxis.domain == (0, 1)
+
+
 def test_drawing_it_does_not_change_what_was_given():
     shown = picture()
     planes = shown.state.planes

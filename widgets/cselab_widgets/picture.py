@@ -28,7 +28,7 @@ class PictureState:
 def figure(state: PictureState) -> go.Figure:
     """The planes, row by row; copies of the traces, so that a plane can be drawn twice."""
     copies = [plane._replace(traces=[type(trace)(trace) for trace in plane.traces]) for plane in state.planes]
-    return side_by_side(copies, state.columns)
+    return side_by_side(copies, min(state.columns, len(copies)))
 
 
 class Picture(Panel):
@@ -40,7 +40,7 @@ class Picture(Panel):
         planes: each its title, its traces, its two axes: `cselab_widgets.planes.Plane`, or `matrix` for a heat map.
         words: what is seen, for a reader who cannot see it.
         note: the line under the picture.
-        columns: planes in a row.
+        columns: planes in a row, at most.
         key: see `Panel`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Stages for an exercise on who finds its own second view: my_twins(cosines) -> accuracy, mean rank of the positive."""
+"""Stages for an exercise on who finds its own second view: my_ranks(cosines) -> accuracy, mean rank of the positive."""
 
 from typing import Any
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cselab.lab.checks import twins
+from cselab.lab.checks import positive_rank
 from cselab.lab.exercises import diagnose
 
 
@@ -61,10 +61,10 @@ WRONG = [
 
 @pytest.mark.parametrize("answer", RIGHT.values(), ids=RIGHT)
 def test_a_right_answer_is_solved(answer):
-    assert diagnose(answer, twins.STAGES).solved
+    assert diagnose(answer, positive_rank.STAGES).solved
 
 
 @pytest.mark.parametrize(("diagnosis", "answer"), WRONG, ids=[d for d, _ in WRONG])
 def test_a_wrong_answer_is_named(diagnosis, answer):
-    verdict = diagnose(answer, twins.STAGES)
+    verdict = diagnose(answer, positive_rank.STAGES)
     assert not verdict.solved and diagnosis in verdict.lines[-1]
