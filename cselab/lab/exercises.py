@@ -204,6 +204,8 @@ def _as_array(value: object) -> Any:
 def _shown(numbers: Any) -> str:
     if numbers.ndim == 0:
         return f"{float(numbers):.4g}"
+    if numbers.ndim == 2 and numbers.size <= 9:
+        return f"[{', '.join('[' + ', '.join(f'{number:.4g}' for number in row) + ']' for row in numbers)}]"
     inside = ", ".join(f"{number:.4g}" for number in numbers.ravel()[:6])
     dots = ", ..." if numbers.size > 6 else ""
     return f"{numbers.size} numbers [{inside}{dots}]" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
