@@ -47,7 +47,8 @@ class Effects:
     def over(self, row: str, baseline: str, measure: str) -> dict[int | None, float]:
         """What a row has more than another one, for the seeds of both; a row without seeds stands beside each."""
         found, beneath = self.values(row, measure), self.values(baseline, measure)
-        seeds = sorted({seed for seed in (*found, *beneath) if seed is not None}) or [None]
+        drawn = sorted({seed for seed in (*found, *beneath) if seed is not None})
+        seeds: list[int | None] = [*drawn] or [None]
         pairs = {seed: (found.get(seed, found.get(None)), beneath.get(seed, beneath.get(None))) for seed in seeds}
         return {seed: a - b for seed, (a, b) in pairs.items() if a is not None and b is not None}
 

@@ -25,7 +25,7 @@ class Stage:
     """
 
     what: str
-    holds: Callable[[object], object]
+    holds: Callable[[Any], object]
     hint: str
 
     def finding(self, answer: object) -> str:

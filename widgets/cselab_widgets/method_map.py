@@ -57,7 +57,7 @@ def figure(state: MethodMapState) -> go.Figure:
 
     stages, shown = list(STAGES), state.shown
     place = {row: -number for number, row in enumerate(shown)}
-    reach = {"x": [], "y": []}
+    reach: dict[str, list[int | None]] = {"x": [], "y": []}
     for row in shown:
         where = [stages.index(stage) for stage in state.cards[row].stages]
         if len(where) > 1:

@@ -28,12 +28,12 @@ def _whitening() -> tuple[Callable[[list[str]], Any], float]:
         split: [sentence.text for sentence in world.sentences(count, split=split)]
         for split, count in (("train", FITTED_ON), ("test", OTHERS))
     }
-    whitening = BertWhitening(KEPT).fit(encoder.encode(rows["train"]))
-    others = np.linalg.norm(whitening.transform(encoder.encode(rows["test"])), axis=1)
+    whitening = BertWhitening(KEPT).fit(np.asarray(encoder.encode(rows["train"])))
+    others = np.linalg.norm(whitening.transform(np.asarray(encoder.encode(rows["test"]))), axis=1)
     typical = float(np.median(others))
 
     def length(sentences: list[str]) -> Any:
-        return np.linalg.norm(whitening.transform(encoder.encode(sentences)), axis=1) / typical
+        return np.linalg.norm(whitening.transform(np.asarray(encoder.encode(sentences))), axis=1) / typical
 
     return length, float(others.max()) / typical
 

@@ -26,8 +26,8 @@ def whitened_loss(first: Any, second: Any) -> float:
     """InfoNCE of the two views, each after a shuffled group whitening of its own."""
     draw = torch.Generator().manual_seed(1)
     orders = [torch.randperm(WIDTH, generator=draw) for _ in range(2)]
-    whitened = [shuffled_group_whiten(x, GROUPS, p) for x, p in zip((first, second), orders, strict=True)]
-    return float(info_nce(*whitened, 0.05).total)
+    one, two = (shuffled_group_whiten(x, GROUPS, p) for x, p in zip((first, second), orders, strict=True))
+    return float(info_nce(one, two, 0.05).total)
 
 
 class _Unseen(Stage):
