@@ -29,7 +29,7 @@ def control() -> float:
 
     plain = SentenceEncoder.from_pretrained("mini", pooling="cls")
     vectors = plain.encode([sentence.text for sentence in World(0).sentences(200, split="train")])
-    return score(TransformedEncoder(plain, fit("centred", vectors)))
+    return score(TransformedEncoder(plain, fit("centred", np.asarray(vectors))))
 
 
 def score(encoder: Any) -> float:

@@ -15,7 +15,7 @@ CONTROL = 54.5
 
 def _run() -> Any:
     """A run as `train` leaves it: its best step is not its last, and a score may be a number of NumPy."""
-    history = [{"step": 0, "score": 52.25}]
+    history: list[dict[str, Any]] = [{"step": 0, "score": 52.25}]
     history += [{"step": 20, "loss": 0.5, "score": np.float32(57.75)}, {"step": 40, "loss": 0.1, "score": 56.0}]
     method = SimpleNamespace(name="weighted", title="Weighted", settings=lambda: {"variant": "default", "beta": 2.0})
     return SimpleNamespace(history=history, best=history[1], method=method, config=SimpleNamespace(seed=7, steps=40))

@@ -85,8 +85,8 @@ def _pushes(weights: Any) -> bool:
     slopes = []
     for log_weights in (torch.zeros(4, 4), weights(cosines, 3.0)):
         z = anchor.clone().requires_grad_()
-        info_nce(z, positive, 0.5, log_weights=log_weights).total.backward()
-        moved = torch.nn.functional.cosine_similarity(anchor[0] - 0.01 * z.grad[0], positive[hardest], dim=0)
+        (slope,) = torch.autograd.grad(info_nce(z, positive, 0.5, log_weights=log_weights).total, z)
+        moved = torch.nn.functional.cosine_similarity(anchor[0] - 0.01 * slope[0], positive[hardest], dim=0)
         slopes.append(float(moved - cosines[0, hardest]))
     return slopes[1] < slopes[0]
 
