@@ -32,6 +32,13 @@ def test_a_single_plane_takes_the_whole_width():
     assert drawn.layout.xaxis.domain == (0, 1)
 
 
+def test_traces_of_one_name_in_two_planes_are_told_apart():
+    planes = [Plane(title, [line(), go.Scatter(y=[1]), go.Scatter(y=[2])], {}, {}) for title in ("Loss", "Dev")]
+    uids = [trace.uid for trace in Picture(planes, "").figure().data]
+    assert len(set(uids)) == 6
+    assert uids == [trace.uid for trace in Picture(planes, "").figure().data]
+
+
 def test_drawing_it_does_not_change_what_was_given():
     shown = picture()
     planes = shown.state.planes

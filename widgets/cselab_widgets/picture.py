@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -26,9 +27,16 @@ class PictureState:
 
 
 def figure(state: PictureState) -> go.Figure:
-    """The planes, row by row; copies of the traces, so that a plane can be drawn twice."""
-    copies = [plane._replace(traces=[type(trace)(trace) for trace in plane.traces]) for plane in state.planes]
-    return side_by_side(copies, min(state.columns, len(copies)))
+    """The planes, row by row; their traces are copied, and known by their place and their name."""
+    planes = [
+        plane._replace(traces=[_known(trace, f"{number}.{at}") for at, trace in enumerate(plane.traces)])
+        for number, plane in enumerate(state.planes)
+    ]
+    return side_by_side(planes, min(state.columns, len(planes)))
+
+
+def _known(trace: Any, place: str) -> Any:
+    return type(trace)(trace, uid=f"{place} {trace.uid or trace.name or ''}".strip())
 
 
 class Picture(Panel):
@@ -46,7 +54,7 @@ class Picture(Panel):
     Raises:
         ValueError: no planes, or fewer than one column.
 
-    >>> loss = go.Scatter(x=[0, 1], y=[2.0, 1.5], uid="loss", name="loss")
+    >>> loss = go.Scatter(x=[0, 1], y=[2.0, 1.5], name="loss")
     >>> Picture([Plane("Loss", [loss], {"title": {"text": "step"}}, {})], "the loss falls from 2 to 1.5")
     the loss falls from 2 to 1.5
     """
