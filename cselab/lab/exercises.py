@@ -6,6 +6,7 @@ A stage is an `Example` (these arguments give this value, and these wrong values
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +59,7 @@ class Example:
     def finding(self, answer: Callable) -> str:
         import numpy as np
 
-        found = answer(*self.arguments)
+        found = answer(*copy.deepcopy(self.arguments))  # an answer that writes into them spoils no later stage
         numbers, expected = _as_array(found), _as_array(self.expected)
         if numbers is None:
             return f"Your function returned {_kind_of(found)}; expected is {_shown(expected)}."

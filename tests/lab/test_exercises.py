@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from cselab.lab.exercises import Example, Stage, diagnose, staged_check
@@ -84,3 +85,15 @@ def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
     html = diagnose(lambda x: "<b>", [Example("3 becomes 9", (3,), 9)])._repr_html_()
     assert "✗" in html and "&lt;b&gt;" in html and "<b>" not in html
     assert "✓" in diagnose(lambda x: x * x, STAGES)._repr_html_()
+
+
+def test_an_answer_that_writes_into_its_arguments_spoils_no_later_stage_and_no_second_try():
+    given = np.array([1.0, 2.0])
+
+    def in_place(x):
+        x -= 1
+        return x
+
+    stages = [Example("one less", (given,), given - 1)]
+    assert diagnose(in_place, stages).solved and diagnose(in_place, stages).solved
+    assert given.tolist() == [1.0, 2.0]
