@@ -54,7 +54,8 @@ ROWS, WIDTH = 300, 3
 def _needs_no_pairs(function: Any) -> bool:
     """Whether no array of n * n numbers was made, and not one for each pair either."""
     vectors = np.random.default_rng(0).normal(1, 1, (ROWS, WIDTH)).view(_Watched)
-    vectors.sizes = sizes = []
+    sizes: list[int] = []
+    vectors.sizes = sizes
     found = function(vectors)
     if not math.isclose(float(found), float(_of(_unit(np.asarray(vectors)))), abs_tol=1e-6):
         return False
