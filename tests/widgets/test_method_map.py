@@ -31,7 +31,7 @@ def dots(panel, **changes):
 def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(shown):
     assert dots(shown) == {"baseline": [], "loss": [(1, -1, 1), (4, -1, 1), (4, -2, 2)], "extra data": [(0, -3, 3)]}
     figure = shown.figure()
-    assert figure.data[0].text == tuple(f"<b>{stage}</b>" for stage in ("data", "view", "encoder", "head", "loss"))
+    assert figure.data[0].text == ("data", "view", "encoder", "head", "loss")
     assert figure.layout.yaxis.ticktext[1] == "Mine &lt;b&gt;"
     assert [trace.uid for trace in figure.data] == [trace.uid for trace in shown.figure(family="loss").data]
 

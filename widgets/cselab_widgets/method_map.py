@@ -66,7 +66,7 @@ def figure(state: MethodMapState) -> go.Figure:
     traces = [
         go.Scatter(
             x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers+text",
-            text=[f"<b>{stage}</b>" for stage in stages], textposition="top center", textfont={"size": 14},
+            text=stages, textposition="top center", textfont={"size": 12},
             marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
             hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
