@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -152,7 +153,7 @@ def diagnose(answer: Any, stages: Sequence[Stage | Example]) -> Verdict:
     unsolved = f"not solved yet: replace the placeholder; the first goal is: {stages[0].what}"
     if answer is None or answer is Ellipsis:
         return Verdict(False, (unsolved,))
-    tried = _refusing_placeholders(answer) if callable(answer) else answer
+    tried = _refusing_placeholders(answer) if inspect.isroutine(answer) else answer  # an encoder is callable, too
     lines: list[str] = []
     for stage in stages:
         try:

@@ -97,3 +97,15 @@ def test_an_answer_that_writes_into_its_arguments_spoils_no_later_stage_and_no_s
     stages = [Example("one less", (given,), given - 1)]
     assert diagnose(in_place, stages).solved and diagnose(in_place, stages).solved
     assert given.tolist() == [1.0, 2.0]
+
+
+def test_an_answer_that_is_an_object_is_tried_as_it_is_even_where_it_can_be_called():
+    class Encoder:
+        def __call__(self, texts):
+            return texts
+
+        def encode(self, texts):
+            return [len(text) for text in texts]
+
+    stages = [Stage("it encodes", lambda encoder: encoder.encode(["ab"]) == [2], "has it .encode?")]
+    assert diagnose(Encoder(), stages).solved
