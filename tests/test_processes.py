@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from families import FAMILIES
 from tiny import make_encoder, make_rows, make_sentences
 
 from cselab.encoder import SentenceEncoder
@@ -22,10 +21,9 @@ CONFIG = TrainConfig(
     steps=6, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, weight_decay=0.1, precision="fp32"
 )
 RUNS = {"simcse": "simcse", "whitenedcse": "whitenedcse", "resumed": "imsimcse", "finished": "whitenedcse"}
-RUNS |= {name: FAMILIES[name] for name in ("momentum_queue", "templates", "discriminator", "entities", "two_encoders")}
-RUNS |= {name: FAMILIES[name] for name in ("hard_negatives", "adversarial")}
 RUNS |= {name: name for name in ("esimcse", "promptbert", "pt_bert", "cert", "dcpcse", "declutr")}
 RUNS |= {name: name for name in ("adcse", "mocose", "diffcse", "ease", "dclr", "sncse", "retrieved_negatives")}
+RUNS |= {name: name for name in ("ct", "supervised_simcse", "vascl")}
 ALONE = [name for name in RUNS if name != "finished"]
 
 
@@ -52,7 +50,7 @@ def plain_descent(parameters, lr, weight_decay, fused):
 def run_training(method, output=None, watched=None, callbacks=()):
     """Without dropout, so that there is nothing to draw in which processes could differ."""
     watched = watched or Watched()
-    method = create_method(method) if isinstance(method, str) else method()
+    method = create_method(method)
     with patch("torch.optim.AdamW", plain_descent):
         return train(
             make_encoder(layers=1, dropout=0),
@@ -122,7 +120,7 @@ def test_two_processes_give_the_losses_and_weights_of_one(name, together):
     alone = run_training(RUNS[name])
     for weights, info in seen(together, name):
         assert info["processes"] == 2
-        assert len(info["history"]) == len(alone.history) == 7
+        assert len(info["history"]) == len(alone.history) >= CONFIG.steps
         for row, expected in zip(info["history"], alone.history, strict=True):
             assert row == pytest.approx(expected, rel=1e-5, abs=1e-5)
         assert info["best"] == pytest.approx(alone.best, rel=1e-5, abs=1e-5) and info["best"]["step"] == 4
