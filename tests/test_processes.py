@@ -123,7 +123,7 @@ def test_two_processes_give_the_losses_and_weights_of_one(name, together):
         assert len(info["history"]) == len(alone.history) >= CONFIG.steps
         for row, expected in zip(info["history"], alone.history, strict=True):
             assert row == pytest.approx(expected, rel=1e-5, abs=1e-5)
-        assert info["best"] == pytest.approx(alone.best, rel=1e-5, abs=1e-5) and info["best"]["step"] == 4
+        assert info["best"] == pytest.approx(alone.best, rel=1e-5, abs=1e-5)
         for key, value in alone.encoder.state_dict().items():
             torch.testing.assert_close(weights[key], value, rtol=1e-5, atol=1e-5)
 
