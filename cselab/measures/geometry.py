@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
 def alignment(x: Vectors, y: Vectors, alpha: float | int = 2) -> float:
     """Mean distance of the two sides of positive pairs on the unit sphere; 0 is best, at most 2^alpha.
 
-        mean_i || x_i/|x_i| - y_i/|y_i| ||^alpha           Wang & Isola 2020, Eq. 1
+        mean_i || x_i/|x_i| - y_i/|y_i| ||^alpha           Wang & Isola 2020, section 4.1
 
     Row i of `x` and row i of `y` are a positive pair. SimCSE takes the STS-B pairs with gold > 4 and alpha 2.
 
@@ -56,7 +56,7 @@ def alignment(x: Vectors, y: Vectors, alpha: float | int = 2) -> float:
 def uniformity(x: Vectors, t: float | int = 2) -> float:
     """How evenly vectors fill the unit sphere; 0 when all point the same way, about -2t for many at random.
 
-        log mean_{i<j} exp(-t || x_i/|x_i| - x_j/|x_j| ||^2)          Wang & Isola 2020, Eq. 2
+        log mean_{i<j} exp(-t || x_i/|x_i| - x_j/|x_j| ||^2)          Wang & Isola 2020, section 4.1
 
     Exact over all n(n-1)/2 pairs, in blocks; time grows with n^2 (20,000 rows of 768: seconds).
 

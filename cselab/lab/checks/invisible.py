@@ -61,7 +61,7 @@ STAGES = [
     _Unseen(
         "the whitened loss does not see it",
         bool,
-        "What does whitening take away, whatever it was? The centre, and the size of each channel.",
+        "What does whitening take away, whatever it was? The centre, and a size that all channels share.",
     ),
     _Cone(
         "the mean cosine is above 0.95: the cone of the encoder has closed",
