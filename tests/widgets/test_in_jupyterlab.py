@@ -46,7 +46,8 @@ PICKING = [
     """,
     """
     words = ["abba", "bead", "cage", "fade", "head", "deaf"] * 2
-    pairs = Pairs(words, [word[::-1] + "c" for word in words], [float(i % 3) for i in range(12)], name="letters")
+    grades, kinds = [float(i % 3) for i in range(12)], ["odd", "even"] * 6
+    pairs = Pairs(words, [word[::-1] + "c" for word in words], grades, name="letters", subsets=kinds)
     pair = PairExplorer({"letters": Letters()}, pairs, "a bad face", "a bad cage")
     def typed(change):
         tell("typed", [pair.state.first, pair.state.removed, pair.state.cosine("letters")])
@@ -189,6 +190,13 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)
+
+    # Other ridges: the traces of the grades go, those of the kinds come.
+    ridges = plots.nth(1).locator(".ytick")
+    expect(ridges).to_have_count(3)
+    page.locator(".jp-OutputArea-output").nth(1).get_by_role("button", name="kind").click()
+    expect(ridges).to_have_count(2)
+    expect(plots.nth(1)).to_contain_text("odd")
 
     # Sorted by ours.
     first = plots.nth(2).locator(".ytick").last

@@ -1,6 +1,7 @@
 """What is sent to the page: the figure once, then only what changes, arrays as bytes."""
 
 import json
+import re
 
 import numpy as np
 import plotly.graph_objects as go
@@ -68,6 +69,13 @@ def test_other_traces_open_the_plot_anew():
     plot.show(go.Figure(go.Bar(x=["a"], y=[1], uid="bar")))
     assert [trace["uid"] for trace in plot.opening["data"]] == ["bar"]
     assert plot.change == {}
+
+
+def test_a_uid_is_sent_as_a_name_that_css_takes_and_two_stay_two():
+    uids = ["loss", "plain: 0", "plain 0", "plain_0", "Barlow Twins, M = 0", "100 %", "é: pairs", "a.b#c[d]"]
+    sent = [trace["uid"] for trace in plain(go.Figure([go.Scatter(uid=uid) for uid in uids]))["data"]]
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]+", uid) for uid in sent)
+    assert sent[0] == "loss" and len(set(sent)) == len(uids)
 
 
 def test_clicks_and_selections_of_the_page_are_heard():

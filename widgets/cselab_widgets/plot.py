@@ -7,6 +7,7 @@ of 5 MB. This one opens with its figure in it, follows the width of its cell, an
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -76,11 +77,21 @@ class Plot(anywidget.AnyWidget):
 
 
 def plain(figure: go.Figure) -> Figure:
-    """Data, layout, frames and the house's config of a figure."""
-    parts = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
+    """Data, layout, frames and the house's config of a figure; each `uid` as a name that CSS takes."""
+    parts = {
+        "data": [_named(trace.to_plotly_json()) for trace in figure.data],
+        "layout": figure.layout.to_plotly_json(),
+    }
     if figure.frames:
         parts["frames"] = [frame.to_plotly_json() for frame in figure.frames]
     return {**parts, "config": CONFIG}
+
+
+def _named(trace: Figure) -> Figure:
+    """plotly.js looks for what belonged to a trace that is gone by `.cb` and its uid: "plain: 0" would stop it."""
+    if "uid" in trace:
+        trace["uid"] = re.sub(r"[^a-zA-Z0-9-]", lambda found: f"_{ord(found[0]):x}_", trace["uid"])
+    return trace
 
 
 def as_json(figure: go.Figure) -> Figure:

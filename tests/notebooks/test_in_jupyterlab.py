@@ -1,0 +1,118 @@
+"""Lessons where a class meets them: run in a real JupyterLab, their panel moved there by hand."""
+
+import nbformat
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from cselab.lab.notebook_folder import bundled_notebooks
+
+pytestmark = pytest.mark.browser
+
+# A command of JupyterLab's notebook, at a cell; it ends when the cells have run.
+COMMAND = """async ([id, command]) => {
+    const { shell, commands } = window.jupyterapp;
+    const { content, sessionContext } = shell.currentWidget;
+    await sessionContext.ready;
+    if (id) content.activeCellIndex = content.widgets.findIndex(cell => cell.model.id === id);
+    await commands.execute("notebook:" + command);
+}"""
+
+# From the model, not from the page: JupyterLab draws a cell when it is scrolled to.
+CELLS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].filter(cell => cell.type === "code")
+    .map(cell => ({ id: cell.id, count: cell.executionCount, outputs: cell.outputs.toJSON() }))"""
+
+SCROLL_TO = """async (id) => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const at = content.widgets.findIndex(cell => cell.model.id === id);
+    content.activeCellIndex = at;
+    await content.scrollToItem(at, "start");
+    content.widgets[at].node.dataset.cell = id;
+}"""
+
+# The texts of one figure that lie on each other by more than two pixels.
+OVERLAPPING = """(cell) => [...cell.querySelectorAll(".js-plotly-plot")].flatMap(plot => {
+    const texts = [...plot.querySelectorAll("svg text")].map(text => [text.textContent, text.getBoundingClientRect()])
+        .filter(([words, box]) => words.trim() && box.width && box.height);
+    return texts.flatMap(([one, a], at) => texts.slice(at + 1).flatMap(([other, b]) => {
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        return across > 2 && down > 2 ? [one + " | " + other] : [];
+    }));
+})"""
+
+
+@pytest.fixture
+def open_lesson(jupyterlab, page, tmp_path):
+    """Open a copy of a lesson under smoke in JupyterLab; `changes` are made to its source."""
+
+    def run(name: str, changes: dict[str, str] | None = None) -> None:
+        source = (bundled_notebooks() / f"{name}.ipynb").read_text(encoding="utf-8")
+        notebook = nbformat.reads(source, as_version=4)
+        left = {'profile = "classroom"': 'profile = "smoke"', **(changes or {})}
+        for cell in notebook.cells:
+            for before in [before for before in left if before in cell.source]:
+                cell.source = cell.source.replace(before, left.pop(before))
+        assert left == {}
+        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+        page.goto(jupyterlab(tmp_path / f"{name}.ipynb"))
+        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+
+    return run
+
+
+def command(page: Page, name: str, cell: str | None = None) -> None:
+    page.evaluate(COMMAND, [cell, name])
+
+
+def red(page: Page) -> list[str]:
+    """What a reader sees in red, with the cell it stands in."""
+    return [
+        f"{cell['id']}: {output.get('ename') or output['text']}"
+        for cell in page.evaluate(CELLS)
+        for output in cell["outputs"]
+        if output["output_type"] == "error" or output.get("name") == "stderr"
+    ]
+
+
+def panel(page: Page, cell_id: str) -> Locator:
+    """The cell, scrolled to, once its plot is drawn; the plot is inside the width of the cell."""
+    page.evaluate(SCROLL_TO, cell_id)
+    cell = page.locator(f'[data-cell="{cell_id}"]')
+    expect(cell.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    return cell
+
+
+def test_a_lesson_runs_and_its_map_follows_what_is_chosen(open_lesson, page):
+    open_lesson("09_embedding_maps")
+    command(page, "run-all-cells")
+    assert red(page) == []
+    assert [cell["id"] for cell in page.evaluate(CELLS) if cell["count"] is None] == []
+
+    cell = panel(page, "panel")
+    assert cell.evaluate(OVERLAPPING) == []
+    expect(cell.locator(".xtitle").first).to_have_text("t-SNE")
+    point = cell.locator(".scatterlayer .point").first
+    place = point.get_attribute("transform")
+    cell.locator("select").select_option("PCA")
+    expect(cell.locator(".xtitle").first).to_contain_text("component 1")
+    expect(point).not_to_have_attribute("transform", place)
+    assert cell.evaluate(OVERLAPPING) == []
+    assert red(page) == []
+
+
+def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_lesson, page):
+    its_run = 'create_method("hard_negatives"), lab.corpus, lab.config('
+    open_lesson("12_your_own_method", {its_run + ")": its_run + "steps=100_000)"})
+    command(page, "run-all-above", "monitor")
+    command(page, "run-cell", "monitor")
+
+    cell = panel(page, "monitor")
+    scores = cell.locator(".x2y2 .trace").last.locator(".point")
+    expect(scores.nth(1)).to_be_visible()  # the run goes on in a thread, and was scored since it began
+    cell.get_by_role("button", name="stop").click()
+    expect(cell).to_contain_text("Stopped: the run is in")
+    assert cell.evaluate(OVERLAPPING) == []
+
+    command(page, "run-all-below", "wait")
+    assert red(page) == []
+    assert [cell["id"] for cell in page.evaluate(CELLS) if cell["count"] is None] == []
