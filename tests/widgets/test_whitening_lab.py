@@ -52,6 +52,15 @@ def test_zca_makes_all_variances_one_and_other_sentences_nearly(lab):
     assert 0.1 < others.min() < others.max() < 10
 
 
+def test_the_ticks_of_the_variance_stay_apart_however_many_decades_it_spans(lab):
+    for changes in ({"strategy": "ZCA"}, {"strategy": "ZCA", "batch_size": 5}):
+        found = lab.figure(**changes)
+        variances = np.concatenate([trace.y for trace in found.data if trace.uid.startswith("spectrum")])
+        (axis,) = (axis for axis in found.select_yaxes() if axis.title.text == "variance")
+        assert axis.dtick == int(axis.dtick) >= 1
+        assert np.ptp(np.log10(variances)) / axis.dtick <= 8
+
+
 def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure_it(lab):
     small = traces(lab, strategy="ZCA", batch_size=5)
     assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions

@@ -26,6 +26,7 @@ STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCS
 STAGES = ("as it is", "mean removed", "turned to its axes", "scaled: PCA", "turned back: ZCA")
 PLANE = "points in the plane"
 CHANNELS = 48  # of the heat maps
+TICKS = 8  # of the variance's axis, at most about as many: more would lie on each other
 VIEWS = 3  # permutations, as many as WhitenedCSE has views
 
 
@@ -427,7 +428,9 @@ def _spectra(found: Outcome) -> Plane:
                 hovertemplate="axis %{x}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
-    y = {"type": "log", "exponentformat": "power", "dtick": 1, "title": {"text": "variance"}}
+    drawn = np.log10([value for trace in traces for value in trace.y])
+    decades = max(1, int(np.ceil(np.ptp(drawn) / TICKS))) if len(drawn) else 1
+    y = {"type": "log", "exponentformat": "power", "dtick": decades, "title": {"text": "variance"}}
     return Plane("Variance along the principal axes", traces, {"title": {"text": "axis, largest first"}}, y)
 
 
