@@ -254,11 +254,7 @@ class _Training:
         if not self.processes.is_main_process:
             return
         if evaluate and self.evaluator is not None:
-            row.update(self._scores(row["step"]))
-            scored = "score" in row and row["step"] > 0
-            if scored and (run.best is None or row["score"] > run.best["score"]):
-                run.best = row
-                self._keep_best()
+            self._evaluate(row)
             self._lose_patience(row["step"])
         if self.writes:
             self.folder.append(row)
@@ -267,6 +263,18 @@ class _Training:
                 callback(run, row)
             except StopTraining as reason:
                 run.stopped = str(reason) or f"a callback asked for it at step {row['step']}"
+        if run.stopped and run.best is None and self.evaluator is not None and row["step"] > 0 and not evaluate:
+            self._evaluate(row)  # who stops before the first look has a score for what is there
+            if self.writes:
+                self.folder.rewrite_history(run.history)
+
+    def _evaluate(self, row: dict[str, Any]) -> None:
+        run = self.run
+        row.update(self._scores(row["step"]))
+        scored = "score" in row and row["step"] > 0
+        if scored and (run.best is None or row["score"] > run.best["score"]):
+            run.best = row
+            self._keep_best()
 
     def _lose_patience(self, step: int) -> None:
         run = self.run

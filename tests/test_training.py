@@ -753,6 +753,18 @@ def test_a_history_becomes_a_frame_and_a_figure():
         run.plot("lose")
 
 
+def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_path):
+    def stop(run, row):
+        if row["step"] == 1:
+            raise StopTraining("enough")
+
+    run = run_training(evaluator=Scripted(1.0, 2.0), callbacks=[stop], output=tmp_path / "run", eval_every=5)
+    assert run.stopped == "enough" and run.best["step"] == 1 and run.best["score"] == 2.0
+    lines = (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+    assert json.loads(lines[-1])["score"] == 2.0
+    assert run_training(evaluator=Scripted(), output=tmp_path / "run", eval_every=5).best == run.best
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse"])
 def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
