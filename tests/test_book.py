@@ -2,7 +2,6 @@
 
 import nbformat
 import pytest
-from browser import find_browser
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from book import modules_of, with_title
@@ -39,19 +38,18 @@ def test_it_has_lessons_reference_results_and_the_teachers_page(site):
 
 @pytest.mark.browser
 @pytest.mark.filterwarnings("ignore")
-def test_it_is_alive_from_a_file_without_a_network(site):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_context(offline=True).new_page()
-        asked = []
+def test_it_is_alive_from_a_file_without_a_network(site, browser):
+    browser.set_offline(True)
+    page, asked = browser.new_page(), []
+    try:
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "lessons" / "00_lesson.html").as_uri())
         page.wait_for_selector(".js-plotly-plot .scatterlayer")
         page.goto((site / "search.html").as_uri() + "?q=info_nce")
         page.wait_for_selector("ul.search li a")
-        browser.close()
+    finally:
+        page.close()
+        browser.set_offline(False)
     assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
 
 

@@ -402,7 +402,7 @@ def assets(tmp_path, monkeypatch):
     (tmp_path / "checksums.json").write_text(json.dumps(sums))
     monkeypatch.setattr(bundled, "ASSETS", tmp_path)
     monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
-    monkeypatch.setattr("cselab.encoder.BUNDLED", ("wee",))
+    monkeypatch.setattr("cselab.storage.finding.BUNDLED", ("wee",))
     bundled.bundled_folder.cache_clear()
     yield tmp_path / "wee"
     bundled.bundled_folder.cache_clear()
