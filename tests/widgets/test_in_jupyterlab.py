@@ -138,7 +138,7 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
 
 
 def at_rest(page, locator) -> dict:
-    """Where it is, once it has not moved for three seconds: a lasso begun while the page is laid out selects nothing."""
+    """Where it is, once it was still for three seconds: a lasso begun while the page is laid out selects nothing."""
     before, still = locator.bounding_box(), 0
     while still < 15:
         page.wait_for_timeout(200)
