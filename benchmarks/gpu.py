@@ -12,6 +12,7 @@ import json
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -46,7 +47,7 @@ def encoder_of(layers: int, width: int, device: str) -> SentenceEncoder:
 
 
 def texts_of(count: int) -> list[str]:
-    """Sentences long enough to fill the row: two of the world's, joined."""
+    """Texts long enough to fill the row: four sentences of the world, joined."""
     told = [sentence.text for sentence in World(0).sentences(4 * count)]
     return [" ".join(told[4 * at : 4 * at + 4]) for at in range(count)]
 
@@ -118,9 +119,9 @@ def throughput(asked: argparse.Namespace) -> dict[str, Any]:
 def theirs(asked: argparse.Namespace, texts: list[str], batch: int) -> float:
     """sentence-transformers' loss on the same network in a plain loop with autocast and fused AdamW."""
     ours = encoder_of(*asked.size, asked.device)
-    folder = asked.output.with_suffix(".encoder")
-    ours.save_pretrained(folder)
-    words = modules.Transformer(str(folder), max_seq_length=LENGTH)
+    with tempfile.TemporaryDirectory() as folder:
+        ours.save_pretrained(folder)
+        words = modules.Transformer(folder, max_seq_length=LENGTH)
     model = SentenceTransformer(modules=[words, modules.Pooling(asked.size[1], "cls")], device=asked.device)
     loss = losses.MultipleNegativesRankingLoss(model, scale=20)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-5, fused=asked.device == "cuda")
@@ -171,8 +172,9 @@ def tests(asked: argparse.Namespace) -> str:
 
 
 def notebooks(asked: argparse.Namespace) -> str:
-    return said(asked, [sys.executable, "-m", "cselab.lab.cli", "notebooks", "run", "--profile", "smoke",
-                        "--output", str(asked.output.with_suffix(".notebooks"))])  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        run = [sys.executable, "-m", "cselab.lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
+        return said(asked, run)
 
 
 def said(asked: argparse.Namespace, command: list[str]) -> str:

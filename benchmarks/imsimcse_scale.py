@@ -2,8 +2,9 @@
 
     python benchmarks/imsimcse_scale.py
 
-Declared before it was run: five scales, two seeds. A scale other than today's (the first) becomes the default if its
-mean dev score is the highest and it is above today's with each seed. A trial is a line of
+Five scales, two seeds; seven were declared, and two (weight 0; 0.001 with the sum) dropped for want of time when only
+today's default had been seen. A scale other than today's (the first) becomes the default if its mean dev score is the
+highest and it is above today's with each seed. A trial is a line of
 results/recipe-search.jsonl, of the kind "dimension-wise term"; one that stands there is not computed again. Beside the
 score stands the share of the gradient that the term has: its norm over the sum of both terms' norms, at the steps that
 are evaluated. Wants the folder of real data (CSELAB_DATA).

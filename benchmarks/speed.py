@@ -109,8 +109,8 @@ def training(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
     """Without dropout and without a head both see the same vectors: their first loss is the same number."""
 
     def ours(texts: list[str]) -> float:
-        encoder_ = without_dropout(encoder.copy())
-        run = train(encoder_, SimCSE(head="none"), texts, CONFIG, show_progress_bar=False)
+        bare = without_dropout(encoder.copy())
+        run = train(bare, SimCSE(head="none"), texts, CONFIG, show_progress_bar=False)
         return run.history[1]["loss"]
 
     def theirs(texts: list[str]) -> float:

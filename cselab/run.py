@@ -30,7 +30,7 @@ class TrainConfig:
         batch_size: sentences a step, over all processes; each contrasts with all others.
         mini_batch_size: rows of a forward pass, for a batch that does not fit into memory: the pass is done again, part
             by part, when the gradient comes back (Gao et al. 2021, "Scaling Deep Contrastive Learning Batch Size
-            under Memory Limited Setup"). Same loss and gradient, about a third more computing. None: all views at once.
+            under Memory Limited Setup"). Same loss and gradient, one more forward pass. None: all views at once.
         lr: peak learning rate of AdamW; falls linearly to zero after `warmup` (a share of the steps).
         weight_decay, clip: AdamW's decay; largest norm of the gradient.
         seed: of everything: order, dropout, head, whatever a method draws.
