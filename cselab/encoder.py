@@ -28,7 +28,7 @@ from cselab.storage.finding import find_encoder
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
 
-WINDOW = 16_384  # sentences tokenised at once: of a million, the tokens would take 8 GB
+WINDOW = 16_384  # sentences tokenised at once: tokens take about 5 KB a short sentence, gigabytes of a million
 CHARACTERS = 100
 """Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
 

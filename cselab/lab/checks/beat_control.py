@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cselab.lab.checks.plain import plain
 from cselab.lab.exercises import Stage
 
 PAIRS = 200  # of the world's dev split
@@ -22,14 +23,12 @@ def _dev() -> Any:
 @cache
 def control() -> float:
     """The dev score of plain `mini`, [CLS], less its mean over sentences of the train split."""
-    from cselab import SentenceEncoder
     from cselab.evaluators import TransformedEncoder
     from cselab.lab.experiments.posthoc import fit
     from cselab.world import World
 
-    plain = SentenceEncoder.from_pretrained("mini", pooling="cls")
-    vectors = plain.encode([sentence.text for sentence in World(0).sentences(200, split="train")])
-    return score(TransformedEncoder(plain, fit("centred", np.asarray(vectors))))
+    vectors = plain().encode([sentence.text for sentence in World(0).sentences(200, split="train")])
+    return score(TransformedEncoder(plain(), fit("centred", np.asarray(vectors))))
 
 
 def score(encoder: Any) -> float:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import torch
 
-from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
+from cselab.lab.checks.plain import plain, rows
 from cselab.lab.exercises import Stage
 from cselab.methods import Method, Views
 
@@ -23,27 +22,15 @@ class _Counting(Encode):
         return super().__call__(*views, **options)
 
 
-@cache
-def _micro() -> SentenceEncoder:
-    return SentenceEncoder.from_pretrained("micro")
-
-
-@cache
-def _rows(columns: tuple[str, ...]) -> list:
-    from cselab.world import World
-
-    return World(0).rows(columns, ROWS)
-
-
 def _step(answer: Any) -> tuple[Any, Views, dict[str, float], int]:
     """The method, its views of a batch of `ROWS`, the terms of its loss, and how many texts were encoded."""
-    method, encoder = answer[0](), _micro().copy()
-    rows = _rows(method.columns)
+    method, encoder = answer[0](), plain("micro").copy()
+    batch = rows(method.columns, ROWS)
     method.prepare(encoder)
-    encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
+    encoder.attach_head(method.build(encoder, batch, torch.Generator().manual_seed(0)))
     encode = _Counting(encoder, 32)
     with torch.random.fork_rng(devices=[]):
-        v = method.views(encode, rows)
+        v = method.views(encode, batch)
     return method, v, method.loss(v).floats(), encode.texts
 
 

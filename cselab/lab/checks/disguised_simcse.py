@@ -1,12 +1,11 @@
 """Stages for an exercise that explores: a method, set so that it is SimCSE in all but its name: (name, settings)."""
 
-from functools import cache
 from typing import Any
 
 import torch
 
-from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
+from cselab.lab.checks.plain import plain, rows
 from cselab.lab.exercises import Stage
 from cselab.losses import info_nce
 from cselab.methods import Method, SimCSE, create_method
@@ -14,30 +13,18 @@ from cselab.methods import Method, SimCSE, create_method
 ROWS = 8
 
 
-def _gradients(method: Method, rows: Any) -> tuple[Any, torch.Tensor]:
+def _gradients(method: Method, batch: Any) -> tuple[Any, torch.Tensor]:
     """The views of a batch, and the gradient that its loss sends into the encoder."""
-    encoder = _micro().copy()
+    encoder = plain("micro").copy()
     method.prepare(encoder)
-    encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
+    encoder.attach_head(method.build(encoder, batch, torch.Generator().manual_seed(0)))
     with torch.random.fork_rng(devices=[]):
         method.seed(0)
         encoder.backbone.eval()  # no dropout: which masks are drawn is no difference between methods
-        v = method.views(Encode(encoder, 32), rows)
+        v = method.views(Encode(encoder, 32), batch)
         method.loss(v).total.backward()
     weights = [weight for weight in encoder.backbone.parameters() if weight.grad is not None]
     return v, torch.cat([weight.grad.flatten() for weight in weights])
-
-
-@cache
-def _micro() -> SentenceEncoder:
-    return SentenceEncoder.from_pretrained("micro")
-
-
-@cache
-def _rows(columns: tuple[str, ...]) -> list:
-    from cselab.world import World
-
-    return World(0).rows(columns, ROWS)
 
 
 def _made(answer: Any) -> Method:
@@ -47,14 +34,14 @@ def _made(answer: Any) -> Method:
 
 def _same_loss(answer: Any) -> bool:
     method = _made(answer)
-    v, _ = _gradients(method, _rows(method.columns))
+    v, _ = _gradients(method, rows(method.columns, ROWS))
     return torch.allclose(method.loss(v).total, info_nce(v.anchor, v.positive, 0.05).total, rtol=1e-4, atol=1e-6)
 
 
 def _same_gradient(answer: Any) -> bool:
     method = _made(answer)
-    rows = _rows(method.columns)
-    mine, simcse = _gradients(method, rows)[1], _gradients(SimCSE(), method.column(rows, "sentence"))[1]
+    batch = rows(method.columns, ROWS)
+    mine, simcse = _gradients(method, batch)[1], _gradients(SimCSE(), method.column(batch, "sentence"))[1]
     return mine.shape == simcse.shape and torch.allclose(mine, simcse, rtol=1e-3, atol=1e-6)
 
 

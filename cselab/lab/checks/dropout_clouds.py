@@ -11,32 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from cselab.lab.checks.mini_views import mini_views
+from cselab.lab.checks.plain import plain
+
 PASSES = 480
 MOST = 60  # the largest K: at least 8 means of so many passes can be taken
 CLOSE = 0.03  # a share of the radius: what so many passes leave to chance
 
 
 @cache
-def _encoder() -> Any:
-    from cselab import SentenceEncoder
-
-    return SentenceEncoder.from_pretrained("mini", pooling="cls")
-
-
-@cache
 def _passes(sentence: str) -> np.ndarray:
     """Unit vectors [PASSES, d] of a sentence, each with a dropout mask of its own; always the same ones."""
-    import torch
-    import torch.nn.functional as F
-
-    encoder = _encoder()
-    with torch.no_grad(), torch.random.fork_rng():
-        torch.manual_seed(0)
-        encoder.train()
-        try:
-            return F.normalize(encoder.pooled(encoder.tokenize([sentence] * PASSES)), dim=1).cpu().numpy()
-        finally:
-            encoder.eval()
+    return mini_views([sentence] * PASSES, 1)[0].cpu().numpy()
 
 
 def radius(sentence: str, k: int = 1) -> float:
@@ -49,13 +35,13 @@ def radius(sentence: str, k: int = 1) -> float:
     """
     if not 1 <= k <= MOST:
         raise ValueError(f"k is {k!r}; of {PASSES} passes means of 1 to {MOST} can be taken.")
-    means = _passes(sentence)[: PASSES // k * k].reshape(-1, k, _encoder().embedding_dimension).mean(1)
+    means = _passes(sentence)[: PASSES // k * k].reshape(-1, k, plain().embedding_dimension).mean(1)
     return float(np.sqrt(means.var(0, ddof=1).sum()))
 
 
 def distance(first: str, second: str) -> float:
     """How far two sentences lie apart on the unit sphere without dropout."""
-    one, other = _encoder().encode([first, second], normalize_embeddings=True)
+    one, other = plain().encode([first, second], normalize_embeddings=True)
     return float(np.linalg.norm(one - other))
 
 

@@ -5,9 +5,9 @@ Whether they mean different things only the reader can judge; the check sees to 
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
+from cselab.lab.checks.plain import plain
 from cselab.lab.exercises import Stage
 
 COOKS = ("A cook is peeling an onion.", "The chef peels some onions.")  # one meaning: the pair to beat
@@ -27,17 +27,10 @@ def said(sentence: str) -> list[str]:
     return [word[:STEM] for word in words if word not in LITTLE]
 
 
-@cache
-def _encoder() -> Any:
-    from cselab.encoder import SentenceEncoder
-
-    return SentenceEncoder.from_pretrained("mini", pooling="cls")
-
-
 def cosine(pair: Sequence[str]) -> float:
     """The cosine of two sentences for the plain `mini`, pooled at [CLS]."""
-    first, second = _encoder().encode(list(pair))
-    return float(_encoder().similarity(first[None], second[None]))
+    first, second = plain().encode(list(pair))
+    return float(plain().similarity(first[None], second[None]))
 
 
 class _CloserThanTheCooks(Stage):

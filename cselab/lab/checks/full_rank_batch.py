@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 
 from cselab.lab.checks.dropout_clouds import Measured
+from cselab.lab.checks.plain import plain
 
 SENTENCES = 420
 REPEATED = 5  # each fifth sentence was there before
@@ -17,13 +18,11 @@ REPEATED = 5  # each fifth sentence was there before
 
 @cache
 def _vectors() -> Float[torch.Tensor, "n d"]:
-    from cselab import SentenceEncoder
     from cselab.world import World
 
     texts = [sentence.text for sentence in World(0).sentences(SENTENCES, split="test")]
     texts = [texts[at - 3] if at % REPEATED == REPEATED - 1 else text for at, text in enumerate(texts)]
-    encoder = SentenceEncoder.from_pretrained("mini", pooling="cls")
-    return torch.from_numpy(encoder.encode(texts))
+    return torch.from_numpy(plain().encode(texts))
 
 
 def batch(size: int) -> Float[torch.Tensor, "n d"]:

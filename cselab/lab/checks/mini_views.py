@@ -1,8 +1,9 @@
 """Dropout views by the bundled `mini`, for checks that ask an encoder and must not need the lesson's kernel."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
+
+from cselab.lab.checks.plain import plain
 
 
 def mini_views(sentences: Sequence[str], times: int, seed: int = 0) -> list[Any]:
@@ -13,16 +14,9 @@ def mini_views(sentences: Sequence[str], times: int, seed: int = 0) -> list[Any]
     import torch
     from torch.nn.functional import normalize
 
-    encoder = _mini()
+    encoder = plain().copy()  # the other checks' encoder stays in eval mode
     features = encoder.tokenize(list(sentences))
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(seed)
         encoder.train()
         return [normalize(encoder.pooled(features)) for _ in range(times)]
-
-
-@cache
-def _mini() -> Any:
-    from cselab.encoder import SentenceEncoder
-
-    return SentenceEncoder.from_pretrained("mini", pooling="cls")
