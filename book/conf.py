@@ -15,6 +15,7 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 language = "en"

@@ -24,6 +24,7 @@ REFERENCE = {
     "Sentences": ["data", "world"],
     "Notebooks and experiments": ["lab"],
 }
+UNLISTED = (".cli", ".checks")  # commands say what they do themselves; a check would give its exercise away
 
 
 def lessons(executed: Path, target: Path) -> int:
@@ -53,7 +54,7 @@ def modules_of(name: str) -> list[str]:
     if hasattr(module, "__all__") or not hasattr(module, "__path__"):
         return [name]
     inside = (found.name for found in pkgutil.iter_modules(module.__path__, f"{name}."))
-    public = (one for one in inside if not one.rpartition(".")[2].startswith("_") and not one.endswith(".cli"))
+    public = (one for one in inside if not one.rpartition(".")[2].startswith("_") and not one.endswith(UNLISTED))
     return [name, *(module for one in public for module in modules_of(one))]
 
 
@@ -65,9 +66,12 @@ def page_of_modules(title: str, names: list[str]) -> str:
 
 
 def with_title(file: Path) -> str:
-    """The text of a page; one that has only tables is called as its file is."""
-    text = file.read_text(encoding="utf-8")
-    return text if text.lstrip().startswith("#") else f"# {file.stem.replace('-', ' ').capitalize()}\n\n{text}"
+    """The text of a page of results; one of tables alone is called as its file is, and says who explains it."""
+    text = file.read_text(encoding="utf-8").replace(" ± ", "\u00a0±\u00a0")
+    if text.lstrip().startswith("#"):
+        return text
+    title = file.stem.replace("-", " ").capitalize()
+    return f"# {title}\n\nData, seeds and command: [What was measured](README.md).\n\n{text}"
 
 
 def gather(executed: Path, source: Path) -> None:
@@ -85,16 +89,13 @@ def gather(executed: Path, source: Path) -> None:
     shutil.copy(ROOT / "README.md", source / "readme.md")
     shutil.copytree(ROOT / "docs", source / "docs")
 
-    guides = "\n".join(f"docs/{file.stem}" for file in sorted((ROOT / "docs").glob("*.md")))
-    toc = "```{{toctree}}\n:maxdepth: 1\n\n{}\n```\n"
-    (source / "guides.md").write_text(f"# Guides\n\n{toc.format(guides)}", encoding="utf-8")
     (source / "reference").mkdir()
     pages = []
     for number, (title, names) in enumerate(REFERENCE.items(), start=1):
         pages.append(f"reference/{number}")
         page = page_of_modules(title, names)
         (source / "reference" / f"{number}.md").write_text(page, encoding="utf-8")
-    toc = toc.format("\n".join(pages))
+    toc = "\n".join(["```{toctree}", ":maxdepth: 1", "", *pages, "```", ""])
     (source / "reference.md").write_text(f"# Reference\n\nVersion {cselab.__version__}.\n\n{toc}", encoding="utf-8")
 
 

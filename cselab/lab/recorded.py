@@ -134,10 +134,14 @@ def recorded_range(entry: Mapping) -> str:
 
     >>> recorded_range({"name": "gain", "value": 1.5, "seeds": {"0": 1.5, "1": 2.25, "2": 1.0}})
     'recorded: 1 to 2.25 over 3 seeds'
+    >>> recorded_range({"name": "rank", "value": 64, "seeds": {"0": 64, "1": 64, "2": 64}})
+    'recorded: 64 for each of 3 seeds'
     >>> recorded_range({"name": "gain", "value": 1.5})
     'recorded: 1.5'
     """
     seeds = [value for value in entry.get("seeds", {}).values() if not isinstance(value, bool | str)]
     if len(seeds) < 2:
         return f"recorded: {shown(entry['value'])}"
+    if min(seeds) == max(seeds):
+        return f"recorded: {shown(seeds[0])} for each of {len(seeds)} seeds"
     return f"recorded: {shown(min(seeds))} to {shown(max(seeds))} over {len(seeds)} seeds"
