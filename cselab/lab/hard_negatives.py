@@ -1,0 +1,55 @@
+"""Hard negatives among graded pairs: people say "different", the encoder says "alike" (Hou and Li 2023, Section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from cselab.data import Pairs
+from cselab.evaluators.references import word_overlap
+from cselab.evaluators.vectors import Encoder, encode_distinct
+
+
+def hard_negatives(
+    pairs: Pairs, encoders: Encoder | Mapping[str, Encoder], *, share: float = 0.2, count: int = 10
+) -> pd.DataFrame:
+    """The pairs that an encoder finds most alike, of those that people find least alike.
+
+    Focal-InfoNCE looks at such pairs of STS-B's training set, and finds technical terms and sentences of one build
+    behind them; "word overlap" stands beside each pair to see how much of it is the words. A second encoder, trained
+    from the first, tells which of them training has parted.
+
+    Args:
+        pairs: with grades, such as `load_sts("STS-B", split="train")`, or `read_pairs` of your own.
+        encoders: one, or several by name; the first one chooses and sorts.
+        share: of the pairs, from the lowest grade upwards, that count as negatives; above 0, at most 1. Grades that
+            equal the highest of these are in.
+        count: how many pairs at most.
+
+    Returns:
+        A row a pair: "sentence1", "sentence2", "grade", "word overlap" (0 to 1), and a column for each encoder: the
+        cosine, -1 to 1 ("cosine" where there is one encoder without a name).
+
+    Raises:
+        ValueError: `share` or `count` out of range, or no encoder.
+
+    See also: `cselab.methods.RetrievedNegatives` trains with negatives that were looked up among all sentences.
+    """
+    if not 0 < share <= 1 or count < 1:
+        raise ValueError(f"share lies above 0 and is at most 1, count is at least 1; got {share} and {count}")
+    named = encoders if isinstance(encoders, Mapping) else {"cosine": encoders}
+    if not named:
+        raise ValueError("encoders is empty; give at least one")
+    grades = np.asarray(pairs.scores)
+    negative = np.flatnonzero(grades <= np.quantile(grades, share, method="lower"))
+    sides = [[side[row] for row in negative] for side in (pairs.sentences1, pairs.sentences2)]
+    columns = {"sentence1": sides[0], "sentence2": sides[1], "grade": grades[negative]}
+    columns["word overlap"] = word_overlap(*sides).round(2)
+    columns |= {
+        name: encode_distinct(encoder, sides[0] + sides[1]).similarities(*sides) for name, encoder in named.items()
+    }
+    first = next(iter(named))
+    found = pd.DataFrame(columns).sort_values(first, ascending=False, kind="stable")
+    return found.head(count).reset_index(drop=True)
