@@ -1,4 +1,4 @@
-"""The survey: its tables 8 (similarity), 9 (transfer) and 10 (clustering), each system trained here where it can be."""
+"""The survey: tables 8 (similarity), 9 (transfer), 10 (clustering), figure 3; each system trained where it can be."""
 
 from cselab.lab.experiments.directions import Above
 from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
@@ -34,6 +34,14 @@ WITHOUT_QUEUE = {"ESimCSE-SimCLR": {"variant": "simclr"}}
 """What the survey took of a method, where that is not all of it."""
 
 TRAINED = tuple(Row(name, method, WITHOUT_QUEUE.get(name, {}), published=name) for name, method in SYSTEMS.items())
+ALL = (
+    *WITHOUT_TRAINING,
+    Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT-flow"),
+    Row("whitening", pooling="emb_last_mean", posthoc="whitening", published="BERT-whitening"),
+    *TRAINED,
+    Row("SNCSE", "sncse", published="SNCSE"),
+    Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"),
+)
 
 declare(
     Experiment(
@@ -43,14 +51,7 @@ declare(
         table=8,
         columns=SEVEN,
         baseline="SimCSE",
-        rows=(
-            *WITHOUT_TRAINING,
-            Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT-flow"),
-            Row("whitening", pooling="emb_last_mean", posthoc="whitening", published="BERT-whitening"),
-            *TRAINED,
-            Row("SNCSE", "sncse", published="SNCSE"),
-            Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"),
-        ),
+        rows=ALL,
         directions=(
             Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
             Above("MixCSE is above SimCSE", "MixCSE", "SimCSE"),
@@ -88,5 +89,21 @@ declare(
         baseline="SimCSE",
         rows=(*WITHOUT_TRAINING, *TRAINED),
         directions=(Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),),
+    )
+)
+
+declare(
+    Experiment(
+        name="survey-figure3",
+        question="Where does each system lie between alignment and uniformity, and does that tell its score?",
+        columns=(Column("uniformity"), Column("alignment"), Column("Avg.")),
+        baseline="SimCSE",
+        rows=ALL,
+        directions=(
+            Above("contrast spreads the sentences", "plain, [CLS]", "SimCSE"),
+            Above("whitening spreads them further", "SimCSE", "whitening"),
+            Above("PromptBERT spreads them less than SimCSE", "PromptBERT", "SimCSE"),
+            Above("DiffCSE spreads them less than SimCSE", "DiffCSE", "SimCSE"),
+        ),
     )
 )
