@@ -3,6 +3,7 @@
 The solutions go into notebooks of their own, `handout/solutions/`, for the teacher.
 """
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -26,8 +27,9 @@ def split(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, nbfor
     student = nbformat.from_dict({**notebook, "cells": [cell for cell in notebook.cells if not is_solution(cell)]})
     teacher = []
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("## Exercise"):
-            teacher.append(cell)
+        heading = re.search(r"^## Exercise", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+        if heading:  # the section before may end in the same cell
+            teacher.append(nbformat.v4.new_markdown_cell(cell.source[heading.start() :], id=cell.id))
         elif is_solution(cell):
             teacher.append(unfolded(cell))
     return student, nbformat.from_dict({**notebook, "cells": teacher})

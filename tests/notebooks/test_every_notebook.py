@@ -31,7 +31,8 @@ def test_there_is_one_cell_of_parameters_and_a_profile_among_them(notebook):
 
 def test_cells_are_few_and_short(notebook):
     lengths = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
-    assert 10 <= len(lengths) <= 20
+    of_exercises = len(tagged(notebook, "exercise")) + len(tagged(notebook, "check"))
+    assert 12 <= len(lengths) - of_exercises <= 16
     assert median(lengths) <= 8
     assert max(lengths) <= 30
 
@@ -57,6 +58,10 @@ def test_cells_are_called_by_what_they_hold_so_that_a_diff_shows_what_changed(no
     names = [cell.id for cell in notebook.cells]
     assert len(set(names)) == len(names)
     assert [name for name in names if name.isalnum() and any(map(str.isdigit, name))] == []
+
+
+def test_text_that_every_run_gives_again_is_compared_cell_by_cell(notebook):
+    assert set(tagged(notebook, "nbval-check-output")) >= set(tagged(notebook, "check"))
 
 
 def test_it_records_numbers(notebook):

@@ -181,7 +181,7 @@ def summary(state: NoiseLabState) -> str:
         f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences",
         f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest other sentence at "
         f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
-        f"  {beyond} of {len(state.sentences)} clouds are wider than the way to the nearest sentence",
+        f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
     ]
     settings = {"+noise": f"variance {state.variance:g}", "-noise": f"K = {state.mean_of}"}
     for kind, (positives, negatives) in state.cosines.items():

@@ -78,14 +78,14 @@ def _different(answer: Any) -> str:
 
 def _tangled(answer: Any) -> str:
     first, second, _ = answer
-    wide, way = radius(first), distance(first, second)
-    if wide <= way:
+    wide, apart = radius(first), distance(first, second)
+    if wide <= apart:
         return (
-            f"The cloud of {first!r} has radius {wide:.3f}, the second lies {way:.3f} away. Come nearer: which words "
+            f"The cloud of {first!r} has radius {wide:.3f}, the second lies {apart:.3f} away. Come nearer: which words "
             "can change places, or be exchanged, so that the vector hardly notices?"
         )
-    if radius(first, MOST) * (1 - CLOSE) > way / 2:
-        return f"They lie only {way:.3f} apart, and more than {MOST} passes would be needed: choose two less alike."
+    if radius(first, MOST) * (1 - CLOSE) > apart / 2:
+        return f"They lie only {apart:.3f} apart, and more than {MOST} passes would be needed: choose two less alike."
     return ""
 
 
@@ -94,12 +94,12 @@ def _enough(answer: Any) -> str:
     wide, half = radius(first, k), distance(first, second) / 2
     if wide * (1 - CLOSE) <= half:
         return ""
-    told = f"The means of {k} have radius {wide:.3f}; half the way is {half:.3f}."
+    told = f"The means of {k} have radius {wide:.3f}; half the distance is {half:.3f}."
     once = radius(first)
     if k == ceil(once / half):
         return f"{told} The variance falls with K, and so the radius with the root of K."
     if k == ceil((once / half / 2) ** 2):
-        return f"{told} Half the way is asked for, not the whole."
+        return f"{told} Half the distance is asked for, not the whole."
     return f"{told} More passes are needed."
 
 
@@ -111,14 +111,14 @@ def _fewest(answer: Any) -> str:
     return (
         ""
         if wide * (1 + CLOSE) > half
-        else f"The means of {k - 1} already have radius {wide:.3f}, and half the way is {half:.3f}."
+        else f"The means of {k - 1} already have radius {wide:.3f}, and half the distance is {half:.3f}."
     )
 
 
 STAGES = [
     Measured("two sentences and a number", _form),
     Measured("the sentences say different things", _different),
-    Measured("the first sentence's cloud is wider than the way to the second", _tangled),
-    Measured("the mean of K passes brings it under half the way", _enough),
+    Measured("the first sentence's cloud has a radius larger than the distance to the second", _tangled),
+    Measured("the mean of K passes brings it under half that distance", _enough),
     Measured("no smaller K does", _fewest),
 ]

@@ -1,0 +1,41 @@
+"""The handout of the teacher's page: students get no solutions, the teacher gets them all."""
+
+import nbformat
+import pytest
+import student_version
+
+from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
+
+NOTEBOOKS = find_notebooks(bundled_notebooks())
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory):
+    target = tmp_path_factory.mktemp("class") / "handout"
+    student_version.main(bundled_notebooks(), target)
+    return target
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_handout_is_the_notebook_without_its_solutions(path, handout):
+    whole, student = (nbformat.read(file, as_version=4) for file in (path, handout / path.name))
+    left_out = [cell for cell in whole.cells if cell.id not in {kept.id for kept in student.cells}]
+    exercises = [cell for cell in whole.cells if "exercise" in cell.metadata.get("tags", [])]
+    assert len(left_out) == len(exercises) >= 2
+    assert all(cell.source.startswith("<details><summary>Solution</summary>") for cell in left_out)
+    assert not any("<details>" in cell.source for cell in student.cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_teacher_has_each_exercise_with_its_solution_unfolded(path, handout):
+    teacher = nbformat.read(handout / "solutions" / path.name, as_version=4)
+    solutions = [cell.source for cell in teacher.cells if "```python" in cell.source]
+    headings = [cell.source for cell in teacher.cells if cell.source.startswith("## Exercise")]
+    assert len(teacher.cells) == 2 * len(headings)
+    assert len(solutions) == len(headings) >= 2
+    assert not any("details>" in cell.source for cell in teacher.cells)
+
+
+def test_the_recorded_numbers_lie_beside_the_handout(handout):
+    recorded = sorted(file.name for file in (bundled_notebooks() / "recorded").iterdir())
+    assert sorted(file.name for file in (handout / "recorded").iterdir()) == recorded
