@@ -1,7 +1,9 @@
 """Vectors of more sentences than fit into memory: encoded window by window, straight into a file."""
 
+import os
 import warnings
 from collections.abc import Iterable
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -9,13 +11,14 @@ from typing import BinaryIO
 import numpy as np
 
 from cselab.data.rows import check_sentences
+from cselab.distributed import DistributedEncoder
 from cselab.encoder import WINDOW, SentenceEncoder, Truncation, TruncationWarning
 from cselab.progress import Progress
 from cselab.storage.writing import written_whole
 
 
 def encode_to_file(
-    encoder: SentenceEncoder,
+    encoder: SentenceEncoder | DistributedEncoder,
     sentences: Iterable[str],
     path: str | Path,
     batch_size: int = 64,
@@ -25,7 +28,8 @@ def encode_to_file(
     """The vectors of `encoder.encode(sentences)` in a `.npy` file, in the sentences' order: float32 [n, d].
 
     Sentences may come from a generator: no more than a window of them, 16,384, is held at a time, and memory stays
-    flat however many there are. The file takes its name when it is whole.
+    flat however many there are. The file takes its name when it is whole. With a `DistributedEncoder` every process
+    encodes its share of a window and the main one writes; all must see the same files.
 
     Args:
         encoder: whose vectors.
@@ -49,8 +53,9 @@ def encode_to_file(
     if isinstance(sentences, str):
         raise TypeError("sentences is one string: give a list, or another iterable, of strings")
     remaining, rows, cut = iter(sentences), 0, 0
-    progress = Progress(None, "encode", show=show_progress_bar)
-    with written_whole(path) as aside, open(aside, "wb") as file, progress:
+    writes = getattr(encoder, "is_main_process", True)
+    progress = Progress(None, "encode", show=show_progress_bar and writes)
+    with written_whole(path) if writes else nullcontext(os.devnull) as aside, open(aside, "wb") as file, progress:
         _write_header(file, rows, encoder.embedding_dimension)
         while window := list(islice(remaining, WINDOW)):
             with warnings.catch_warnings():
@@ -58,17 +63,19 @@ def encode_to_file(
                 vectors = encoder.encode(
                     check_sentences(window, first=rows), batch_size, False, normalize_embeddings=normalize_embeddings
                 )
-            np.asarray(vectors, dtype="<f4").tofile(file)
+            file.write(np.ascontiguousarray(vectors, dtype="<f4"))
             rows += len(window)
             cut += encoder.last_truncation.cut if encoder.last_truncation else 0
             progress.update(len(window))
         if not rows:
             raise ValueError("sentences is empty: there is nothing to encode")
-        file.seek(0)
+        file.seek(0)  # the number of rows is known now
         _write_header(file, rows, encoder.embedding_dimension)
     encoder.last_truncation = Truncation(cut, rows, encoder.max_length)
-    if cut:
+    if cut and writes:
         warnings.warn(str(encoder.last_truncation), TruncationWarning, stacklevel=2)
+    if isinstance(encoder, DistributedEncoder):
+        encoder.processes.wait_for_everyone()
     return np.load(path, mmap_mode="r")
 
 

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
+from cselab.distributed import all_processes
 from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
 from cselab.measures.degenerate import DegenerateEmbeddings
@@ -67,17 +68,13 @@ def train(
             than a batch or all the same; an unknown method; an output folder that cannot be used.
         TrainingDiverged: NaN or infinity; the last good checkpoint stays.
     """
-    from accelerate import PartialState
-    from accelerate.utils import parse_flag_from_env
-
     method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
     corpus = check_rows(corpus, method.columns, method.name)
     _check_size(corpus, config.batch_size)
     encoder.check_max_length(config.max_length)
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
-    on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
-    processes = PartialState(cpu=on_cpu)  # without `cpu` several processes on CPUs would not find each other
+    processes = all_processes()
     if config.batch_size % processes.num_processes:
         raise ValueError(
             f"batch_size {config.batch_size} must be a multiple of the {processes.num_processes} processes"

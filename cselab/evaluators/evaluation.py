@@ -3,10 +3,12 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cselab.data.pairs import PairSource, as_pairs, is_pairs
+from cselab.distributed import DistributedEncoder
 from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import STS
 from cselab.evaluators.suites import SUITES, suites_named, tasks_by_suite
@@ -31,7 +33,8 @@ def evaluate(
     encoded once.
 
     Args:
-        encoder: anything with `encode(list[str])` that gives one vector a sentence; for STS also a function
+        encoder: anything with `encode(list[str])` that gives one vector a sentence; a
+            `cselab.distributed.DistributedEncoder` shares the work out over processes; for STS also a function
             of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
             are then listed in `Scores.missing`, and an error when nothing else was asked for.
         suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",
@@ -69,14 +72,14 @@ def evaluate(
     encode_seconds = time.perf_counter() - started
     scores = Scores([], missing, {}, encode_seconds)
     about = _about(encoder) | {"truncated": encoded.truncated}
-    for task in collected:
-        try:
-            records, outcome = _measured(task, encoded, about)
-        except NeedsVectors as reason:
+    measured = encoder.map if isinstance(encoder, DistributedEncoder) else map
+    for task, found in zip(collected, measured(partial(_measured, encoded, about), collected), strict=True):
+        if isinstance(found, NeedsVectors):
             if task is collected[-1] and not scores.records:
-                raise
-            missing[task.name] = str(reason)
+                raise found
+            missing[task.name] = str(found)
             continue
+        records, outcome = found
         scores.records.extend(records)
         if outcome is not None and task.name in scores.scores:
             scores.outcomes[task.name] = outcome
@@ -111,10 +114,12 @@ def _encoded(encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | 
     raise TypeError(f"{encoder!r} has no encode() and is no function that scores sentence pairs")
 
 
-def _measured(task: Task, encoded: Encoded | Scorer, about: dict[str, Any]) -> Measured:
+def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> Measured | NeedsVectors:
     started = time.perf_counter()
     try:
         records, outcome = task.measure(encoded)
+    except NeedsVectors as reason:
+        return reason
     except DegenerateEmbeddings as reason:
         records, outcome = [replace(record, failure=str(reason)) for record in task.outline()], None
     seconds = time.perf_counter() - started

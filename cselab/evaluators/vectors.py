@@ -116,8 +116,10 @@ def encode_distinct(encoder: Encoder, sentences: Iterable[str], cache: str | Pat
         tensors, info = load_checkpoint(path)
         return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
     vectors = encode(encoder, distinct)
-    path.parent.mkdir(parents=True, exist_ok=True)
     encoded = Encoded(distinct, vectors, _truncated(encoder))
+    if not getattr(encoder, "is_main_process", True):
+        return encoded
+    path.parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(path, {"vectors": from_numpy(vectors)}, {"truncated": encoded.truncated})
     return encoded
 

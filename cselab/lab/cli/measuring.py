@@ -21,12 +21,15 @@ from cselab.lab.cli.options import (
     Suites,
     Tasks,
     accelerator,
+    is_main_process,
+    over_processes,
     writable,
 )
 from cselab.lab.cli.tables import print_table, suites_or_default
 
 
 def evaluate(
+    context: typer.Context,
     encoder: ScoredName,
     suite: Suites = None,
     task: Tasks = None,
@@ -64,6 +67,7 @@ def evaluate(
     if posthoc is not None:
         model = fitted(model, posthoc, fit or "world")
     options = {"aggregation": aggregation, "protocol": protocol, "split": split}
+    model = over_processes(context, model)
     scores = _scores(model, suites, data, task, options, cache)
     if form == "text":
         typer.echo(str(scores))
@@ -73,7 +77,7 @@ def evaluate(
         print_table({record.key: _cells(record) for record in scores.records if record.key}, form)
     for doubt in scores.doubts if form != "text" else ():
         typer.echo(doubt, err=True)
-    if json_file is not None:
+    if json_file is not None and is_main_process():
         scores.to_json(json_file)
     if scores.failures:
         raise typer.Exit(1)
@@ -244,6 +248,7 @@ def _seeds(name: str) -> dict[str, str]:
 
 
 def encode(
+    context: typer.Context,
     encoder: EncoderName,
     corpus: Annotated[Path, typer.Argument(help="text, one sentence a line; also .gz, .xz")],
     output: Annotated[Path, typer.Option(help="vectors.npy, of any length; or vectors.safetensors, held in memory")],
@@ -264,13 +269,15 @@ def encode(
     if writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=accelerator(device))
+    model = over_processes(context, model)
     sentences = read_sentences(corpus)
     if output.suffix == ".npy":
         vectors: Any = encode_to_file(model, sentences, output, batch_size, normalize_embeddings=normalize)
     else:
         vectors = model.encode(list(sentences), batch_size, True, normalize_embeddings=normalize)
-        with written_whole(output) as aside:
-            save_file({"vectors": vectors}, aside)
+        if is_main_process():
+            with written_whole(output) as aside:
+                save_file({"vectors": vectors}, aside)
     if not quiet:
         typer.echo(f"{len(vectors)} vectors of width {vectors.shape[1]} in {output}")
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -126,6 +127,22 @@ def read_settings(assignments: Iterable[str] | None) -> dict[str, str]:
             raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def is_main_process() -> bool:
+    """Of the processes that `accelerate launch` or torchrun started one speaks."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def over_processes(context: typer.Context, encoder: Any) -> Any:
+    """The encoder; of several processes each takes its share of the sentences, and the main one speaks."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return encoder
+    from cselab.distributed import DistributedEncoder
+
+    if not is_main_process():
+        context.with_resource(redirect_stdout(context.with_resource(open(os.devnull, "w"))))
+    return DistributedEncoder(encoder)
 
 
 def accelerator(device: str | None) -> "torch.device":

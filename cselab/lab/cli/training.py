@@ -23,6 +23,7 @@ from cselab.lab.cli.options import (
     Quiet,
     Settings,
     accelerator,
+    is_main_process,
     read_settings,
 )
 from cselab.lab.cli.tables import print_table
@@ -166,7 +167,7 @@ def train(
         )
         run = _run(model, plan, sentences, config, evaluator)
         rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
-    if len(plans) > 1 and _is_main_process():
+    if len(plans) > 1 and is_main_process():
         shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
         print_table(rows if form == "json" else shown | _means(plans, rows), form)
 
@@ -254,13 +255,8 @@ def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str,
     return found
 
 
-def _is_main_process() -> bool:
-    """Of the processes that `accelerate launch` or torchrun started one speaks."""
-    return os.environ.get("RANK", "0") == "0"
-
-
 def _tell(text: str) -> None:
-    if not is_quiet() and _is_main_process():
+    if not is_quiet() and is_main_process():
         typer.echo(text)
 
 
