@@ -125,7 +125,7 @@ class DistributedEncoder:
             found = compute()
         except Exception as error:
             failure = error
-        for error in gather_object([failure]):
-            if error is not None:
-                raise error
+        for raised in gather_object([failure]):
+            if raised is not None:
+                raise raised
         return found

@@ -63,7 +63,7 @@ def encode_to_file(
                 vectors = encoder.encode(
                     check_sentences(window, first=rows), batch_size, False, normalize_embeddings=normalize_embeddings
                 )
-            file.write(np.ascontiguousarray(vectors, dtype="<f4"))
+            file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             file.flush()
             rows += len(window)
             cut += encoder.last_truncation.cut if encoder.last_truncation else 0
