@@ -224,11 +224,16 @@ class SentenceEncoder(nn.Module):
         return next(self.backbone.parameters()).device
 
     @property
+    def hidden_size(self) -> int:
+        """Width of the transformer, and of the vector before a head: what a method's own layers and queues take in."""
+        return self.backbone.config.hidden_size
+
+    @property
     def embedding_dimension(self) -> int:
         """Width of the vectors that `encode` returns."""
         if self.representation == "head" and self.head is not None:
             return list(self.head.dense_layers())[-1][0].out_features
-        return self.backbone.config.hidden_size
+        return self.hidden_size
 
     @property
     def trained_positions(self) -> int | None:

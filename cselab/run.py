@@ -93,7 +93,7 @@ class TrainConfig:
                 )
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
     """A training run: the encoder as it is now, and everything that was seen on the way.
 
@@ -116,6 +116,16 @@ class Run:
     seconds: float = 0.0
     resumed_from: int | None = None
     stopped: str | None = None
+
+    def __repr__(self) -> str:
+        """One line: the method, the last step and its loss, the best dev score, seconds, the folder."""
+        last = self.history[-1] if self.history else {"step": 0}
+        told = [repr(self.method), f"step {last['step']}"]
+        told += [f"loss {last['loss']:.4f}"] if "loss" in last else []
+        told += [f"best dev score {self.best['score']:.2f} at step {self.best['step']}"] if self.best else []
+        told += [f"stopped: {self.stopped}"] if self.stopped else []
+        told += [f"{self.seconds:.0f} s"] + ([f"in {self.output}"] if self.output else [])
+        return f"Run({', '.join(told)})"
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame, a row a step, indexed by "step"."""

@@ -104,8 +104,8 @@ class _Training:
         self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
         self.best_state: dict[str, Tensor] = {}
         self.precision = chosen_precision(config.precision)
-        if not encoder.pooling_given and method.head == "mlp":
-            encoder.pooling = method.recipe(encoder).pooling if method.recipes else "cls"
+        if not encoder.pooling_given:
+            encoder.pooling = method.pooling(encoder)
         encoder.pooling_given = True
         method.prepare(encoder)
         method.seed(config.seed)
@@ -119,6 +119,7 @@ class _Training:
         encoder.to(processes.device)
         self.thawed = [weight for weight in encoder.parameters() if weight.requires_grad]
         encoder.attach_head(method.build(encoder, corpus, torch.Generator().manual_seed(config.seed)))
+        method.check_state()
         method.to(processes.device)
         encoder.representation = config.representation or method.representation
         self.optimizer = torch.optim.AdamW(
@@ -181,6 +182,8 @@ class _Training:
         row = self._take_step(evaluate)
         self._note(row, evaluate)
         self._agree_to_stop()
+        if step == 1:
+            run.method.check_state()
         self.loop.stopped = run.stopped is not None
         return f"loss {row['loss']:.4f}" + (f", dev {row['score']:.2f}" if "score" in row else "")
 

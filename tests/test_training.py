@@ -133,6 +133,13 @@ def test_the_caller_s_random_numbers_are_not_disturbed():
     assert np.array_equal(np.random.get_state()[1], numpy_before)
 
 
+def test_a_run_is_one_line_to_read():
+    run = run_training("simcse", evaluator=lambda encoder: {"score": 50.0})
+    loss = run.history[-1]["loss"]
+    assert repr(run).startswith(f"Run(SimCSE(), step 6, loss {loss:.4f}, best dev score 50.00 at step 2, ")
+    assert len(repr(run)) < 120
+
+
 def test_training_makes_the_loss_fall():
     encoder = make_encoder(layers=1, dropout=0.05)
     loss = run_training(encoder=encoder, steps=60, batch_size=16, eval_every=60).curve("loss")[1]

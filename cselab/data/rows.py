@@ -96,8 +96,13 @@ def check_rows(corpus: Sequence[Any], columns: Sequence[str], name: str) -> list
             given = "one text" if isinstance(row, str) else f"{len(row)} texts"
             raise ValueError(f"corpus[{index}] is {given}, but {wanted}: {help_}")
         for column, text in zip(columns, row, strict=True):
-            if not isinstance(text, str) or not text.strip():
-                raise ValueError(f"{column} of corpus[{index}] is {text!r}, not a text: leave the row out")
+            if not isinstance(text, str):
+                kind = type(text).__name__
+                raise TypeError(
+                    f"{column} of corpus[{index}] is {text!r} of type {kind}: give it as text, str({text!r})"
+                )
+            if not text.strip():
+                raise ValueError(f"{column} of corpus[{index}] is {text!r}, an empty text: leave the row out")
         rows.append(tuple(row))
     return rows
 

@@ -46,7 +46,7 @@ class AdCSE(Contrastive):
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.slow = MomentumEncoder(encoder, self.momentum)
-        size = self.adversaries, encoder.backbone.config.hidden_size
+        size = self.adversaries, encoder.hidden_size
         self.register_buffer("w", torch.randn(size, generator=generator))
         self.register_buffer("u", torch.zeros(size))
         return super().build(encoder, rows, generator)

@@ -5,7 +5,7 @@ gradients. A method only says what its paper adds to SimCSE.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -177,6 +177,12 @@ class Method(nn.Module):
             raise ValueError(f"{cls.name} has no recipe of its own: its paper prints no settings")
         return cls.recipes.get(family(encoder), next(iter(cls.recipes.values())))
 
+    def pooling(self, encoder: SentenceEncoder) -> str:
+        """How a plain checkpoint is pooled where nobody says: under a head as in the paper, [CLS]; else as it is."""
+        if self.head == "none":
+            return encoder.pooling
+        return self.recipe(encoder).pooling if self.recipes else "cls"
+
     def seed(self, seed: int) -> None:
         """Seed what the method itself draws (noise, artificial rows)."""
         self.generator.manual_seed(seed)
@@ -194,7 +200,7 @@ class Method(nn.Module):
         Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
         method here. `rows` is the whole corpus, `generator` what fresh weights are drawn from.
         """
-        return MLPHead(encoder.backbone.config.hidden_size, generator) if self.head == "mlp" else None
+        return MLPHead(encoder.hidden_size, generator) if self.head == "mlp" else None
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
         """The optimiser's parameter groups; a group may have an "lr" or "weight_decay" of its own.
@@ -219,6 +225,25 @@ class Method(nn.Module):
         """How they are contrasted."""
         raise NotImplementedError
 
+    def check_state(self) -> None:
+        """Raise TypeError if something lies in the method where a checkpoint would not find it."""
+        for name in sorted(vars(self).keys() - vars(nn.Module()).keys()):
+            value = vars(self)[name]
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, Iterable) else [value]
+            if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
+                raise TypeError(
+                    f"{name} of {self.name} holds tensors or networks as a plain {type(value).__name__}, and would not "
+                    f"be saved with the run: in build, say self.register_buffer({name!r}, ...) for a tensor and "
+                    "nn.ModuleList for several networks; what lives for one step belongs into Views"
+                )
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """As torch's; but a buffer that grew since `build`, as a queue does, takes the size it was saved with."""
+        for name, buffer in self.named_buffers():
+            if name in state_dict and state_dict[name].shape != buffer.shape:
+                buffer.resize_(state_dict[name].shape)
+        return super().load_state_dict(state_dict, strict, assign)
+
     def get_extra_state(self) -> Tensor:
         return self.generator.get_state()
 
@@ -234,7 +259,7 @@ class Method(nn.Module):
 
 
 def _annotated(part: type) -> dict[str, Any]:
-    notes = inspect.get_annotations(part)
+    notes = inspect.get_annotations(part, eval_str=True)  # a file may import annotations from __future__
     return {
         name: note
         for name, note in notes.items()

@@ -40,7 +40,7 @@ class CERT(Contrastive):
     recipes = {"bert-base": Recipe(lr=4e-5, batch_size=32)}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        size = encoder.backbone.config.hidden_size
+        size = encoder.hidden_size
         wide, narrow = nn.Linear(size, size), nn.Linear(size, self.width)
         for layer in (wide, narrow):
             nn.init.normal_(layer.weight, std=0.02, generator=generator)

@@ -49,7 +49,7 @@ class CLINE(Contrastive):
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.tables = synonyms(self.synonyms), antonyms(self.antonyms)
         self.guess = MaskedWords(encoder, generator)
-        self.kind = fresh_linear(encoder.backbone.config.hidden_size, 3, generator)
+        self.kind = fresh_linear(encoder.hidden_size, 3, generator)
         if self.balance == "learnt":
             self.uncertainty = nn.Parameter(torch.zeros(3))
         return super().build(encoder, rows, generator)

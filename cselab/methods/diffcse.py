@@ -50,7 +50,7 @@ class DiffCSE(Contrastive):
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         head = super().build(encoder, rows, generator)
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         self.guesser = Guesser(encoder, self.lm)
         self.judge = copy.deepcopy(encoder.backbone)
         if getattr(self.judge, "pooler", None) is not None:

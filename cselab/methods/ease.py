@@ -46,7 +46,7 @@ class EASE(Contrastive):
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         names = dict.fromkeys(name for row in rows for name in row[1:])
         self.numbers = {name: number for number, name in enumerate(names)}
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         start = self._read() if self.vectors else torch.randn(len(names), width, generator=generator)
         self.table = nn.Embedding.from_pretrained(start, freeze=False)
         self.linear = fresh_linear(start.shape[1], width, generator)

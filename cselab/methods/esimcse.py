@@ -49,7 +49,7 @@ class ESimCSE(Contrastive):
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         if self.queue:
             self.slow = MomentumEncoder(encoder, self.momentum)
-            self.earlier = Queue(self.queue, encoder.backbone.config.hidden_size)
+            self.earlier = Queue(self.queue, encoder.hidden_size)
         return super().build(encoder, rows, generator)
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:

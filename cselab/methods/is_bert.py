@@ -38,7 +38,7 @@ class ISBERT(Contrastive):
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=32, pooling="mean")}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         widths = [width - 2 * (width // 3), width // 3, width // 3]
         grams = [
             nn.utils.skip_init(nn.Conv1d, width, own, window, padding=window // 2)

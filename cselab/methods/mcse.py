@@ -47,7 +47,7 @@ class MCSE(Contrastive):
                     f"scene of corpus[{index}] is {scene!r:.40}; wanted are numbers with blanks between, {seen} as in "
                     "corpus[0]"
                 )
-        self.from_text = fresh_linear(encoder.backbone.config.hidden_size, self.width_of_space, generator)
+        self.from_text = fresh_linear(encoder.hidden_size, self.width_of_space, generator)
         self.from_scene = fresh_linear(seen, self.width_of_space, generator)
         return super().build(encoder, rows, generator)
 

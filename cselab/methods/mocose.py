@@ -47,7 +47,7 @@ class MoCoSE(Contrastive):
     step: torch.Tensor
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         self.projector = nn.Sequential(fresh_linear(width, width, generator), nn.LayerNorm(width))
         self.predictor = nn.Sequential(fresh_linear(width, width, generator), nn.Tanh())
         self.slow = MomentumEncoder(encoder, self.momentum)

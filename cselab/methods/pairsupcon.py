@@ -46,7 +46,7 @@ class PairSupCon(Method):
     recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         self.classifier = fresh_linear(3 * width, 2, generator, bias=False)
         return ProjectionHead(width, self.width, generator)
 

@@ -43,7 +43,7 @@ class PTBERT(Contrastive):
     recipes = {"bert-base": Recipe(lr=3e-5, max_length=64)}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         self.pseudo = nn.Parameter(torch.randn(self.pseudo_tokens, width, generator=generator))
         self.slow, self.earlier = MomentumEncoder(encoder, self.momentum), Queue(self.queue, width)
         return super().build(encoder, rows, generator)

@@ -46,7 +46,7 @@ class SCD(Method):
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=192, eval_every=250)}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        width, wide = encoder.backbone.config.hidden_size, self.projection
+        width, wide = encoder.hidden_size, self.projection
         self.projector = nn.Sequential(
             fresh_linear(width, wide, generator), nn.BatchNorm1d(wide), nn.ReLU(),
             fresh_linear(wide, wide, generator, bias=False), nn.BatchNorm1d(wide), nn.ReLU(),

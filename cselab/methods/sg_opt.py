@@ -45,7 +45,7 @@ class SGOPT(Contrastive):
         encoder.backbone.embeddings.requires_grad_(False)
         if self.head == "none":
             return None
-        width = encoder.backbone.config.hidden_size
+        width = encoder.hidden_size
         layers = [nn.Linear(width, self.projection), nn.Linear(self.projection, width)]
         for layer in layers:
             nn.init.normal_(layer.weight, std=0.02, generator=generator)

@@ -47,7 +47,7 @@ class VaSCL(Contrastive):
     recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        return ProjectionHead(encoder.backbone.config.hidden_size, self.width, generator)
+        return ProjectionHead(encoder.hidden_size, self.width, generator)
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
         return [

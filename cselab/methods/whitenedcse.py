@@ -85,7 +85,7 @@ class WhitenedCSE(Method):
             return mlp
         names = ("eps", "shrinkage", "divisor", "gradient_through_matrix", "momentum")
         layer = ShuffledGroupWhitening.of_kind(
-            self.kind, encoder.backbone.config.hidden_size, self.num_groups or 1, self.running,
+            self.kind, encoder.hidden_size, self.num_groups or 1, self.running,
             seed=generator.initial_seed(), **{name: getattr(self, name) for name in names},
         )  # fmt: skip
         return WhitenedHead(layer, mlp)

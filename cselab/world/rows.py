@@ -19,7 +19,10 @@ CHANGES = {
 """Columns that are sentences of a changed meaning, and by which changes. A negation keeps the words as far as it can,
 the others take other words."""
 
-COLUMNS = ("sentence", *CHANGES, "entity", "other_entity", "scene", "document")
+LABELS = ("topic", "sentiment")
+"""Columns that are a label, as text."""
+
+COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "document")
 
 
 def rows(world: "World", columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
@@ -47,6 +50,10 @@ def _text(world: "World", column: str, sentence: Sentence, rng: random.Random) -
     meaning = sentence.meaning
     if column == "sentence":
         return sentence.text
+    if column == "topic":
+        return world.frames[meaning.frame].topic
+    if column == "sentiment":
+        return {1: "positive", -1: "negative"}.get(world.feeling(meaning), "")
     if column in ("entity", "other_entity"):
         nouns = [world.lexicon.nouns[thing.noun] for _, thing in meaning.roles if thing.noun]
         named = [noun for noun in nouns if noun.kind == "name"]

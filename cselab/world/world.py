@@ -208,6 +208,7 @@ class World:
 
         * "sentence"; "paraphrase", the same meaning in other words; "negation", its denial in the same words;
           "entailment", what follows from it; "contradiction", what cannot be true beside it;
+        * "topic" and "sentiment" ("positive" or "negative"), labels of it;
         * "entity", somebody or something with a name that it speaks of; "other_entity", one of the same kind that it
           does not speak of;
         * "scene", 64 numbers with blanks between: what a picture of it would show (see `scene_vector`);

@@ -370,6 +370,28 @@ def test_a_method_of_several_columns_reads_a_table(encoder, tmp_path, monkeypatc
     assert "has no column 'sentence'" in said
 
 
+MINE = """
+from cselab.methods import METHODS, Contrastive, register
+
+@register("of_mine", "Of mine")
+class OfMine(Contrastive):
+    "SimCSE again."
+"""
+
+
+def test_a_file_of_ones_own_brings_its_methods(encoder, corpus, tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS, "of_mine", None)  # put back as it was afterwards
+    METHODS.pop("of_mine")
+    (tmp_path / "mine.py").write_text(MINE)
+    assert "cselab --code FILE" in train(encoder, corpus, tmp_path / "run", method="of_mine", ok=False)
+    said = run("--code", tmp_path / "mine.py", "methods", "of_mine")
+    assert "SimCSE again." in said and "temperature = 0.05" in said
+    train(encoder, corpus, tmp_path / "run", "--dev", "none", method="of_mine")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["identity"]["method"]["name"] == "of_mine"
+    assert "does not exist" in run("--code", tmp_path / "none.py", "methods", ok=False)
+    assert "not a Python file" in run("--code", corpus, "methods", ok=False)
+
+
 def test_quiet_training_prints_nothing(encoder, corpus, own_pairs, tmp_path):
     assert train(encoder, corpus, tmp_path / "run", "--dev", own_pairs, "-q") == ""
 
@@ -975,7 +997,7 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
 
 
 def test_the_names_known_without_torch_are_those_that_there_are():
-    assert set(names.method_names()) == set(METHODS)
+    assert set(names.packaged_methods()) == set(METHODS)
     assert set(names.SUITES) == set(SUITES)
     assert names.DEV == CHOICES
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import family_for, make_encoder, make_rows
 
-from cselab.methods import create_method
+from cselab.methods import Contrastive, create_method
 from cselab.training import TrainConfig, train
 
 CONFIG = TrainConfig(
@@ -90,6 +90,54 @@ def test_frozen_weights_stay_and_are_thawed_after_the_run():
     assert len({row.get("gradient_norm") for row in run.history}) > 1
 
 
+class Past(Contrastive):
+    """Its own last vectors as further negatives: the queue starts empty."""
+
+    name, title = "past", "Past"
+
+    def build(self, encoder, rows, generator):
+        self.register_buffer("queue", torch.empty(0, encoder.hidden_size))
+        return super().build(encoder, rows, generator)
+
+    def views(self, encode, batch):
+        v, past = super().views(encode, batch), self.queue
+        self.queue = torch.cat([v.anchor.detach(), past])[:20]
+        return v.against(past)
+
+
+def train_past(output=None, callbacks=(), method=Past):
+    return train(make_encoder(layers=1), method(), make_rows(("sentence",), 20), CONFIG, None, callbacks, output, False)
+
+
+def test_a_buffer_that_grew_during_the_run_comes_back_in_its_size(tmp_path):
+    whole = train_past()
+    with pytest.raises(Killed):
+        train_past(tmp_path / "run", [kill])
+    resumed = train_past(tmp_path / "run")
+    assert resumed.resumed_from == 2 and changed(resumed.method, whole.method) == set()
+    assert len(resumed.method.queue) == 20 and resumed.history == whole.history
+
+
+@pytest.mark.parametrize("kept", [lambda z: z, lambda z: [z], lambda z: {"first": z}])
+@pytest.mark.parametrize("begun_in", ["build", "views"])
+def test_what_a_checkpoint_would_lose_is_refused_at_once(kept, begun_in):
+    class Forgetful(Past):
+        def build(self, encoder, rows, generator):
+            if begun_in == "build":
+                self.old = kept(torch.zeros(2))
+            return super().build(encoder, rows, generator)
+
+        def views(self, encode, batch):
+            v = super().views(encode, batch)
+            self.old = kept(v.anchor.detach())
+            return v
+
+    seen = []
+    with pytest.raises(TypeError, match=r"old of past .* self\.register_buffer\('old'"):
+        train_past(callbacks=[lambda run, row: seen.append(row["step"])], method=Forgetful)
+    assert max(seen, default=0) <= 1
+
+
 def test_a_group_has_a_rate_of_its_own():
     run = run_training("pairsupcon")
     key = "encoder.layer.0.output.dense.weight"
@@ -111,8 +159,9 @@ def test_a_group_has_a_rate_of_its_own():
         (
             "ease",
             [("a", "b", "c"), ("a", " ", "c")] * 9,
-            r"entity of corpus\[1\] is ' ', not a text: leave the row out",
+            r"entity of corpus\[1\] is ' ', an empty text: leave the row out",
         ),
+        ("ease", [("a", 7, "c")] * 9, r"entity of corpus\[0\] is 7 of type int: give it as text, str\(7\)"),
         ("declutr", [("a", "b")] * 9, r"sentences\[0\] is \('a', 'b'\) of type tuple, not a string"),
     ],
 )

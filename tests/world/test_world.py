@@ -39,6 +39,18 @@ def test_one_text_has_one_story():
     assert max(map(len, stories.values())) == 1
 
 
+def test_rows_may_hold_labels_of_the_sentence_as_text():
+    rows = WORLD.rows(("sentence", "topic", "sentiment"), 80)
+    assert 10 < len({topic for _, topic, _ in rows} & set(WORLD.topics)) == len({topic for _, topic, _ in rows})
+    assert {feeling for _, _, feeling in rows} == {"positive", "negative"}
+    of_text = {sentence.text: sentence.meaning for sentence in MANY}
+    known = [(of_text[text], topic, feeling) for text, topic, feeling in rows if text in of_text]
+    assert len(known) >= 10
+    for meaning, topic, feeling in known:
+        assert topic == WORLD.frames[meaning.frame].topic
+        assert WORLD.feeling(meaning) == {"positive": 1, "negative": -1}[feeling]
+
+
 def test_sentences_are_of_reasonable_length():
     lengths = [len(sentence.text.split()) for sentence in MANY]
     assert 7 < np.mean(lengths) < 13

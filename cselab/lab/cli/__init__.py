@@ -3,6 +3,9 @@
 A command is a function in a module of its own kind; here each gets its name.
 """
 
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,8 +35,23 @@ def main(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="which cselab this is")
     ] = False,
+    code: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Python file that registers methods or experiments of yours"),
+    ] = None,
 ) -> None:
     """Contrastive learning of sentence embeddings: train, measure, take apart."""
+    if code is not None:
+        _run_file(code)
+
+
+def _run_file(file: Path) -> None:
+    """Run a user's file as a module, so that what it registers is known to the command that follows."""
+    spec = spec_from_file_location(f"user_code.{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise typer.BadParameter(f"{file} is not a Python file")
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
 
 
 for command in (train, evaluate, references, compare, encode, search, methods, pretrain, doctor, published):

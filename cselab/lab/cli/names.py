@@ -1,6 +1,7 @@
 """The names that a command line may hold, known before torch is imported: checked at once, completed by the shell."""
 
 import re
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -16,10 +17,16 @@ PACKED = (".gz", ".xz")
 
 
 @cache
-def method_names() -> tuple[str, ...]:
-    """The names under which the method files register themselves, read without running them."""
+def packaged_methods() -> tuple[str, ...]:
+    """The names under which the package's method files register themselves, read without running them."""
     sources = (file.read_text(encoding="utf-8") for file in sorted(METHOD_FILES.glob("*.py")))
     return tuple(sorted({name for text in sources for name in re.findall(r'^@register\(\s*"([^"]+)"', text, re.M)}))
+
+
+def method_names() -> tuple[str, ...]:
+    """All methods: the package's, and those that the file of `--code` registered."""
+    registered = getattr(sys.modules.get("cselab.methods"), "METHODS", ())
+    return tuple(sorted({*packaged_methods(), *registered}))
 
 
 def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> str:

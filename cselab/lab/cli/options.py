@@ -62,8 +62,9 @@ def _quieten(context: typer.Context, quiet: bool) -> bool:
     return quiet
 
 
+OF_YOURS = "; one of yours is found with `cselab --code FILE`, before the command"
 METHOD = {
-    "callback": _each(lambda name: check_name("method", name, method_names())),
+    "callback": _each(lambda name: check_name("method", name, method_names(), also=OF_YOURS)),
     "autocompletion": _complete(method_names),
 }
 ENCODER = {"callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}

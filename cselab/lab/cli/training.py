@@ -150,7 +150,7 @@ def train(
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         printed = plan.method.recipe(model) if recipe == "paper" else None
         if pooling is None and (printed is not None or not model.pooling_given):
-            model.pooling = printed.pooling if printed is not None else _paper_pooling(plan.method, model)
+            model.pooling = printed.pooling if printed is not None else plan.method.pooling(model)
         if printed is not None:
             plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
         lengths = _of_recipe(printed) | given
@@ -176,11 +176,6 @@ def _of_recipe(printed: Any) -> dict[str, Any]:
     """The settings of a recipe that are settings of a run."""
     names = ("epochs", "batch_size", "lr", "max_length", "eval_every")
     return {} if printed is None else {name: getattr(printed, name) for name in names}
-
-
-def _paper_pooling(method: Any, model: Any) -> str:
-    """[CLS] under a head that is fresh, as the papers have it; the mean without one, as SimCSE's code does."""
-    return "cls" if method.head == "mlp" else model.pooling
 
 
 def _run(model: Any, plan: _Plan, sentences: list[Any], config: Any, evaluator: Any) -> Any:
