@@ -22,6 +22,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.heads import fresh_linear
+
 
 class ActivationNorm(nn.Module):
     """y = (x + shift) * exp(log_scale), one pair a channel, begun at zero mean and unit variance."""
@@ -50,11 +52,11 @@ class AdditiveCoupling(nn.Module):
         super().__init__()
         kept = (width + 1) // 2
         self.net = nn.Sequential(
-            _linear(kept, hidden, 0.05, generator),
+            fresh_linear(kept, hidden, generator, std=0.05),
             nn.ReLU(),
-            _linear(hidden, hidden, 0.05, generator),
+            fresh_linear(hidden, hidden, generator, std=0.05),
             nn.ReLU(),
-            _linear(hidden, width - kept, 0.0, generator),
+            fresh_linear(hidden, width - kept, generator, std=0.0),
         )
 
     def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
@@ -148,11 +150,3 @@ class Glow(nn.Module):
                 step.norm.begin_at(x)
                 x = step(x)
             x, _ = x.tensor_split(2, dim=1)
-
-
-def _linear(inputs: int, outputs: int, std: float, generator: torch.Generator) -> nn.Linear:
-    layer = nn.utils.skip_init(nn.Linear, inputs, outputs)
-    with torch.no_grad():
-        layer.weight.normal_(0, std, generator=generator)
-        layer.bias.zero_()
-    return layer

@@ -53,10 +53,10 @@ class DenseLayers(nn.Module):
         return zip(self.layers[::2], self.layers[1::2], strict=True)
 
 
-def fresh_linear(width: int, out: int, generator: torch.Generator, bias: bool = True) -> nn.Linear:
+def fresh_linear(width: int, out: int, generator: torch.Generator, bias: bool = True, std: float = 0.02) -> nn.Linear:
     """A linear layer as BERT starts its own: weights N(0, 0.02^2) drawn with the generator, biases 0."""
     linear = nn.utils.skip_init(nn.Linear, width, out, bias=bias)  # else it draws from the global generator
-    nn.init.normal_(linear.weight, std=0.02, generator=generator)
+    nn.init.normal_(linear.weight, std=std, generator=generator)
     if bias:
         nn.init.zeros_(linear.bias)
     return linear

@@ -1,9 +1,11 @@
 """A loop of steps that may be killed at any moment: started again, it goes on from its last checkpoint."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
+
+from torch import Tensor, nn
 
 from cselab.progress import Progress
 from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
@@ -14,6 +16,19 @@ class Stateful(Protocol):
 
     def state_dict(self) -> Any: ...
     def load_state_dict(self, state_dict: Any, /) -> Any: ...
+
+
+def check_complete(module: nn.Module) -> None:
+    """Raise TypeError if the module holds tensors or networks where its `state_dict` would not find them."""
+    for name in sorted(vars(module).keys() - vars(nn.Module()).keys()):
+        value = vars(module)[name]
+        parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else ()
+        if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
+            raise TypeError(
+                f"{name} of {type(module).__name__} holds tensors or networks as a plain {type(value).__name__}, and "
+                f"would not be saved with the run: in build, say self.register_buffer({name!r}, ...) for a tensor and "
+                "nn.ModuleList for several networks; what lives for one step belongs into Views"
+            )
 
 
 class ResumableLoop:
@@ -78,6 +93,10 @@ class ResumableLoop:
         with Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
             progress.done = self.step
             while self.step < self.steps and not self.stopped:
+                if self.step <= 1:  # before the first step, and after it
+                    for part in self.parts.values():
+                        if isinstance(part, nn.Module):
+                            check_complete(part)
                 note = take()
                 self.step += 1
                 progress.update(note=note)

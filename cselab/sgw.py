@@ -447,8 +447,6 @@ def _check_regularisation(kind: str, eps: float, shrinkage: float) -> None:
 
 
 def _check_rows(rows: int, size: int, shrinkage: float) -> None:
-    if rows < 2:
-        raise ValueError(f"whitening needs a batch of at least 2 rows, got {rows}")
     if rows <= size and shrinkage == 0:
         raise ValueError(
             f"{rows} rows are too few to whiten groups of {size} channels, which need {size + 1}: "

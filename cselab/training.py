@@ -7,7 +7,7 @@ same machine gives the same history, and a run that was killed and started again
 import copy
 import hashlib
 import math
-import time
+import timeit
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -119,7 +119,6 @@ class _Training:
         encoder.to(processes.device)
         self.thawed = [weight for weight in encoder.parameters() if weight.requires_grad]
         encoder.attach_head(method.build(encoder, corpus, torch.Generator().manual_seed(config.seed)))
-        method.check_state()
         method.to(processes.device)
         encoder.representation = config.representation or method.representation
         self.optimizer = torch.optim.AdamW(
@@ -182,8 +181,6 @@ class _Training:
         row = self._take_step(evaluate)
         self._note(row, evaluate)
         self._agree_to_stop()
-        if step == 1:
-            run.method.check_state()
         self.loop.stopped = run.stopped is not None
         return f"loss {row['loss']:.4f}" + (f", dev {row['score']:.2f}" if "score" in row else "")
 
@@ -412,12 +409,7 @@ def faster_in_bf16() -> bool:
 
     def seconds(dtype: torch.dtype) -> float:
         a, b = torch.ones(512, 256, dtype=dtype), torch.ones(256, 256, dtype=dtype)
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            a @ b
-            times.append(time.perf_counter() - start)
-        return min(times)
+        return min(timeit.repeat(lambda: a @ b, repeat=5, number=1))
 
     return seconds(torch.bfloat16) * 1.3 < seconds(torch.float32)
 

@@ -492,7 +492,7 @@ def test_too_few_rows_are_counted_in_the_message_and_leave_the_estimates_alone()
     layer = ShuffledGroupWhitening(12, 2)
     with pytest.raises(ValueError, match="6 rows are too few to whiten groups of 6 channels, which need 7"):
         layer(random_rows(6, 12))
-    with pytest.raises(ValueError, match="at least 2 rows, got 1"):
+    with pytest.raises(ValueError, match="1 rows are too few"):
         layer(random_rows(1, 12))
     assert layer.updates == 0
     assert layer(random_rows(7, 12)).isfinite().all()

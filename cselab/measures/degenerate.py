@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -37,8 +38,9 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
     broken = sum(int((~np.isfinite(block).all(axis=1)).sum()) for block in blocks)
     if broken:
         raise DegenerateEmbeddings(f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf)")
-    reference = _directions(vectors[:1])
-    if len(vectors) > 1 and all(np.abs(_directions(block) - reference).max() < SAME_DIRECTION for block in blocks):
+    directions = (F.normalize(torch.from_numpy(block), dim=1, eps=1e-38) for block in (vectors[:1], *blocks))
+    first = next(directions)  # zero rows stay zero
+    if len(vectors) > 1 and all((rows - first).abs().max() < SAME_DIRECTION for rows in directions):
         raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
 
 
@@ -56,9 +58,3 @@ def unit_rows(rows: Vectors) -> Tensor:
     if bool((length == 0).any()):
         raise DegenerateEmbeddings(f"{int((length == 0).sum())} embeddings are zero vectors, which have no direction")
     return rows / length
-
-
-def _directions(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Rows of length one; zero rows stay zero."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)

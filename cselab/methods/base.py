@@ -5,7 +5,7 @@ gradients. A method only says what its paper adds to SimCSE.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -224,18 +224,6 @@ class Method(nn.Module):
     def loss(self, v: Views) -> Loss:
         """How they are contrasted."""
         raise NotImplementedError
-
-    def check_state(self) -> None:
-        """Raise TypeError if something lies in the method where a checkpoint would not find it."""
-        for name in sorted(vars(self).keys() - vars(nn.Module()).keys()):
-            value = vars(self)[name]
-            parts = value.values() if isinstance(value, dict) else value if isinstance(value, Iterable) else [value]
-            if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
-                raise TypeError(
-                    f"{name} of {self.name} holds tensors or networks as a plain {type(value).__name__}, and would not "
-                    f"be saved with the run: in build, say self.register_buffer({name!r}, ...) for a tensor and "
-                    "nn.ModuleList for several networks; what lives for one step belongs into Views"
-                )
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """As torch's; but a buffer that grew since `build`, as a queue does, takes the size it was saved with."""

@@ -133,7 +133,7 @@ def test_what_a_checkpoint_would_lose_is_refused_at_once(kept, begun_in):
             return v
 
     seen = []
-    with pytest.raises(TypeError, match=r"old of past .* self\.register_buffer\('old'"):
+    with pytest.raises(TypeError, match=r"old of Forgetful .* self\.register_buffer\('old'"):
         train_past(callbacks=[lambda run, row: seen.append(row["step"])], method=Forgetful)
     assert max(seen, default=0) <= 1
 

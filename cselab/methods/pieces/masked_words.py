@@ -7,6 +7,7 @@ from torch import nn
 from cselab.augmentations import mask_tokens
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode, Tokens
+from cselab.heads import fresh_linear
 from cselab.losses import Loss
 from cselab.methods.pieces.token_states import token_states
 
@@ -24,9 +25,7 @@ class MaskedWords(nn.Module):
     def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
         super().__init__()
         config = encoder.backbone.config
-        self.dense = nn.utils.skip_init(nn.Linear, config.hidden_size, config.hidden_size)
-        nn.init.normal_(self.dense.weight, std=0.02, generator=generator)
-        nn.init.zeros_(self.dense.bias)
+        self.dense = fresh_linear(config.hidden_size, config.hidden_size, generator)
         self.norm = nn.LayerNorm(config.hidden_size)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
