@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cselab.data import read_sentences
+from cselab.storage.encoder_folder import load_tokenizer
 
 TOKENIZER_SENTENCES = 300_000  # of each file
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -97,8 +98,6 @@ def _batched(items: Iterable[str], size: int) -> Iterator[list[str]]:
 
 def prepared_tokenizer(prepared: Path, files: Sequence[Path], vocabulary: int, given: Path | None) -> Any:
     """The tokenizer of a run: the given one, the one kept in `prepared`, or one trained on the files and kept."""
-    from transformers import AutoTokenizer
-
     kept = prepared / "tokenizer"
     if given is None and not kept.exists():
         print("pretrain: training a tokenizer", flush=True)
@@ -106,7 +105,7 @@ def prepared_tokenizer(prepared: Path, files: Sequence[Path], vocabulary: int, g
         partial = prepared / "tokenizer.part"
         train_tokenizer(sample, vocabulary).save_pretrained(partial)
         os.replace(partial, kept)
-    return AutoTokenizer.from_pretrained(given or kept)
+    return load_tokenizer(given or kept)
 
 
 def prepared_corpus(kept: Path, file: Path, tokenizer: Any, neighbours: bool) -> TokenizedCorpus:

@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from cselab.lab.corpus import smooth_inverse_frequency
+from cselab.storage.encoder_folder import load_backbone, load_tokenizer
 
 if TYPE_CHECKING:
     from transformers.models.bert.modeling_bert import BertEmbeddings
@@ -43,10 +44,8 @@ def token_vectors(
     Raises:
         ValueError: a table that cannot fill `width` components.
     """
-    from transformers import AutoModel, AutoTokenizer
-
-    theirs = AutoTokenizer.from_pretrained(folder)
-    table = AutoModel.from_pretrained(folder, dtype=torch.float32).get_input_embeddings().weight.detach()
+    theirs = load_tokenizer(folder)
+    table = load_backbone(folder).get_input_embeddings().weight.detach()
     known, unknown = theirs.get_vocab(), theirs.unk_token_id
     top = table.shape[1] // 100
     if top + width > min(table.shape[1], np.count_nonzero(counts) - 1):

@@ -25,6 +25,7 @@ from cselab.heads import ACTIVATIONS, DenseLayers
 from cselab.pooling import get_pooling
 from cselab.prefix import DeepPrefix
 from cselab.storage.checkpoint import CheckpointError
+from cselab.storage.finding import converting_line
 from cselab.storage.writing import folder_written_whole
 
 MODULE = "sentence_transformers.models."
@@ -340,7 +341,7 @@ def load_backbone(folder: Path) -> Any:
     if list(folder.glob("pytorch_model*.bin")) and not list(folder.glob("model*.safetensors")):
         raise CheckpointError(
             f"{folder} has its weights as pytorch_model.bin only, a pickle, which can run code when it is opened; "
-            f"weights are read from safetensors. If you trust it, convert it: {converting_line(folder)}"
+            f"weights are read from safetensors. If you trust it, convert it: {converting_line(str(folder))}"
         )
     try:
         with quiet_transformers():
@@ -388,16 +389,6 @@ def _is_of_backbone(name: str, model: nn.Module) -> bool:
     return own.startswith(("encoder.layer.", "embeddings.")) and not own.endswith("position_ids")
 
 
-def converting_line(folder: Path | str) -> str:
-    """The command that writes a checkpoint again, with its weights as safetensors."""
-    there = f"{folder}-safetensors"
-    return (
-        'python -c "from transformers import AutoModel, AutoTokenizer; '
-        f"AutoModel.from_pretrained('{folder}').save_pretrained('{there}'); "
-        f"AutoTokenizer.from_pretrained('{folder}').save_pretrained('{there}')\""
-    )
-
-
 def load_masked_lm(folder: Path) -> nn.Module:
     """The transformer of a folder with its output layer, which guesses masked tokens; in float32.
 
@@ -409,7 +400,7 @@ def load_masked_lm(folder: Path) -> nn.Module:
     try:
         with quiet_transformers():
             model, info = AutoModelForMaskedLM.from_pretrained(
-                folder, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+                folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, output_loading_info=True
             )
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]

@@ -5,6 +5,11 @@ from pathlib import Path
 from cselab.bundled import BUNDLED, bundled_folder
 from cselab.storage.checkpoint import CheckpointError
 
+WANTED = [  # of the hub's files: those of an encoder, and no pickles
+    "*.json", "*.txt", "*.model", "*/config.json",
+    "model*.safetensors", "*/model.safetensors", "prefix.safetensors",
+]  # fmt: skip
+
 
 def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
     """The folder of an encoder and the name that results will carry."""
@@ -23,11 +28,36 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        wanted = ["*.json", "*.txt", "*.model", "model*.safetensors", "*/config.json", "*/model.safetensors"]
-        return Path(snapshot_download(name, revision=revision, allow_patterns=wanted)), name
+        fetched = Path(snapshot_download(name, revision=revision, allow_patterns=WANTED))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
             f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not to be had from the "
             f"hub ({reason})"
         ) from None
+    if not list(fetched.glob("model*.safetensors")):
+        raise CheckpointError(
+            f"{name} has no safetensors weights on the hub; pytorch_model.bin is a pickle, which can run code when "
+            f"it is opened, and was not fetched. If you trust it, convert it: {converting_line(name, revision)}"
+        )
+    return fetched, name
+
+
+def converting_line(name: str, revision: str | None = None) -> str:
+    """The command that copies an encoder of the hub or of a folder, with its weights as safetensors.
+
+    All that stands beside the weights comes along: how the vectors are pooled, for one.
+    """
+    there = f"{Path(name).name}-safetensors"
+    if Path(name).is_dir():
+        there = str(Path(name).with_name(there))
+        copied = f"from shutil import copytree; copytree({name!r}, {there!r})"
+    else:
+        chosen = "" if revision is None else f", revision={revision!r}"
+        files = "allow_patterns=['*.json', '*.txt', '*.model', '*.bin']"
+        copied = (
+            f"from huggingface_hub import snapshot_download; "
+            f"snapshot_download({name!r}{chosen}, local_dir={there!r}, {files})"
+        )
+    opened = f"from transformers import AutoModel; AutoModel.from_pretrained({there!r}).save_pretrained({there!r})"
+    return f'python -c "{copied}; {opened}"'

@@ -339,16 +339,66 @@ def test_dense_weights_that_do_not_fit_are_named(saved):
         SentenceEncoder.from_pretrained(saved)
 
 
-def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
-    folder = write_checkpoint(tmp_path / "old")
+def as_pickle(folder):
+    """The folder with its weights as torch pickles them; the weights."""
     state = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(state, folder / "pytorch_model.bin")
+    return state
+
+
+def converted_by_the_line_of(message, **options):
+    """Run the line that a refusal ends with."""
+    line = str(message).split("convert it: python ")[1]
+    subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True, **options)
+
+
+def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
+    state = as_pickle(write_checkpoint(tmp_path / "old"))
     with pytest.raises(CheckpointError, match=r"pytorch_model\.bin only, a pickle.*convert it: python -c") as refused:
-        SentenceEncoder.from_pretrained(folder)
-    line = str(refused.value).split("convert it: python ")[1]
-    subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True)
+        SentenceEncoder.from_pretrained(tmp_path / "old")
+    converted_by_the_line_of(refused.value)
     converted = SentenceEncoder.from_pretrained(tmp_path / "old-safetensors")
+    assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
+
+
+def test_a_converted_folder_of_sentence_transformers_pools_as_before(tmp_path):
+    transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")))
+    model = SentenceTransformer(modules=[transformer, modules.Pooling(8, "cls")])
+    model.save(str(tmp_path / "old"))
+    as_pickle(tmp_path / "old")
+    with pytest.raises(CheckpointError, match="convert it") as refused:
+        SentenceEncoder.from_pretrained(tmp_path / "old")
+    converted_by_the_line_of(refused.value)
+    converted = SentenceEncoder.from_pretrained(tmp_path / "old-safetensors")
+    assert converted.pooling == "cls"
+    assert_same_vectors(converted.encode(SENTENCES), model.encode(SENTENCES))
+
+
+HUB = """
+import huggingface_hub, shutil, sys
+def snapshot_download(name, revision=None, local_dir=None, allow_patterns=None):
+    assert (name, revision) == ("someone/their-encoder", "abc123") and "*.bin" in allow_patterns
+    return shutil.copytree({hub!r}, local_dir)
+huggingface_hub.snapshot_download = snapshot_download
+"""
+
+
+def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fetches_and_converts_them(
+    tmp_path, monkeypatch
+):
+    hub = write_checkpoint(tmp_path / "hub")
+    fetched = shutil.copytree(hub, tmp_path / "fetched", ignore=shutil.ignore_patterns("*.safetensors"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(fetched))
+    with pytest.raises(
+        CheckpointError, match=r"someone/their-encoder has no safetensors weights on the hub"
+    ) as refused:
+        SentenceEncoder.from_pretrained("someone/their-encoder", revision="abc123")
+    state = as_pickle(hub)
+    (tmp_path / "sitecustomize.py").write_text(HUB.format(hub=str(hub)))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    converted_by_the_line_of(refused.value, cwd=tmp_path)
+    converted = SentenceEncoder.from_pretrained(tmp_path / "their-encoder-safetensors")
     assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
 
 
