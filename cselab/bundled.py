@@ -16,11 +16,12 @@ def _names() -> tuple[str, ...]:
 
 
 BUNDLED = _names()
+POOLINGS = {"micro": "mean"}  # contrast spoils its [CLS], which the papers take of a plain checkpoint: see its README
 
 
 @cache
 def bundled_folder(name: str) -> Path:
-    """The folder of an bundled encoder, each of its files checked against its checksum once.
+    """The folder of a bundled encoder, each of its files checked against its checksum once.
 
     Raises:
         CheckpointError: a file is missing or damaged; the message names it.

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.bundled import POOLINGS
 from cselab.data.rows import check_sentences
 from cselab.heads import check_head
 from cselab.measures.degenerate import DegenerateEmbeddings
@@ -134,7 +135,7 @@ class SentenceEncoder(nn.Module):
         A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
         checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
         checkpoint is pooled by the mean of its tokens, as sentence-transformers does, until a method trains it
-        (`pooling_given` is False: `train` then takes the pooling of the method's paper, [CLS]).
+        (`pooling_given` is False: `train` then takes the pooling of the method's paper, [CLS]). "micro" keeps its mean.
         Weights are read from safetensors, in float32. Only a hub name reaches the network.
 
         Raises:
@@ -157,7 +158,7 @@ class SentenceEncoder(nn.Module):
         asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
         settings |= {key: value for key, value in asked.items() if value is not None}
         encoder = cls(backbone, tokenizer, name=name, **settings).eval()
-        encoder.pooling_given = "pooling" in settings
+        encoder.pooling_given = "pooling" in settings or str(name_or_path) in POOLINGS
         return encoder.to(device) if device is not None else encoder
 
     def save_pretrained(self, path: str | Path) -> None:

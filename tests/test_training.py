@@ -712,6 +712,8 @@ def test_a_plain_checkpoint_without_a_chosen_pooling_is_trained_on_cls(tmp_path)
     assert run_training(encoder=chosen).encoder.pooling == "mean"
     bare = SentenceEncoder.from_pretrained(folder)
     assert run_training(SimCSE(head="none"), bare).encoder.pooling == "mean"
+    assert SentenceEncoder.from_pretrained("micro").pooling_given  # its mean: contrast spoils its [CLS]
+    assert not SentenceEncoder.from_pretrained("mini").pooling_given
 
 
 def test_patience_ends_a_run_that_gets_no_better(tmp_path):

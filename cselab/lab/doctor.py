@@ -25,7 +25,7 @@ def examine() -> list[Finding]:
     missing = [name for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget") if not find_spec(name)]
     return [
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} threads on {os.cpu_count()} cores"),
+        Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} of {os.cpu_count()} cores in use"),
         Finding("device", torch.cuda.get_device_name() if cuda else "CPU only (no CUDA device)"),
         Finding("precision", "bf16 autocast" if faster_in_bf16() else "fp32 (bf16 is not faster here)"),
         _encoders(),
