@@ -53,7 +53,8 @@ def run_telling(command: list[str], seconds: float = SECONDS) -> tuple[int, str]
                 return process.wait(), "".join(said)
             said.append(line)
         except queue.Empty:
-            news = said[-1].split(" (from ")[0].strip() if said else "starting"
+            news = next((line for line in reversed(said) if not line[:1].isspace()), "starting")  # pip indents details
+            news = news.split(" (from ")[0].strip()
             print(f"  {time.monotonic() - began:3.0f} s  {news[:100]}", flush=True)
             next_news = time.monotonic() + seconds
 

@@ -95,7 +95,9 @@ def test_a_browser_that_does_not_start_is_passed_over(tmp_path, monkeypatch):
 
 
 def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
-    script = "import time; print('Collecting numpy (from x)', flush=True); time.sleep(0.5); print('done'); exit(3)"
+    script = (
+        "import time; print('Collecting numpy (from x)\\n  more', flush=True); time.sleep(.5); print('done'); exit(3)"
+    )
     code, said = install.run_telling([sys.executable, "-c", script], seconds=0.2)
     assert code == 3 and said.endswith("done\n")
     assert " s  Collecting numpy\n" in capsys.readouterr().out

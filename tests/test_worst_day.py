@@ -83,28 +83,33 @@ sys.path.insert(0, {tests!r})
 import test_worst_day as t
 from cselab.storage.run_folder import RunFolder
 
-def fill(run, row):
-    if row["step"] == 3:
-        with open({disk!r} + "/filler", "wb", buffering=0) as filler:
-            try:
-                while True: filler.write(bytes(4096))
-            except OSError: pass
+def fill():
+    with open({disk!r} + "/filler", "wb", buffering=0) as filler:
+        try:
+            while True: filler.write(bytes(4096))
+        except OSError: pass
 
+save, when = t.SentenceEncoder.save_pretrained, {when!r}
+if when == "in the final save":
+    t.SentenceEncoder.save_pretrained = lambda *given: (fill(), save(*given))
 try:
-    t.run({disk!r} + "/run", callbacks=[fill])
+    t.run({disk!r} + "/run", callbacks=[lambda run, row: row["step"] == when and fill()])
     print("it fitted")
 except OSError as error:
     print(error)
 os.remove({disk!r} + "/filler")
+t.SentenceEncoder.save_pretrained = save
 again = t.run({disk!r} + "/run")
 print(again.resumed_from, again.encoder.weights_hash())
 """
 
 
-def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(tmp_path):
+@pytest.mark.parametrize("when", [3, "in the final save"])
+def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(when, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    (tmp_path / "script.py").write_text(ON_A_SMALL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk)))
+    script = ON_A_SMALL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk), when=when)
+    (tmp_path / "script.py").write_text(script)
     mount = f"mount -t tmpfs -o size=2m tmpfs {disk}"
     line = ["unshare", "--mount", "sh", "-c", f"{mount} && exec {sys.executable} {tmp_path / 'script.py'}"]
     if shutil.which("unshare") is None or subprocess.run([*line[:4], mount], capture_output=True).returncode:

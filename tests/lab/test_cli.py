@@ -1024,8 +1024,11 @@ def test_full_memory_is_one_sentence(encoder, corpus, tmp_path, monkeypatch):
         MemoryError(),
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB"),
         RuntimeError("[enforce fail] DefaultCPUAllocator: not enough memory: you tried to allocate 1 bytes"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes"),
     ]
-    for error in errors:
+    with pytest.raises(RuntimeError) as real:
+        torch.empty(1 << 46)  # 256 TB, and what this system says of it
+    for error in [*errors, real.value]:
 
         def full(*_, error=error, **__):
             raise error

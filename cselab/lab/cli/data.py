@@ -70,8 +70,8 @@ def data_fetch(
 
 @data_app.command("negate", cls=Command)
 def data_negate(
-    corpus: Annotated[Path, typer.Argument(help="text, one sentence a line")],
-    output: Annotated[Path, typer.Argument(help="the table: sentence and negation, with a tab between")],
+    corpus: Annotated[Path, typer.Argument(help="text, one sentence per line")],
+    output: Annotated[Path, typer.Argument(help="the table to write: sentence, tab, negation")],
 ) -> None:
     """Write a denial beside each sentence of CORPUS, made by rule: rows for sncse and sncse_dropout."""
     from cselab.augmentations import negate

@@ -29,7 +29,7 @@ def experiment_show(
     name: ExperimentName,
     profile: Size = "classroom",
     column: Annotated[
-        str | None, typer.Option(help="another column than the first; `cselab published` lists them")
+        str | None, typer.Option(help="a column other than the first; `cselab published` lists them")
     ] = None,
     form: Annotated[
         Literal["text", "markdown", "latex", "csv", "html", "json"], typer.Option("--format", help="how to print it")
@@ -55,10 +55,10 @@ def experiment_show(
 def experiment_run(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="one or more, or `all`")],
     profile: Size = "classroom",
-    seeds: Annotated[str | None, typer.Option(help="such as 0-4 or 0,3,7; default: the profile's")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="label of a row; may be repeated")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="processes to start here; 0 computes in this one")] = 0,
-    scheduler: Annotated[str | None, typer.Option(help="of a Dask cluster: tcp://HOST:PORT")] = None,
+    seeds: Annotated[str | None, typer.Option(help="such as 0-4 or 0,3,7; default: those of the profile")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="only the row with this label; may be repeated")] = None,
+    workers: Annotated[int, typer.Option(min=0, help="processes to start on this machine; 0: compute in this one")] = 0,
+    scheduler: Annotated[str | None, typer.Option(help="address of a Dask cluster: tcp://HOST:PORT")] = None,
     folder: Results = Path("results"),
 ) -> None:
     """Run what is missing, and show the table. Finished jobs are never computed twice; a killed run goes on."""

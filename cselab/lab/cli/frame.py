@@ -25,8 +25,9 @@ def _with_allowed_options(error: Any, context: Any) -> Any:
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether torch says so: on a GPU by a class of its own, on a CPU by words."""
-    return type(error).__name__ == "OutOfMemoryError" or "not enough memory" in str(error)
+    """Whether torch says so: on a GPU by a class of its own, on a CPU by words, Windows' or Linux'."""
+    words = ("not enough memory", "can't allocate memory")
+    return type(error).__name__ == "OutOfMemoryError" or any(word in str(error) for word in words)
 
 
 OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder needs less, or --device cpu"

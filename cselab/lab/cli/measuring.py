@@ -36,16 +36,16 @@ def evaluate(
     data: DataFolder = None,
     pooling: Pooling = None,
     representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
-    aggregation: Annotated[str | None, typer.Option(help="of sts: all (the default), mean or weighted_mean")] = None,
+    aggregation: Annotated[str | None, typer.Option(help="for sts: all (the default), mean or weighted_mean")] = None,
     protocol: Protocol = None,
-    split: Annotated[str | None, typer.Option(help="of geometry: dev (the default), test, train, full")] = None,
+    split: Annotated[str | None, typer.Option(help="for geometry: dev (the default), test, train or full")] = None,
     posthoc: Annotated[
         Literal["whitening", "flow"] | None, typer.Option(help="transform the vectors: BERT-whitening or BERT-flow")
     ] = None,
     fit: Annotated[
-        str | None, typer.Option(help="text file that --posthoc is fitted on; default: 5000 sentences of the world")
+        str | None, typer.Option(help="text file to fit --posthoc on; default: 5000 sentences of the world")
     ] = None,
-    cache: Annotated[Path | None, typer.Option(help="folder that keeps vectors between calls")] = None,
+    cache: Annotated[Path | None, typer.Option(help="folder in which vectors are kept between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
     form: Format = "text",
     device: Device = None,
@@ -140,7 +140,7 @@ def references(
     protocol: Protocol = None,
     glove: Annotated[Path | None, typer.Option(help="word vectors in a text file, to be averaged")] = None,
     fit: Annotated[
-        str, typer.Option(help="text file that whitening and flow are fitted on, or world: 5000 sentences of it")
+        str, typer.Option(help="text file to fit whitening and flow on, or world: 5000 of its sentences")
     ] = "world",
     json_file: Annotated[Path | None, typer.Option("--json", help="write all scores and records here")] = None,
     form: Format = "text",
@@ -186,7 +186,7 @@ def compare(
     pooling: Pooling = None,
     protocol: Protocol = None,
     metric: Annotated[
-        Literal["spearman", "pearson"], typer.Option(help="of STS; transfer is compared by accuracy")
+        Literal["spearman", "pearson"], typer.Option(help="for STS; transfer tasks are compared by accuracy")
     ] = "spearman",
     form: Format = "text",
     device: Device = None,
@@ -250,10 +250,12 @@ def _seeds(name: str) -> dict[str, str]:
 def encode(
     context: typer.Context,
     encoder: EncoderName,
-    corpus: Annotated[Path, typer.Argument(help="text, one sentence a line; also .gz, .xz")],
-    output: Annotated[Path, typer.Option(help="vectors.npy, of any length; or vectors.safetensors, held in memory")],
+    corpus: Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too")],
+    output: Annotated[
+        Path, typer.Option(help="VECTORS.npy, written as it goes; or VECTORS.safetensors, held in memory")
+    ],
     pooling: Pooling = None,
-    batch_size: Annotated[int, typer.Option(help="sentences a forward pass")] = 64,
+    batch_size: Annotated[int, typer.Option(help="sentences per forward pass")] = 64,
     normalize: Annotated[bool, typer.Option(help="scale vectors to length one")] = False,
     device: Device = None,
     quiet: Quiet = False,
@@ -284,8 +286,8 @@ def encode(
 
 def search(
     encoder: EncoderName,
-    file: Annotated[Path, typer.Argument(help="text, one sentence a line; also .gz, .xz")],
-    query: Annotated[list[str], typer.Argument(help="what to look for; several make a table each")],
+    file: Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too")],
+    query: Annotated[list[str], typer.Argument(help="what to look for; several queries get a list each")],
     top: Annotated[int, typer.Option(min=1, help="how many sentences to show")] = 10,
     pooling: Pooling = None,
     form: Format = "text",

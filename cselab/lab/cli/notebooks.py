@@ -11,7 +11,7 @@ from cselab.lab.cli.options import Quiet, Settings, read_settings, writable
 
 notebooks_app = group("The notebooks: list, copy, run headless.")
 
-Folder = Annotated[Path | None, typer.Option(help="of the notebooks; default: those that come with cselab")]
+Folder = Annotated[Path | None, typer.Option(help="where the notebooks are; default: those that come with cselab")]
 
 
 @notebooks_app.command("list", cls=Command)
@@ -30,7 +30,7 @@ def notebooks_list(folder: Folder = None) -> None:
 
 @notebooks_app.command("copy", cls=Command)
 def notebooks_copy(
-    target: Annotated[Path, typer.Argument(metavar="DIR", help="made if need be")], folder: Folder = None
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="the folder; made if need be")], folder: Folder = None
 ) -> None:
     """Copy the notebooks to a folder to work in. Called again it brings what is new, and keeps what you edited."""
     from cselab.lab.notebook_folder import bundled_notebooks, copy_notebooks
@@ -45,29 +45,31 @@ def notebooks_copy(
 @notebooks_app.command("run", cls=Command)
 def notebooks_run(
     names: Annotated[list[str] | None, typer.Argument(help="names or numbers; default: all")] = None,
-    profile: Annotated[Literal["smoke", "classroom", "paper"], typer.Option(help="size of everything")] = "classroom",
-    output: Annotated[Path, typer.Option(help="folder of the executed notebooks, pages and numbers")] = Path("out"),
+    profile: Annotated[Literal["smoke", "classroom", "paper"], typer.Option(help="how much is computed")] = "classroom",
+    output: Annotated[Path, typer.Option(help="folder for the executed notebooks, pages and numbers")] = Path("out"),
     folder: Folder = None,
     baselines: Annotated[
         Path | None, typer.Option(help="folder of the recorded numbers; default: recorded/ beside the notebooks")
     ] = None,
-    require_baseline: Annotated[bool, typer.Option("--require-baseline", help="fail where there is none")] = False,
+    require_baseline: Annotated[
+        bool, typer.Option("--require-baseline", help="fail where no numbers are recorded")
+    ] = False,
     update_baselines: Annotated[
-        bool, typer.Option("--update-baselines", help="make these numbers the new baselines")
+        bool, typer.Option("--update-baselines", help="record these numbers as the new baselines")
     ] = False,
     seeds: Annotated[
-        str | None, typer.Option(help="with --update-baselines: keep the numbers of these seeds too, such as 0-4")
+        str | None, typer.Option(help="with --update-baselines: record these seeds too, such as 0-4")
     ] = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="only what changed since its last run in --output")
+        bool, typer.Option("--changed", help="run only what has changed since its last run in --output")
     ] = False,
-    timeout: Annotated[float | None, typer.Option(help="seconds that one cell may take")] = None,
+    timeout: Annotated[float | None, typer.Option(help="seconds that a cell may take")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="write a JUnit file")] = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE.md", help="write a summary in Markdown")] = None,
     settings: Settings = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run notebooks headless, compare their numbers with the recorded ones, write pages to read offline.
+    """Run notebooks headless, compare their numbers with the recorded ones, and write pages to read offline.
 
     Exits with 1 if a notebook failed or a number is not within its tolerance.
     """

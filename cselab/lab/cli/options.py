@@ -74,7 +74,7 @@ EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), fo
 ScoredName = Annotated[
     str, typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED)
 ]
-Pooling = Annotated[str | None, typer.Option(help="pooling; default: what the encoder's folder says")]
+Pooling = Annotated[str | None, typer.Option(help="default: what the encoder's folder says")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ~/.cache/cselab/data")
 ]
@@ -96,8 +96,12 @@ Dev = Annotated[
     ),
 ]
 Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
-Protocol = Annotated[str | None, typer.Option(help="of transfer: senteval (the default), senteval-fast or lbfgs")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="may be repeated")]
+Protocol = Annotated[
+    str | None, typer.Option(help="for transfer tasks: senteval (the default), senteval-fast or lbfgs")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="a parameter and its value; may be repeated")
+]
 Device = Annotated[
     str | None,
     typer.Option(
@@ -106,9 +110,9 @@ Device = Annotated[
         autocompletion=_complete(("cpu", "cuda", "mps")),
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress; results and errors only", callback=_quieten)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, only results and errors", callback=_quieten)]
 Format = Annotated[
-    Literal["text", "md", "csv", "json"], typer.Option("--format", help="of the table on standard output")
+    Literal["text", "md", "csv", "json"], typer.Option("--format", help="form of the table on standard output")
 ]
 
 

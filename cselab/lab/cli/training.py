@@ -87,39 +87,49 @@ def train(
     context: typer.Context,
     method: Annotated[list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)],
     corpus: Annotated[
-        Path, typer.Option(help="text, one sentence a line (or a table with a header, for a method that says so)")
+        Path, typer.Option(help="text, one sentence per line; for a method of several columns, a table with a header")
     ],
-    output: Annotated[Path, typer.Option(help="folder of the run; afterwards an encoder")],
+    output: Annotated[Path, typer.Option(help="folder of the run; when it is finished, an encoder")],
     encoder: Annotated[str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)] = "micro",
     recipe: Annotated[
         Literal["paper"] | None,
-        typer.Option(help="what the method's paper prints for this kind of encoder, where nothing else is given"),
+        typer.Option(
+            help="settings that the method's paper prints for this kind of encoder; other options override them"
+        ),
     ] = None,
     pooling: Annotated[
         str | None,
-        typer.Option(help="default: what the encoder's folder says; of a plain checkpoint what the paper takes"),
+        typer.Option(help="default: what the encoder's folder says; for a plain checkpoint, what the paper takes"),
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="optimiser steps; default: those of --epochs")] = None,
+    steps: Annotated[int | None, typer.Option(help="optimiser steps; default: as many as --epochs makes")] = None,
     epochs: Annotated[float | None, typer.Option(help="passes over the corpus; default: 1")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="sentences a step; default: 64")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="sentences per step; default: 64")] = None,
     mini_batch_size: Annotated[
-        int | None, typer.Option(help="rows of a forward pass, where a batch does not fit into memory; same gradient")
+        int | None,
+        typer.Option(help="rows per forward pass, where a batch does not fit into memory; the gradient is the same"),
     ] = None,
     lr: Annotated[float | None, typer.Option(help="peak learning rate; default: 3e-5")] = None,
-    warmup: Annotated[float, typer.Option(help="share of the steps")] = 0.0,
-    seed: Annotated[int, typer.Option(help="of everything")] = 42,
+    warmup: Annotated[float, typer.Option(help="share of the steps in which the learning rate rises")] = 0.0,
+    seed: Annotated[int, typer.Option(help="random seed, of everything")] = 42,
     seeds: Annotated[
-        str | None, typer.Option(help="several, as 0,1,2 or 0-4: a run each, and a table of all at the end")
+        str | None,
+        typer.Option(help="several seeds, such as 0,1,2 or 0-4: a run for each, and a table of them all at the end"),
     ] = None,
-    max_length: Annotated[int | None, typer.Option(help="tokens a training sentence is cut at; default: 32")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="training sentences are cut to so many tokens; default: 32")
+    ] = None,
     eval_every: Annotated[
         int | None, typer.Option(help="steps between evaluations; default: an eighth of the steps")
     ] = None,
-    patience: Annotated[int | None, typer.Option(help="stop after so many evaluations without a better score")] = None,
-    precision: Annotated[Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic")] = "auto",
+    patience: Annotated[
+        int | None, typer.Option(help="stop after this many evaluations without a better score")
+    ] = None,
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic; auto takes bf16 where it is faster")
+    ] = "auto",
     representation: Annotated[
         Literal["backbone", "head"] | None,
-        typer.Option(help="what is evaluated and saved; default: what the method says"),
+        typer.Option(help="the vector that is evaluated and saved; default: what the method says"),
     ] = None,
     dev: Dev = "auto",
     limit: Annotated[int | None, typer.Option(min=1, help="use only the first LIMIT sentences")] = None,

@@ -9,8 +9,8 @@ from cselab.lab.cli.frame import Command, group
 world_app = group("Text of the bundled world, on standard output: the same seed gives the same.")
 
 HowMany = Annotated[int, typer.Argument(help="how many")]
-Split = Annotated[str, typer.Option(help="train, dev or test; they share no story")]
-WorldSeed = Annotated[int, typer.Option(help="of everything drawn")]
+Split = Annotated[str, typer.Option(help="train, dev or test, which have no story in common")]
+WorldSeed = Annotated[int, typer.Option(help="random seed")]
 
 
 @world_app.command("sentences", cls=Command)
