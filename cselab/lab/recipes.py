@@ -1,6 +1,6 @@
 """How the bundled encoders are trained: one recipe each, the same for all methods, found by a search on dev data.
 
-The search is `results/recipe-search.jsonl`, what was read from it stands in `results/README.md`. No method is tuned
+The search is `results/recipe-search.jsonl`, what was read from it stands in `results/search.md`. No method is tuned
 more than its neighbour.
 
 See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
