@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cselab.encoder import Representation, SentenceEncoder
 from cselab.methods import Method
+from cselab.precision import Precision
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """`evaluator(encoder)` -> numbers with a "score", higher is better."""
@@ -56,7 +57,7 @@ class TrainConfig:
     max_length: int = 32
     eval_every: int = 125
     checkpoint_every: int | None = None
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    precision: Precision = "auto"
     representation: Representation | None = None
     patience: int | None = None
     mini_batch_size: int | None = None

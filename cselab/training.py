@@ -7,12 +7,11 @@ same machine gives the same history, and a run that was killed and started again
 import copy
 import hashlib
 import math
-import timeit
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import Method, create_method
+from cselab.precision import chosen_precision, computing_in
 from cselab.resumable import ResumableLoop, Stateful
 from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
 from cselab.storage.checkpoint import pack, unpack
@@ -210,7 +210,7 @@ class _Training:
         torch.manual_seed(_mix(self.run.config.seed, self.step, processes.process_index))
         encoder.train()
         method.train()
-        with torch.autocast(processes.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+        with computing_in(self.precision, processes.device):
             loss = method.loss(method.views(self.encode, self._batch()))
         pulls = self._gradient_norms(loss.terms) if evaluate and len(loss.terms) > 1 else {}
         loss.total.backward()
@@ -392,26 +392,6 @@ def _dev_identity(evaluator: Evaluator | None) -> Any:
     """What selects the best step: `evaluator.identity` where it has one (`PairsEvaluator`), otherwise its name."""
     kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
     return None if evaluator is None else getattr(evaluator, "identity", kind)
-
-
-def chosen_precision(wanted: str) -> str:
-    """ "fp32" or "bf16": what a run with this `TrainConfig.precision` computes in on this machine."""
-    if wanted != "auto":
-        return wanted
-    return "bf16" if faster_in_bf16() else "fp32"
-
-
-@cache
-def faster_in_bf16() -> bool:
-    """Whether matrix products in bfloat16 are clearly faster than in float32 on the device that trains."""
-    if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-
-    def seconds(dtype: torch.dtype) -> float:
-        a, b = torch.ones(512, 256, dtype=dtype), torch.ones(256, 256, dtype=dtype)
-        return min(timeit.repeat(lambda: a @ b, repeat=5, number=1))
-
-    return seconds(torch.bfloat16) * 1.3 < seconds(torch.float32)
 
 
 def _check_size(corpus: Sequence[Any], batch_size: int) -> None:

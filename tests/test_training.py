@@ -667,9 +667,9 @@ def test_bf16_runs_and_its_losses_are_float32(registered):
 
 def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     """Which precision is faster is measured, so "auto" may mean another thing when the run goes on."""
-    monkeypatch.setattr(cselab.training, "faster_in_bf16", lambda: True)
+    monkeypatch.setattr(cselab.precision, "faster_in_bf16", lambda: True)
     start_and_stop(tmp_path, precision="auto")
-    monkeypatch.setattr(cselab.training, "faster_in_bf16", lambda: False)
+    monkeypatch.setattr(cselab.precision, "faster_in_bf16", lambda: False)
     run = run_training(output=tmp_path, precision="auto")
     assert run.resumed_from == 4
     assert_equal_weights(weights(run), weights(run_training(precision="bf16")))

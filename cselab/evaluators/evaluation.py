@@ -134,5 +134,6 @@ def _about(encoder: Encoder | PairScorer) -> dict[str, Any]:
         "pooling": str(getattr(encoder, "pooling", "")),
         "representation": str(getattr(encoder, "representation", "")),
         "max_length": getattr(encoder, "max_length", None),
+        "precision": str(getattr(encoder, "precision", "")),
         "versions": versions(),
     }

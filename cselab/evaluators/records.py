@@ -30,7 +30,7 @@ class Record:
         aggregation: how subsets were put together ("all", "mean", "weighted_mean"), or empty.
         protocol: how it was measured where there are several ways.
         rows: the pairs or sentences measured.
-        encoder, pooling, representation, max_length: what was measured, as far as the encoder says.
+        encoder, pooling, representation, max_length, precision: what was measured, as far as the encoder says.
         truncated: how many of the sentences encoded in the same call lost tokens to `max_length`.
         data_hash, provenance: sha256 of the data as it was read, and what a check of its content said.
         duplicates: how many distinct sentences share their vector with another one.
@@ -53,6 +53,7 @@ class Record:
     pooling: str = ""
     representation: str = ""
     max_length: int | None = None
+    precision: str = ""
     truncated: int | None = None
     data_hash: str = ""
     provenance: str = ""

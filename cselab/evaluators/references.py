@@ -21,6 +21,7 @@ from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, encode
 from cselab.evaluators.world import the_world
 from cselab.measures.degenerate import require_sound
 from cselab.measures.geometry import rank
+from cselab.precision import Precision
 
 
 class RandomEncoder:
@@ -142,6 +143,7 @@ class TransformedEncoder:
         self.pooling = getattr(encoder, "pooling", "")
         self.representation = getattr(encoder, "representation", "")
         self.max_length = getattr(encoder, "max_length", None)
+        self.precision = getattr(encoder, "precision", "")
 
     @property
     def last_truncation(self) -> Any:
@@ -201,7 +203,11 @@ def fitted(
 
 
 def named_encoder(
-    name: str, pooling: str | None = None, representation: Any = None, device: str | torch.device | None = None
+    name: str,
+    pooling: str | None = None,
+    representation: Any = None,
+    device: str | torch.device | None = None,
+    precision: Precision = "fp32",
 ) -> Encoder | PairScorer:
     """What `evaluate` can score, by the name it has on the command line.
 
@@ -209,11 +215,16 @@ def named_encoder(
         name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
             "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's bundled
             name, folder or hub name.
-        pooling, representation, device: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
+        pooling, representation, device, precision: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
+
+    Raises:
+        ValueError: another precision than "fp32" for what computes no network.
     """
     from cselab.encoder import SentenceEncoder
 
     kind, _, source = name.partition(":")
+    if precision != "fp32" and (kind == "static" or name in ("word-overlap", "random")):
+        raise ValueError(f"precision {precision!r} was asked of {name}, which computes no network: leave it out")
     if kind == "static" and Path(source).is_file():
         return StaticEmbeddings.from_glove(source)
     if kind == "static":
@@ -222,7 +233,9 @@ def named_encoder(
         return word_overlap
     if name == "random":
         return RandomEncoder()
-    return SentenceEncoder.from_pretrained(name, pooling=pooling, representation=representation, device=device)
+    return SentenceEncoder.from_pretrained(
+        name, pooling=pooling, representation=representation, precision=precision, device=device
+    )
 
 
 def with_references(

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from cselab.measures.degenerate import DegenerateEmbeddings, require_sound
 
-CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template")
+CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template", "precision")
 
 
 @runtime_checkable
@@ -19,7 +19,7 @@ class Encoder(Protocol):
     """Anything that turns sentences into vectors, one row a sentence: what `evaluate` asks of an encoder.
 
     A `SentenceEncoder`, a `sentence_transformers.SentenceTransformer`, or ten lines of your own. What it has
-    besides goes into the records: `name`, `pooling`, `representation`, `max_length`, `last_truncation`;
+    besides goes into the records: `name`, `pooling`, `representation`, `max_length`, `precision`, `last_truncation`;
     `weights_hash()` lets its vectors be cached.
     """
 

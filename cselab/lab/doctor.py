@@ -19,7 +19,7 @@ def examine() -> list[Finding]:
     """Look at Python, torch, the devices, the bundled encoders, the data and the notebook tools."""
     import torch
 
-    from cselab.training import faster_in_bf16
+    from cselab.precision import faster_in_bf16
 
     cuda = torch.cuda.is_available()
     missing = [name for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget") if not find_spec(name)]

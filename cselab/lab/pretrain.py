@@ -33,10 +33,10 @@ from cselab.lab.corpus import (
     token_counts,
 )
 from cselab.lab.warm_start import start_embeddings, token_vectors
+from cselab.precision import faster_in_bf16
 from cselab.resumable import ResumableLoop
 from cselab.storage.checkpoint import load_checkpoint
 from cselab.storage.run_folder import RunFolder
-from cselab.training import faster_in_bf16
 from cselab.versions import versions
 
 LONGEST = 128  # tokens the encoder can take

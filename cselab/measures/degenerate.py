@@ -44,13 +44,20 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
         raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
 
 
+def on_cpu(rows: Vectors) -> Tensor:
+    """The rows as a tensor; those of a file mapped into memory are copied, for torch wants what may be written to."""
+    if isinstance(rows, np.ndarray) and not rows.flags.writeable:
+        rows = rows.copy()
+    return torch.as_tensor(rows).detach().cpu()
+
+
 def unit_rows(rows: Vectors) -> Tensor:
     """Rows divided by their length, in their own precision (at least float32).
 
     Raises:
         DegenerateEmbeddings: a row that is not finite, or zero.
     """
-    rows = torch.as_tensor(rows).detach().cpu()
+    rows = on_cpu(rows)
     rows = rows.float() if rows.dtype in (torch.float16, torch.bfloat16) else rows
     length = rows.norm(dim=1, keepdim=True)
     if not bool(torch.isfinite(length).all()):

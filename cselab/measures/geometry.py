@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.measures.degenerate import DegenerateEmbeddings, Vectors, require_rows, unit_rows
+from cselab.measures.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
 
 BLOCK = 4096
 ZERO = torch.zeros((), dtype=torch.float64)
@@ -195,7 +195,7 @@ def rank(x: Vectors) -> int:
         DegenerateEmbeddings: fewer than two rows, a value that is not finite.
     """
     singular = np.sqrt(spectrum(x))
-    eps = torch.finfo(torch.as_tensor(x[:1]).dtype).eps
+    eps = torch.finfo(on_cpu(x[:1]).dtype).eps
     return int((singular > singular.max() * max(x.shape) * eps).sum())
 
 
@@ -211,7 +211,7 @@ def _unit_blocks(x: Vectors, block: int = BLOCK) -> Iterator[Tensor]:
 
 def _finite_blocks(x: Vectors) -> Iterator[Tensor]:
     for start in range(0, len(x), BLOCK):
-        block = torch.as_tensor(x[start : start + BLOCK]).detach().cpu().double()
+        block = on_cpu(x[start : start + BLOCK]).double()
         if not bool(torch.isfinite(block).all()):
             bad = int((~torch.isfinite(block)).any(dim=1).sum())
             raise DegenerateEmbeddings(f"{bad} of rows {start} to {start + len(block) - 1} are not finite (NaN or Inf)")

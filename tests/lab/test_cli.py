@@ -48,7 +48,7 @@ def run(*arguments, ok=True):
 def full_precision(monkeypatch):
     """The same arithmetic whatever machine this is, and lines of progress even where another test loaded a kernel."""
     monkeypatch.setenv("CSELAB_HEADLESS", "1")
-    for module in (sys.modules["cselab.training"], pretrain):
+    for module in (sys.modules["cselab.precision"], pretrain):
         monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
 
 
@@ -99,7 +99,7 @@ def trained(encoder, stsb, tmp_path_factory):
     output = tmp_path_factory.mktemp("runs") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CSELAB_HEADLESS", "1")
-        patch.setattr(sys.modules["cselab.training"], "faster_in_bf16", lambda: False)
+        patch.setattr(sys.modules["cselab.precision"], "faster_in_bf16", lambda: False)
         return train(encoder, corpus, output, "--data", stsb, "--eval-every", 2), output
 
 

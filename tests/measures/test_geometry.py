@@ -217,6 +217,36 @@ def test_the_sample_is_drawn_from_the_seed():
     assert sampled_uniformity(x, samples=50, seed=1) != sampled_uniformity(x, samples=50, seed=2)
 
 
+# ----------------------------------------------------------------------------------- a million rows
+
+
+def test_rows_of_a_file_that_is_mapped_into_memory_are_measured_as_they_are(tmp_path):
+    x = cloud(dtype=np.float32)
+    np.save(tmp_path / "v.npy", x)
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")  # as `encode_to_file` returns it, read-only
+    for measure in (*MEASURES, rank, sampled_uniformity):
+        assert measure(mapped) == measure(x)
+    assert alignment(mapped, mapped) == 0
+
+
+class Watched(np.ndarray):
+    """Notes how many rows are taken at once."""
+
+    most = 0
+
+    def __getitem__(self, rows):
+        taken = super().__getitem__(rows)
+        Watched.most = max(Watched.most, len(taken)) if taken.ndim == 2 else Watched.most
+        return taken
+
+
+@pytest.mark.parametrize("measure", [mean_cosine, feature_correlation, effective_rank, rank, sampled_uniformity])
+def test_no_more_than_a_block_of_rows_is_held_at_a_time(measure, monkeypatch):
+    monkeypatch.setattr(Watched, "most", 0)
+    measure(cloud(n=geometry.BLOCK + 900).view(Watched))
+    assert Watched.most == geometry.BLOCK
+
+
 # ------------------------------------------------------------------------------- what cannot be measured
 
 

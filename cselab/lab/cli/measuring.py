@@ -15,6 +15,7 @@ from cselab.lab.cli.options import (
     EncoderName,
     Format,
     Pooling,
+    Precision,
     Protocol,
     Quiet,
     ScoredName,
@@ -39,6 +40,7 @@ def evaluate(
     aggregation: Annotated[str | None, typer.Option(help="for sts: all (the default), mean or weighted_mean")] = None,
     protocol: Protocol = None,
     split: Annotated[str | None, typer.Option(help="for geometry: dev (the default), test, train or full")] = None,
+    precision: Precision = "fp32",
     posthoc: Annotated[
         Literal["whitening", "flow"] | None, typer.Option(help="transform the vectors: BERT-whitening or BERT-flow")
     ] = None,
@@ -63,7 +65,7 @@ def evaluate(
     if fit is not None and posthoc is None:
         raise ValueError("--fit says what a transform is fitted on: give --posthoc whitening or flow, too")
     suites = suites_or_default(suite, data)
-    model: Any = named_encoder(encoder, pooling, representation, accelerator(device))
+    model: Any = named_encoder(encoder, pooling, representation, accelerator(device), precision)
     if posthoc is not None:
         model = fitted(model, posthoc, fit or "world")
     options = {"aggregation": aggregation, "protocol": protocol, "split": split}
@@ -256,6 +258,7 @@ def encode(
     ],
     pooling: Pooling = None,
     batch_size: Annotated[int, typer.Option(help="sentences per forward pass")] = 64,
+    precision: Precision = "fp32",
     normalize: Annotated[bool, typer.Option(help="scale vectors to length one")] = False,
     device: Device = None,
     quiet: Quiet = False,
@@ -270,7 +273,9 @@ def encode(
 
     if writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
-    model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=accelerator(device))
+    model: Any = SentenceEncoder.from_pretrained(
+        encoder, pooling=pooling, precision=precision, device=accelerator(device)
+    )
     model = over_processes(context, model)
     sentences = read_sentences(corpus)
     if output.suffix == ".npy":

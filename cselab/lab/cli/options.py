@@ -95,6 +95,10 @@ Dev = Annotated[
         autocompletion=_complete(DEV),
     ),
 ]
+Precision = Annotated[
+    Literal["auto", "fp32", "bf16"],
+    typer.Option(help="of the encoder's arithmetic; auto: bf16 where this machine is faster with it"),
+]
 Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
 Protocol = Annotated[
     str | None, typer.Option(help="for transfer tasks: senteval (the default), senteval-fast or lbfgs")

@@ -147,7 +147,8 @@ def train(
     from cselab.data import read_rows
     from cselab.encoder import SentenceEncoder
     from cselab.lab.dev import Row, dev_evaluator
-    from cselab.training import TrainConfig, chosen_precision
+    from cselab.precision import chosen_precision
+    from cselab.training import TrainConfig
 
     plans = _plans(method, read_settings(settings), seed, seeds, output)
     given = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "max_length": max_length, "eval_every": eval_every}
