@@ -149,6 +149,16 @@ def test_what_is_taken_home_holds_as_a_class_runs_it(file, claim):
     assert CLAIMS[file.name.split(".")[0]][claim](run)
 
 
+def test_the_same_numbers_are_recorded_as_a_class_runs_them():
+    for file in (bundled_notebooks() / "recorded").glob("*.classroom.json"):
+        small = file.with_name(file.name.replace("classroom", "smoke"))
+        here, there = (
+            [(entry["name"], entry["tolerance"]) for entry in json.loads(one.read_text(encoding="utf-8"))["records"]]
+            for one in (file, small)
+        )
+        assert here == there, file.name
+
+
 def test_every_lesson_has_its_claims_and_recorded_seeds():
     assert [path.stem for path in find_notebooks(bundled_notebooks()) if path.stem[:2].isdecimal()] == list(CLAIMS)
 
