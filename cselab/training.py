@@ -341,6 +341,7 @@ class _Training:
                 "steps": self.step,
                 "stopped": run.stopped,
                 "best": run.best,
+                "precision": self.precision,
                 "seconds": run.seconds,
                 "versions": versions(),
             }

@@ -15,6 +15,10 @@ CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, 
     "cselab.heads",
     "cselab.flow",
     "cselab.posthoc",
+    "cselab.encoding",
+    "cselab.prefix",
+    "cselab.methods",
+    "cselab.augmentations",
     "cselab.measures",
     *(
         f"cselab.evaluators.{module}"

@@ -494,7 +494,8 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
     }
     assert identity["config"]["lr"] == 1e-2 and identity["corpus"]["sentences"] == 60
     assert identity["encoder"]["weights"] == make_encoder(layers=1).weights_hash()
-    assert record["finished"] and record["steps"] == 6 and record["versions"]["torch"] == torch.__version__
+    assert record["finished"] and record["steps"] == 6 and record["precision"] == "fp32"
+    assert record["versions"]["torch"] == torch.__version__
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,6 @@ from cselab.versions import versions
 Report = Callable[[int, int], None]
 """Called with the step that was reached, and the steps in all."""
 
-FIT_ON = 5000
-"""Sentences of the corpus that a post-hoc transform is fitted on."""
-
 CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
 """What of the training history a line keeps, at the evaluated steps."""
 
@@ -95,6 +92,8 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
         settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
     if row.posthoc is not None or row.method is not None:
         settings["corpus"] = profile.corpus
+    if row.posthoc is not None:
+        settings["fit_on"] = profile.fit_on
     if row.method is not None:
         settings["columns"] = _columns(row.method, profile)
         recipe = {**profile.recipe, **backbone.recipe, **row.recipe}
@@ -164,7 +163,7 @@ def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, repo
     if line["failure"] is None:
         if settings.get("posthoc"):
             line["corpus_hash"] = _hash(sentences)
-            encoder = _transformed(encoder, settings["posthoc"], sentences[:FIT_ON])
+            encoder = _transformed(encoder, settings["posthoc"], sentences[: settings["fit_on"]])
         measured = _measured(encoder, suites, geometry)
         line["scores"] |= measured["scores"]
         line |= {name: measured[name] for name in ("missing", "failures")}
@@ -287,8 +286,8 @@ def _measured(model: Any, suites: Sequence[str], geometry: str) -> dict[str, dic
         wanted.append("geometry")
     if not wanted:
         return found
-    on = {"data": "world"} if geometry == "world" else {"split": "test"}
-    scores = evaluate(_quiet(model), wanted, **(on if "geometry" in wanted else {}))
+    on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
+    scores = evaluate(_quiet(model), wanted, **on)
     average = {} if scores.avg is None else {"Avg.": scores.avg}
     found["scores"], found["failures"] = scores.scores | average, dict(scores.failures)
     found["missing"] |= scores.missing

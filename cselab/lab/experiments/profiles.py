@@ -46,10 +46,11 @@ class Profile:
         dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
         seeds: the default seeds.
         suites: what is measured; those that need the SentEval folder are left out where there is none.
-        geometry: the pairs on which alignment, uniformity and rank are measured: "world" or "STS-B" (dev).
+        geometry: the pairs on which alignment, uniformity and rank are measured, their dev split: "world" or "STS-B".
         recipe: fields of `TrainConfig`.
         pooling: of every encoder, unless a row says otherwise.
         purpose: what its numbers are good for.
+        fit_on: sentences of the corpus that a post-hoc transform is fitted on; None takes all of them.
     """
 
     name: str
@@ -62,11 +63,7 @@ class Profile:
     recipe: Mapping[str, Any]
     pooling: str
     purpose: str
-
-    @property
-    def dev_measure(self) -> str:
-        """The name of the dev score among the measured numbers."""
-        return f"{self.dev} dev"
+    fit_on: int | None = None
 
 
 PAPER_RECIPE = {"epochs": 1.0, "batch_size": 64, "lr": 3e-5, "max_length": 32, "eval_every": 125}
@@ -119,6 +116,7 @@ PROFILES = {
             recipe=PAPER_RECIPE,
             pooling="cls",
             purpose="the encoders and the corpus of the papers",
+            fit_on=100_000,
         ),
     )
 }

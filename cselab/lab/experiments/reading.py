@@ -173,7 +173,7 @@ class Results:
             f"{experiment.name}: {experiment.question}",
             table_of.title if table_of is not None else "No published numbers.",
             f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
-            f"{experiment.baseline!r} with their 95 % interval, paired by seed.",
+            f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry} dev.",
             f"{profile.name}: {profile.purpose}.",
             "",
             self.shown(),

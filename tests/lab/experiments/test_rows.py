@@ -1,12 +1,16 @@
 """Rows train and are measured for real, in the smallest size: one of each kind."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_experiment import DEV, tiny_profile
+from tiny import make_encoder
 
+from cselab.evaluators import Geometry, Scores
 from cselab.lab.experiments import get_experiment
 from cselab.lab.experiments.corpora import corpus
-from cselab.lab.experiments.jobs import job_of, run_job
+from cselab.lab.experiments.jobs import _measured, job_of, run_job
 from cselab.lab.experiments.posthoc import ComponentsRemoved, fit
 
 TRAINED = [
@@ -66,6 +70,32 @@ def test_without_the_data_folder_the_rest_is_measured_and_what_is_missing_is_nam
     line = run_job(job.settings, ("world", "sts"), "STS-B")
     assert set(line["scores"]) == {"World-STS", "Classroom-STS"}
     assert "no data folder" in line["missing"]["sts"]
+
+
+def test_geometry_is_measured_on_sts_b_dev(monkeypatch):
+    asked = {}
+
+    def evaluate(encoder, suites, **options):
+        asked.update(options, suites=suites)
+        return Scores([])
+
+    monkeypatch.setattr("cselab.data.senteval_folder", lambda: None)
+    monkeypatch.setattr("cselab.evaluators.evaluate", evaluate)
+    _measured(make_encoder(), ("sts",), "STS-B")
+    assert asked["suites"] == ["sts", "geometry"] and asked.get("split", Geometry().split) == "dev"
+
+
+@pytest.mark.parametrize(("fit_on", "rows"), [(None, 64), (40, 40)])
+def test_a_transform_is_fitted_on_as_many_sentences_as_asked(fit_on, rows, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "cselab.lab.experiments.jobs._transformed",
+        lambda encoder, kind, sentences: seen.append(len(sentences)) or encoder,
+    )
+    experiment, profile = get_experiment("main-comparison"), replace(tiny_profile(), fit_on=fit_on)
+    job = job_of(experiment, experiment.row("plain, mean subtracted"), profile, seed=None)
+    run_job(job.settings, (), "world")
+    assert seen == [rows] and job.settings["fit_on"] == fit_on
 
 
 def test_components_are_removed_from_the_largest_on():
