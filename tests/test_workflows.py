@@ -27,7 +27,7 @@ def test_a_push_is_linted_tested_run_as_a_regression_compared_cell_by_cell_and_p
     said = commands("ci")
     for command in ("make lint", "make test", "--profile smoke", "--junit", "--summary", "make nbval", "make book"):
         assert command in said
-    assert "--require-baseline" in said
+    assert "--require-recorded" in said
 
 
 def test_each_night_the_class_is_run_and_an_installation_without_a_network():

@@ -20,7 +20,7 @@ from cselab.lab.headless import execute
 from cselab.lab.notebook_folder import PACKAGE, bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from cselab.lab.parameters import parameters_of, typed_parameters
 from cselab.lab.record import MIME_TYPE
-from cselab.lab.recorded import Comparison, baseline_path, compare, read_baseline, write_baseline
+from cselab.lab.recorded import Comparison, compare, read_recorded, recorded_path, write_recorded
 from cselab.lab.run_reports import comparison_lines
 from cselab.versions import versions
 
@@ -40,7 +40,7 @@ class NotebookResult:
     state: str  # SHA-256 of all that its numbers depend on: cells, parameters, package, versions
     seconds: float = 0.0
     records: list[dict] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)  # with the baseline, where there is one
+    comparisons: list[Comparison] = field(default_factory=list)  # with the recorded ones, where there are any
     failures: list[str] = field(default_factory=list)  # of the run itself
     notes: list[str] = field(default_factory=list)  # each is only worth knowing
 
@@ -54,7 +54,7 @@ class NotebookResult:
         return not self.problems
 
     def as_json(self) -> dict:
-        """The entry of `records.json`, and the content of a baseline."""
+        """The entry of `records.json`, and the content of a file of recorded numbers."""
         return {
             "notebook": self.name,
             "profile": self.profile,
@@ -72,16 +72,16 @@ def run_notebooks(
     output: str | Path = "notebook-runs",
     *,
     folder: str | Path | None = None,
-    baselines: str | Path | None = None,
-    require_baseline: bool = False,
-    update_baselines: bool = False,
+    recorded: str | Path | None = None,
+    require_recorded: bool = False,
+    update_recorded: bool = False,
     seeds: Sequence[int] = (),
     changed: bool = False,
     timeout: float | None = None,
     quiet: bool = False,
     echo: Callable[[str], None] = print_now,
 ) -> list[NotebookResult]:
-    """Run notebooks from top to bottom and hold their recorded numbers against the baselines.
+    """Run notebooks from top to bottom and hold their numbers against the recorded ones.
 
     Writes to `output`: `<notebook>.ipynb` with its outputs (partial where a cell failed), `<notebook>.html`
     to read offline, and `records.json` with the recorded numbers of all. Parameters are checked before the
@@ -94,10 +94,10 @@ def run_notebooks(
             is run must have them. Numbers of an overridden run are not compared.
         output: folder for the results, made if need be; not the notebooks' own.
         folder: where the notebooks are; by default those that come with cselab.
-        baselines: where the recorded numbers are; by default in `recorded` beside the notebooks.
-        require_baseline: a notebook that records numbers and has no baseline fails.
-        update_baselines: make the numbers of the notebooks that ran to their end the new baselines.
-        seeds: with `update_baselines`, run each notebook with these values of its parameter `seed` too, and keep
+        recorded: where the recorded numbers are; by default in `recorded` beside the notebooks.
+        require_recorded: a notebook whose numbers were never recorded fails.
+        update_recorded: make the numbers of the notebooks that ran to their end the recorded ones.
+        seeds: with `update_recorded`, run each notebook with these values of its parameter `seed` too, and keep
             every number for every seed.
         changed: leave out the notebooks whose last run in `output` was good and whose cells, parameters, package and
             versions are what they were; their numbers are compared all the same.
@@ -106,7 +106,7 @@ def run_notebooks(
         echo: takes each line of the progress.
 
     Returns:
-        One result a notebook, in order; `result.passed` says whether it ran and agreed with its baseline.
+        One result a notebook, in order; `result.passed` says whether it ran and agreed with its recorded numbers.
 
     Raises:
         ValueError: an unknown notebook, profile or parameter, a value of the wrong type, a notebook without
@@ -114,17 +114,17 @@ def run_notebooks(
         FileNotFoundError: no such folder of notebooks.
     """
     folder = Path(folder or bundled_notebooks()).resolve()
-    baselines = Path(baselines or folder / "recorded").resolve()
+    recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
     if profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(PROFILES)}.")
     if output == folder:
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
-    if update_baselines and overrides:
-        raise ValueError("baselines hold a profile's own numbers: update them without overriding parameters.")
-    if seeds and not update_baselines:
-        raise ValueError("seeds are for update_baselines: for one run, override the parameter 'seed'.")
+    if update_recorded and overrides:
+        raise ValueError("recorded numbers are a profile's own: update them without overriding parameters.")
+    if seeds and not update_recorded:
+        raise ValueError("seeds are for update_recorded: for one run, override the parameter 'seed'.")
     if "profile" in overrides:
         raise ValueError("the profile is an argument of its own (--profile), not a parameter to override.")
     if timeout is not None and not timeout > 0:
@@ -145,10 +145,10 @@ def run_notebooks(
         else:
             _run(path, result, folder, timeout, tell)
         _collect(result)
-        if update_baselines:
-            _record_anew(path, result, over_seeds[path], folder, baselines, timeout, tell)
+        if update_recorded:
+            _record_anew(path, result, over_seeds[path], folder, recorded, timeout, tell)
         else:
-            _compare(result, overrides, baselines, require_baseline)
+            _compare(result, overrides, recorded, require_recorded)
         _tell(result, echo)
         results.append(result)
         entries = [one.as_json() for one in results]
@@ -224,18 +224,18 @@ def _collect(result: NotebookResult) -> None:
     result.failures += [f"{name!r} is recorded twice" for name in sorted({n for n in names if names.count(n) > 1})]
 
 
-def _compare(result: NotebookResult, overrides: Mapping[str, object], baselines: Path, require_baseline: bool) -> None:
-    path = baseline_path(baselines, result.name, result.profile)
+def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: Path, require_recorded: bool) -> None:
+    path = recorded_path(recorded, result.name, result.profile)
     if overrides:
-        result.notes.append(f"not compared with a baseline: {', '.join(overrides)} overridden")
+        result.notes.append(f"not compared with recorded numbers: {', '.join(overrides)} overridden")
     elif result.failures or not (result.records or path.exists()):
         return  # a failed run has said so already
-    elif (baseline := read_baseline(path)) is not None:
-        result.comparisons = compare(result.records, baseline)
-    elif require_baseline:
-        result.failures.append(f"no baseline: {path} is not there (--update-baselines writes it)")
+    elif (expected := read_recorded(path)) is not None:
+        result.comparisons = compare(result.records, expected)
+    elif require_recorded:
+        result.failures.append(f"no recorded numbers: {path} is not there (--update-recorded writes them)")
     else:
-        result.notes.append(f"no baseline yet: {path}")
+        result.notes.append(f"no recorded numbers yet: {path}")
 
 
 def _record_anew(
@@ -243,7 +243,7 @@ def _record_anew(
     result: NotebookResult,
     over_seeds: Mapping[int, NotebookResult],
     folder: Path,
-    baselines: Path,
+    recorded: Path,
     timeout: float | None,
     tell: Callable[[str], None],
 ) -> None:
@@ -254,9 +254,9 @@ def _record_anew(
         result.failures += [f"seed {seed}: {failure}" for failure in other.failures]
     if result.failures or not result.records:
         return
-    file = baseline_path(baselines, result.name, result.profile)
-    write_baseline(file, result.as_json(), {seed: other.records for seed, other in over_seeds.items()})
-    result.notes.append(f"baseline written: {file}")
+    file = recorded_path(recorded, result.name, result.profile)
+    write_recorded(file, result.as_json(), {seed: other.records for seed, other in over_seeds.items()})
+    result.notes.append(f"recorded numbers written: {file}")
 
 
 def _tell(result: NotebookResult, echo: Callable[[str], None]) -> None:

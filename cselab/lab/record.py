@@ -12,7 +12,7 @@ def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") 
     """Show a number of this notebook and keep it for the headless run.
 
     `cselab notebooks run` collects every record into `records.json` and compares it with
-    `notebooks/recorded/<notebook>.<profile>.json`: the run fails where `abs(value - baseline) > tolerance`.
+    `notebooks/recorded/<notebook>.<profile>.json`: the run fails where `abs(value - recorded) > tolerance`.
 
     Args:
         name: what the number is, unique in the notebook: `"simcse STS-B dev"`.

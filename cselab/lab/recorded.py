@@ -10,8 +10,8 @@ from pathlib import Path
 from cselab.lab.record import shown
 
 
-def baseline_path(folder: Path, notebook: str, profile: str) -> Path:
-    """Where the baseline of a notebook under a profile lies."""
+def recorded_path(folder: Path, notebook: str, profile: str) -> Path:
+    """Where the recorded numbers of a notebook under a profile lie."""
     return folder / f"{notebook}.{profile}.json"
 
 
@@ -55,10 +55,10 @@ class Comparison:
         if self.ok:
             return ""
         if self.recorded is None:
-            return f"{self.name!r} is not in the baseline"
+            return f"{self.name!r} was not recorded before"
         if self.now is None:
-            return f"{self.name!r} is in the baseline but was not recorded"
-        return f"{self.name!r} is {shown(self.now)}, the baseline {shown(self.recorded)} (tolerance {self.tolerance:g})"
+            return f"{self.name!r} was recorded before, but not now"
+        return f"{self.name!r} is {shown(self.now)}, recorded was {shown(self.recorded)} (tolerance {self.tolerance:g})"
 
     def row(self) -> dict[str, str]:
         """The line of a table: recorded, now, difference, tolerance, ok."""
@@ -71,15 +71,15 @@ class Comparison:
         }
 
 
-def compare(records: Sequence[Mapping], baseline: Mapping) -> list[Comparison]:
-    """Each number of a run or of its baseline beside the other, in the order of the run.
+def compare(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
+    """Each number of a run beside the recorded one, in the order of the run.
 
     >>> (rho,) = compare([{"name": "rho", "value": 0.71, "tolerance": 0.02}],
     ...                  {"records": [{"name": "rho", "value": 0.80}]})
     >>> rho.trouble
-    "'rho' is 0.71, the baseline 0.8 (tolerance 0.02)"
+    "'rho' is 0.71, recorded was 0.8 (tolerance 0.02)"
     """
-    expected = {entry["name"]: entry for entry in baseline["records"]}
+    expected = {entry["name"]: entry for entry in recorded["records"]}
     measured = {entry["name"]: entry for entry in records}
     found = [
         Comparison(name, expected.get(name, {}).get("value"), entry["value"], entry["tolerance"])
@@ -89,28 +89,28 @@ def compare(records: Sequence[Mapping], baseline: Mapping) -> list[Comparison]:
     return found + [Comparison(entry["name"], entry["value"], None, entry.get("tolerance", 0.0)) for entry in vanished]
 
 
-def read_baseline(path: Path) -> dict | None:
-    """A baseline, or None where there is none.
+def read_recorded(path: Path) -> dict | None:
+    """The file of recorded numbers, or None where there is none.
 
     Raises:
-        ValueError: the file is not a baseline.
+        ValueError: the file holds no recorded numbers.
     """
     if not path.exists():
         return None
     try:
-        baseline = json.loads(path.read_text(encoding="utf-8"))
-        for entry in baseline["records"]:
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+        for entry in recorded["records"]:
             entry["name"], entry["value"]
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a baseline of recorded numbers ({error!r}).") from None
-    return baseline
+        raise ValueError(f"{path} holds no recorded numbers ({error!r}).") from None
+    return recorded
 
 
-def write_baseline(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mapping]] | None = None) -> None:
+def write_recorded(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mapping]] | None = None) -> None:
     """Make this run's numbers the ones to hold later runs against.
 
     Args:
-        path: the baseline's file.
+        path: the file.
         run: what `NotebookResult.as_json` gives.
         seeds: the records of runs with these seeds: each number keeps its value for each (`"seeds"`), from which a
             lesson tells the range that others may see.

@@ -25,7 +25,7 @@ def within_tolerance(result: NotebookResult) -> str:
 def comparison_lines(result: NotebookResult) -> list[str]:
     """The table number | recorded | now | difference | tolerance | ok, and how many agree.
 
-    A run without a baseline lists its numbers.
+    A run without recorded numbers lists its own.
     """
     if not result.comparisons:
         return [f"{entry['name']} = {shown(entry['value'])}" for entry in result.records]

@@ -1,8 +1,6 @@
 """Fetching from a local copy of the hub: the files of its repositories, as the hub's own library caches them."""
 
-import gzip
 import io
-import json
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +12,7 @@ from huggingface_hub.errors import RemoteEntryNotFoundError
 
 from cselab.data import classification, load_sts, sts
 from cselab.data.classification import CLASSES, CLASSIFICATION_TASKS, FILES_BY_CLASS, load_classification
-from cselab.data.fetch import ARCHIVE, ELSEWHERE, MTEB, SOURCES, Unreachable, fetch, senteval_files
+from cselab.data.fetch import ARCHIVE, ELSEWHERE, FETCHED_TASKS, Unreachable, fetch, senteval_files
 from cselab.data.files import DataError
 from cselab.data.published import describe
 from cselab.data.sts import ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS
@@ -107,22 +105,12 @@ def publish_archive(hub, files, prefix=""):
     hub(*ARCHIVE, archive_of(files, prefix))
 
 
-def publish_rows(hub, task, rows, split="test"):
-    names = ("sentence1", "sentence2", "score")
-    lines = [json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows]
-    hub(*MTEB[task], f"{split}.jsonl.gz", gzip.compress("".join(lines).encode()))
-
-
-def rows_of(task, subsets=None):
-    return [row for subset in subsets or SUBSETS[task] for row in pairs_of(f"{task}/{subset}")]
-
-
 def files_in(folder):
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def fetched(*arguments, **settings):
-    return {line.task: (line.status, line.detail) for line in fetch(*arguments, **settings)}
+def fetched(*arguments):
+    return {line.task: (line.status, line.detail) for line in fetch(*arguments)}
 
 
 # ------------------------------------------------------------------------------------------ whole sets
@@ -135,8 +123,8 @@ def test_every_set_of_the_archive_comes_out_byte_for_byte(hub, published, tmp_pa
     said = fetched(folder)
     assert tuple(said) == (*STS_TASKS, *CLASSIFICATION_TASKS)
     assert {status for status, _ in said.values()} == {"fetched"}
-    assert said["STS-B"][1] == "12 rows, as published, from simcse"
-    assert said["SUBJ"][1] == "8 rows, right in number, text not known here, from simcse"
+    assert said["STS-B"][1] == "12 rows, as published"
+    assert said["SUBJ"][1] == "8 rows, right in number, text not known here"
     assert {name: (folder / name).read_bytes() for name in files_in(folder)} == published
     assert load_sts("STS14", folder).provenance == load_classification("MR", folder).provenance == "as published"
 
@@ -153,21 +141,6 @@ def test_nothing_of_the_archive_is_written_but_the_files_of_the_set(hub, publish
     assert (tmp_path / "data/CR/custrev.neg").read_bytes() == published["CR/custrev.neg"]
 
 
-def test_the_subsets_of_a_year_are_found_again_in_whatever_order_they_stand(hub, published, tmp_path):
-    publish_archive(hub, published)
-    for task in SUBSETS:
-        publish_rows(hub, task, rows_of(task, SUBSETS[task][::-1]))
-    for split, name in {"train": "train", "dev": "validation", "test": "test"}.items():
-        publish_rows(hub, "STS-B", pairs_of(f"STS-B/{split}"), name)
-    said = fetched(tmp_path / "mteb", source="mteb")
-    assert tuple(said) == SOURCES["mteb"] and {status for status, _ in said.values()} == {"fetched"}
-    fetched(tmp_path / "simcse")
-    for task in SOURCES["mteb"]:
-        of_mteb, of_simcse = load_sts(task, tmp_path / "mteb"), load_sts(task, tmp_path / "simcse")
-        assert (of_mteb.hash, of_mteb.subsets) == (of_simcse.hash, of_simcse.subsets)
-        assert of_mteb.provenance == "as published"
-
-
 def test_a_folder_above_is_completed_where_its_sets_are(hub, published, tmp_path):
     publish_archive(hub, published)
     fetched(tmp_path / "data" / "senteval", ["MR"])
@@ -178,75 +151,45 @@ def test_a_folder_above_is_completed_where_its_sets_are(hub, published, tmp_path
 # ------------------------------------------------------------------------------------------ not whole
 
 
-def cut_short(rows):
-    return rows[:-1]
+def cut_short(lines):
+    return lines[:-1]
 
 
-def one_too_many(rows):
-    return [*rows, rows[0]]
+def one_too_many(lines):
+    return [*lines, lines[-1]]
 
 
-def first_subset_cut(rows):
-    return rows[1:]
+def word_swapped(lines):
+    return [line.replace(b"says", b"said") for line in lines]
 
 
-def word_swapped(rows):
-    (first, second, score), *others = rows
-    return [(first.replace("says", "said"), second, score), *others]
+def score_swapped(lines):
+    return [line.replace(b"1.250", b"4.750") for line in lines]
 
 
-def score_swapped(rows):
-    (first, second, _), *others = rows
-    return [(first, second, 4.75), *others]
-
-
-def other_text(rows):
-    return [(f"another {row}", "text", 1.0 + row / 10) for row in range(len(rows))]
-
-
-@pytest.mark.parametrize("damage", [cut_short, one_too_many, first_subset_cut, word_swapped, score_swapped, other_text])
-@pytest.mark.parametrize("task", ["STS12", "STS-B"])
-def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(hub, published, tmp_path, task, damage):
-    for year in ("STS12", "STS13"):
-        publish_rows(hub, year, (damage if year == task else list)(rows_of(year)))
-    for split, name in {"train": "train", "dev": "validation", "test": "test"}.items():
-        whole = pairs_of(f"STS-B/{split}")
-        publish_rows(hub, "STS-B", damage(whole) if (task, split) == ("STS-B", "test") else whole, name)
-    said = fetched(tmp_path / "data", ["STS12", "STS13", "STS-B"], "mteb")
+@pytest.mark.parametrize("damage", [cut_short, one_too_many, word_swapped, score_swapped])
+@pytest.mark.parametrize(
+    ("task", "file"), [("STS12", "STS/STS12-en-test/STS.{}.MSRpar.txt"), ("STS-B", "STS/STSBenchmark/sts-test.csv")]
+)
+def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(
+    hub, published, tmp_path, task, file, damage
+):
+    file = file.format("gs" if damage is score_swapped else "input")
+    lines = damage(published[file].splitlines(keepends=True))
+    publish_archive(hub, {**published, file: b"".join(lines)})
+    said = fetched(tmp_path / "data", ["STS12", "STS13", "STS-B"])
     assert {name for name, (status, _) in said.items() if status == "refused"} == {task}
-    named = "sts-test.csv" if task == "STS-B" else "mteb/sts12-sts"
-    if damage is score_swapped:
-        named = "sts-test.csv" if task == "STS-B" else "STS.input.MSRpar.txt"
-    if (task, damage) == ("STS-B", other_text):
-        named = "STS-B: as many rows as published, but neither the published words nor scores"
-    assert named in said[task][1] and str(tmp_path / "data") not in said[task][1]
+    assert Path(file).name.split(".")[-2] in said[task][1] and str(tmp_path / "data") not in said[task][1]
     there = set(senteval_files("STS12") + senteval_files("STS13") + senteval_files("STS-B"))
     assert files_in(tmp_path / "data") == there - set(senteval_files(task))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[1]",
-        '{"sentence1": "a", "sentence2": "b"}',
-        '{"sentence1": 1, "sentence2": "b", "score": 1}',
-        '{"sentence1": "a", "sentence2": "b", "score": "high"}',
-    ],
-)
-def test_a_row_of_another_form_is_refused_with_its_line(hub, published, tmp_path, line):
-    rows = gzip.compress(b'{"sentence1": "a", "sentence2": "b", "score": 1}\n' + line.encode() + b"\n")
-    hub(*MTEB["STS12"], "test.jsonl.gz", rows)
-    status, detail = fetched(tmp_path / "data", ["STS12"], "mteb")["STS12"]
-    assert status == "refused" and "mteb/sts12-sts/test.jsonl.gz, line 2" in detail
-
-
-def test_a_packed_file_cut_short_is_refused(hub, published, tmp_path):
-    publish_rows(hub, "STS12", rows_of("STS12"))
-    (file,) = (tmp_path / "hub").rglob("test.jsonl.gz")
-    file.write_bytes(file.read_bytes()[:-20])
-    status, detail = fetched(tmp_path / "data", ["STS12"], "mteb")["STS12"]
-    assert status == "refused" and "test.jsonl.gz: cannot be unpacked" in detail
+def test_another_text_of_the_right_number_is_refused(hub, published, tmp_path):
+    names = senteval_files("STS-B")
+    other = {name: b"".join(published[name].splitlines(True)).replace(b"row", b"line") for name in names}
+    publish_archive(hub, {**published, **{name: text.replace(b"1.250", b"4.750") for name, text in other.items()}})
+    status, detail = fetched(tmp_path / "data", ["STS-B"])["STS-B"]
+    assert status == "refused" and "neither the published words nor scores" in detail
 
 
 def test_an_archive_that_is_cut_or_lacks_a_file_is_refused_by_name(hub, published, tmp_path):
@@ -320,12 +263,15 @@ def test_an_interrupted_write_leaves_nothing_and_can_be_repeated(hub, published,
 
 
 def test_without_a_network_it_says_which_sets_are_lacking_and_what_to_do(hub, published, tmp_path):
-    publish_rows(hub, "STS12", rows_of("STS12"))
+    publish_archive(hub, published)
+    fetched(tmp_path / "data", ["STS12"])
+    (tmp_path / "hub").rename(tmp_path / "gone")
+    lines = fetch(tmp_path / "data", ["STS12", "STS13", "STS-B"])
+    assert next(lines).status == "kept"
     with pytest.raises(Unreachable) as error:
-        fetched(tmp_path / "data", source="mteb")
-    assert "cannot be reached for mteb/sts13-sts/test.jsonl.gz at 7e90230" in str(error.value)
-    assert "(HF_HUB_OFFLINE is set). Not fetched: STS13, STS14, STS15, STS16, STS-B." in str(error.value)
-    assert files_in(tmp_path / "data") == set(senteval_files("STS12"))
+        next(lines)
+    assert "cannot be reached for princeton-nlp/datasets-for-simcse/senteval.tar at e145e8b" in str(error.value)
+    assert "(HF_HUB_OFFLINE is set). Not fetched: STS13, STS-B." in str(error.value)
     with pytest.raises(Unreachable, match="copy a SentEval folder from another machine"):
         fetched(tmp_path / "other")
     assert not (tmp_path / "other").exists()
@@ -341,35 +287,28 @@ def test_a_download_that_breaks_off_is_told(hub, tmp_path, monkeypatch, error):
         fetched(tmp_path / "data", ["MR"])
 
 
-def test_a_set_that_has_left_the_hub_is_refused_and_the_others_are_fetched(hub, published, tmp_path, monkeypatch):
-    def without_sts12(repository, name, **settings):
-        if repository == "mteb/sts12-sts":
-            raise RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
-        return download(repository, name, **settings)
+def test_an_archive_that_has_left_the_hub_is_named(hub, tmp_path, monkeypatch):
+    def gone(repository, name, **settings):
+        raise RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
 
-    download = huggingface_hub.hf_hub_download
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", without_sts12)
-    publish_rows(hub, "STS13", rows_of("STS13"))
-    said = fetched(tmp_path / "data", ["STS12", "STS13"], "mteb")
-    assert "the hub does not have mteb/sts12-sts/test.jsonl.gz at a0d554a" in said["STS12"][1]
-    assert (said["STS12"][0], said["STS13"][0]) == ("refused", "fetched")
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", gone)
+    status, detail = fetched(tmp_path / "data", ["MR"])["MR"]
+    assert status == "refused" and "the hub does not have" in detail and "senteval.tar at e145e8b" in detail
 
 
 # ------------------------------------------------------------------------------------------ arguments
 
 
 @pytest.mark.parametrize(
-    ("tasks", "source", "said"),
+    ("task", "said"),
     [
-        (["STS11"], "simcse", "simcse has no set 'STS11'; it has: STS12, .* MRPC$"),
-        (["MR"], "mteb", "mteb has no set 'MR'; it has: STS12, .* STS-B; the source 'simcse' has it"),
-        (None, "glue", "unknown source 'glue'; the sources are: simcse, mteb"),
-        (["AgNews"], "simcse", "GoogleNews are not fetched: .* https://github.com/"),
+        ("STS11", "there is no set 'STS11' to fetch; there are: STS12, .* MRPC$"),
+        ("AgNews", "GoogleNews are not fetched: .* https://github.com/"),
     ],
 )
-def test_what_cannot_be_fetched_is_refused_before_anything_is_done(tmp_path, tasks, source, said):
+def test_what_cannot_be_fetched_is_refused_before_anything_is_done(tmp_path, task, said):
     with pytest.raises(ValueError, match=said):
-        fetch(tmp_path / "data", tasks, source)
+        fetch(tmp_path / "data", [task])
     assert not (tmp_path / "data").exists()
 
 
@@ -382,9 +321,9 @@ def test_a_folder_is_needed(tmp_path, monkeypatch):
         fetch(tmp_path / "file")
 
 
-def test_every_source_is_named_by_its_commit_and_every_set_has_files():
-    assert {len(revision) for _, revision, *_ in (ARCHIVE, *MTEB.values())} == {40}
-    names = [name for task in SOURCES["simcse"] for name in senteval_files(task)]
+def test_the_source_is_named_by_its_commit_and_every_set_has_files():
+    assert len(ARCHIVE[1]) == 40
+    names = [name for task in FETCHED_TASKS for name in senteval_files(task)]
     assert len(names) == len(set(names)) == 2 * 24 + 3 * len(ONE_FILE) + 2 * len(FILES_BY_CLASS) + 3 + 2 + 2
     assert "AgNews" in ELSEWHERE and issubclass(Unreachable, OSError) and not issubclass(Unreachable, DataError)
 
@@ -392,17 +331,9 @@ def test_every_source_is_named_by_its_commit_and_every_set_has_files():
 # ------------------------------------------------------------------------- on the real files, where they are
 
 
-def test_the_real_sets_pass_through_both_layouts_of_the_hub(hub, real_data, tmp_path):
+def test_the_real_sets_pass_through(hub, real_data, tmp_path):
     senteval = real_data / "senteval"
-    whole = [task for task in SOURCES["simcse"] if all((senteval / n).is_file() for n in senteval_files(task))]
+    whole = [task for task in FETCHED_TASKS if all((senteval / n).is_file() for n in senteval_files(task))]
     publish_archive(hub, {name: (senteval / name).read_bytes() for task in whole for name in senteval_files(task)})
-    said = fetched(tmp_path / "simcse", whole)
-    assert all(status == "fetched" and ", as published, " in detail for status, detail in said.values())
-    for task in MTEB:
-        for split in STS_PAIRS[task]:
-            pairs = load_sts(task, real_data, split)
-            rows = zip(pairs.sentences1, pairs.sentences2, pairs.scores, strict=True)
-            publish_rows(hub, task, rows, {"dev": "validation"}.get(split, split))
-    said = fetched(tmp_path / "mteb", source="mteb")
-    assert all(status == "fetched" and ", as published, " in detail for status, detail in said.values())
-    assert load_sts("STS16", tmp_path / "mteb").hash == load_sts("STS16", real_data).hash
+    said = fetched(tmp_path / "data", whole)
+    assert all(status == "fetched" and ", as published" in detail for status, detail in said.values())

@@ -456,7 +456,7 @@ def test_the_average_is_there_when_all_seven_ran(seven, encoder, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["word-overlap", "random"])
-def test_baselines_are_encoders(name, seven, tmp_path):
+def test_references_are_encoders(name, seven, tmp_path):
     file = tmp_path / "scores.json"
     run("evaluate", name, "--suite", "sts", "--json", file)
     assert len(json.loads(file.read_text())["scores"]) == 7
@@ -517,7 +517,7 @@ def test_a_transform_that_cannot_be_made_says_why(name, options, said, encoder, 
     assert said in run("evaluate", name or encoder, "--suite", "sts", "--data", stsb, *options, ok=False)
 
 
-def test_baselines_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, tmp_path):
+def test_references_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, tmp_path):
     file = tmp_path / "beside.json"
     said = run(
         "references", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--fit", corpus, "--json", file
@@ -862,7 +862,7 @@ def test_data_fetch_without_a_network_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     said = run("data", "fetch", tmp_path / "data", "--task", "MR", ok=False)
     assert "cannot be reached" in said and "Not fetched: MR." in said and "cselab data check" in said
-    assert "the source 'simcse' has it" in run("data", "fetch", "--task", "MR", "--source", "mteb", ok=False)
+    assert "no set 'STS11' to fetch" in run("data", "fetch", "--task", "STS11", ok=False)
 
 
 # ------------------------------------------------------------------------------------------ notebooks
@@ -896,19 +896,19 @@ def test_a_headless_run_leaves_a_junit_file_and_a_summary_for_ci(notebooks, tmp_
     numbers = "from cselab.lab.record import record\nrecord('size', size)\nrecord('half', size / 2, 0.5)"
     folder = notebooks("00_good", numbers)
     where = ("--folder", folder, "--output", tmp_path / "out", "--profile", "smoke", "--quiet")
-    said = run("notebooks", "run", *where, "--require-baseline", ok=False)
-    assert "no baseline" in said
-    run("notebooks", "run", *where, "--update-baselines")
-    baseline = folder / "recorded" / "00_good.smoke.json"
-    baseline.write_text(baseline.read_text(encoding="utf-8").replace('"value": 3', '"value": 4'))
+    said = run("notebooks", "run", *where, "--require-recorded", ok=False)
+    assert "no recorded numbers" in said
+    run("notebooks", "run", *where, "--update-recorded")
+    recorded = folder / "recorded" / "00_good.smoke.json"
+    recorded.write_text(recorded.read_text(encoding="utf-8").replace('"value": 3', '"value": 4'))
 
     reports = ("--junit", tmp_path / "ci" / "junit.xml", "--summary", tmp_path / "ci" / "summary.md")
-    said = run("notebooks", "run", *where, "--require-baseline", *reports, ok=False)
+    said = run("notebooks", "run", *where, "--require-recorded", *reports, ok=False)
     assert "1 of 2 within tolerance" in said
     (suite,) = ElementTree.parse(tmp_path / "ci" / "junit.xml").getroot()
     assert suite.attrib.items() >= {"name": "00_good", "tests": "3", "failures": "1"}.items()
     failing = {case.get("name"): case.find("failure").get("message") for case in suite if len(case)}
-    assert failing == {"size": "'size' is 3, the baseline 4 (tolerance 1e-06)"}
+    assert failing == {"size": "'size' is 3, recorded was 4 (tolerance 1e-06)"}
     summary = (tmp_path / "ci" / "summary.md").read_text(encoding="utf-8")
     assert "| 00_good | smoke | **failed** |" in summary and "1 of 2 within tolerance" in summary
 
@@ -962,7 +962,6 @@ def test_doctor_reports_for_people_and_for_programs():
         ("--fast", "No such option: --fast"),
         ("trian simcse", "methods, pretrain, doctor, published, data, notebooks, world, experiment"),
         ("data fetsh", "Allowed: check, fetch"),
-        ("data fetch --source glue", "'glue' is not one of 'simcse', 'mteb'"),
         ("notebooks walk", "Allowed: list, copy, run"),
         ("methods simsce", "unknown method 'simsce'. Did you mean 'simcse'? Choose one of "),
         ("train simsce --corpus c.txt --output run", "unknown method 'simsce'. Did you mean 'simcse'?"),

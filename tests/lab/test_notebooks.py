@@ -32,7 +32,7 @@ class Course:
     """A folder of notebooks, and somewhere to run them."""
 
     def __init__(self, path):
-        self.folder, self.output, self.baselines = path / "notebooks", path / "out", path / "baselines"
+        self.folder, self.output, self.recorded = path / "notebooks", path / "out", path / "recorded"
         self.said = []
 
     def write(self, name, *sources, **more):
@@ -45,7 +45,7 @@ class Course:
             overrides,
             self.output,
             folder=self.folder,
-            baselines=self.baselines,
+            recorded=self.recorded,
             echo=self.said.append,
             **more,
         )
@@ -126,13 +126,13 @@ def test_the_notebooks_themselves_are_left_as_they_were(finished):
 
 
 def test_a_notebook_without_a_baseline_passes_and_says_so(finished):
-    assert finished.results[0].notes == [f"no baseline yet: {finished.baselines / '00_good.smoke.json'}"]
+    assert finished.results[0].notes == [f"no recorded numbers yet: {finished.recorded / '00_good.smoke.json'}"]
 
 
 def test_numbers_are_held_against_the_baseline_that_was_agreed(course):
     course.write("00_tour", RECORDS)
-    (agreed,) = course.run("00", update_baselines=True)
-    assert agreed.passed and "baseline written" in agreed.notes[0]
+    (agreed,) = course.run("00", update_recorded=True)
+    assert agreed.passed and "recorded numbers written" in agreed.notes[0]
     course.said.clear()
     (again,) = course.run("00", quiet=True)
     assert again.passed and not again.notes
@@ -144,19 +144,19 @@ def test_numbers_are_held_against_the_baseline_that_was_agreed(course):
     course.write("00_tour", RECORDS, parameters=[PARAMETERS.replace("200", "251")])
     (moved,) = course.run("00")
     assert moved.problems == [
-        "'steps' is 251, the baseline 200 (tolerance 1e-06)",
-        "'rho' is 0.251, the baseline 0.2 (tolerance 0.05)",
+        "'steps' is 251, recorded was 200 (tolerance 1e-06)",
+        "'rho' is 0.251, recorded was 0.2 (tolerance 0.05)",
     ]
 
 
 def test_numbers_of_overridden_parameters_are_recorded_but_not_compared(course):
     bars = "from tqdm.auto import tqdm\nfor _ in tqdm(range(steps), desc='bar'):\n    pass"
     course.write("00_tour", RECORDS, bars)
-    course.baselines.mkdir()
-    (course.baselines / "00_tour.smoke.json").write_text('{"records": []}')
+    course.recorded.mkdir()
+    (course.recorded / "00_tour.smoke.json").write_text('{"records": []}')
     (result,) = course.run(overrides={"steps": "3"})
     assert result.records[0]["value"] == 3
-    assert result.passed and result.notes == ["not compared with a baseline: steps overridden"]
+    assert result.passed and result.notes == ["not compared with recorded numbers: steps overridden"]
 
     # a bar of another library leaves its last line, not a widget frozen at 0 %
     assert any("bar: 100%" in line for line in course.said)
@@ -219,10 +219,10 @@ def test_mistaken_calls_say_what_to_do(course):
     with pytest.raises(ValueError, match="would overwrite them"):
         run_notebooks(output=course.folder, folder=course.folder)
     with pytest.raises(ValueError, match="without overriding parameters"):
-        course.run(overrides={"steps": "1"}, update_baselines=True)
+        course.run(overrides={"steps": "1"}, update_recorded=True)
     with pytest.raises(ValueError, match="the profile is an argument of its own"):
         course.run(overrides={"profile": "paper"})
-    with pytest.raises(ValueError, match="seeds are for update_baselines"):
+    with pytest.raises(ValueError, match="seeds are for update_recorded"):
         course.run(seeds=[0, 1])
     with pytest.raises(ValueError, match="timeout must be more than 0"):
         course.run(timeout=0.0)
@@ -230,24 +230,24 @@ def test_mistaken_calls_say_what_to_do(course):
 
 def test_recorded_numbers_lie_beside_the_notebooks_unless_said_otherwise(course):
     course.write("00_tour", RECORDS)
-    run_notebooks([], "smoke", output=course.output, folder=course.folder, update_baselines=True, quiet=True)
+    run_notebooks([], "smoke", output=course.output, folder=course.folder, update_recorded=True, quiet=True)
     assert (course.folder / "recorded" / "00_tour.smoke.json").exists()
 
 
 def test_a_baseline_can_be_required(course):
     course.write("00_tour", RECORDS)
-    (result,) = course.run(require_baseline=True)
-    assert not result.passed and result.problems[0].startswith("no baseline: ")
+    (result,) = course.run(require_recorded=True)
+    assert not result.passed and result.problems[0].startswith("no recorded numbers: ")
 
 
 def test_a_baseline_may_hold_the_numbers_of_several_seeds(course):
     seeded = RECORDS + "record('seeded', 10 + seed)"
     course.write("00_tour", seeded, parameters=[PARAMETERS + "\nseed = 0"])
-    (result,) = course.run(update_baselines=True, seeds=[0, 3])
+    (result,) = course.run(update_recorded=True, seeds=[0, 3])
     assert result.passed
-    baseline = json.loads((course.baselines / "00_tour.smoke.json").read_text(encoding="utf-8"))
-    assert baseline["records"][-1]["value"] == 10
-    assert baseline["records"][-1]["seeds"] == {"0": 10, "3": 13}
+    recorded = json.loads((course.recorded / "00_tour.smoke.json").read_text(encoding="utf-8"))
+    assert recorded["records"][-1]["value"] == 10
+    assert recorded["records"][-1]["seeds"] == {"0": 10, "3": 13}
     (again,) = course.run()
     assert again.passed
 
@@ -262,7 +262,7 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(course):
 
 def test_what_did_not_change_is_not_run_again_but_compared_again(course):
     course.write("00_tour", RECORDS, "print('running')")
-    course.run(update_baselines=True)
+    course.run(update_recorded=True)
 
     def runs(**more):
         course.said.clear()
@@ -273,8 +273,8 @@ def test_what_did_not_change_is_not_run_again_but_compared_again(course):
     assert not ran and result.passed and len(result.comparisons) == 3
     assert result.notes == ["nothing changed since its last run: not run again"]
 
-    baseline = course.baselines / "00_tour.smoke.json"
-    baseline.write_text(baseline.read_text(encoding="utf-8").replace("0.2", "0.9"), encoding="utf-8")
+    recorded = course.recorded / "00_tour.smoke.json"
+    recorded.write_text(recorded.read_text(encoding="utf-8").replace("0.2", "0.9"), encoding="utf-8")
     result, ran = runs()
     assert not ran and not result.passed
 

@@ -1,31 +1,31 @@
 import pytest
 
-from cselab.lab.recorded import compare, read_baseline, recorded_range, write_baseline
+from cselab.lab.recorded import compare, read_recorded, recorded_range, write_recorded
 
 
 def entry(name, value, tolerance=1e-6):
     return {"name": name, "value": value, "tolerance": tolerance}
 
 
-def differences(records, baseline):
-    return [found.trouble for found in compare(records, baseline) if not found.ok]
+def differences(records, recorded):
+    return [found.trouble for found in compare(records, recorded) if not found.ok]
 
 
 def test_numbers_within_the_tolerance_of_the_run_agree_on_both_sides():
-    baseline = {"records": [entry("rho", 0.70)]}
-    assert differences([entry("rho", 0.719, 0.02)], baseline) == []
-    assert differences([entry("rho", 0.681, 0.02)], baseline) == []
+    recorded = {"records": [entry("rho", 0.70)]}
+    assert differences([entry("rho", 0.719, 0.02)], recorded) == []
+    assert differences([entry("rho", 0.681, 0.02)], recorded) == []
 
 
 @pytest.mark.parametrize("value", [0.721, 0.679])
 def test_a_number_beyond_the_tolerance_is_named_with_value_baseline_and_tolerance(value):
     found = differences([entry("rho", value, 0.02)], {"records": [entry("rho", 0.70)]})
-    assert found == [f"'rho' is {value}, the baseline 0.7 (tolerance 0.02)"]
+    assert found == [f"'rho' is {value}, recorded was 0.7 (tolerance 0.02)"]
 
 
 def test_a_record_that_appeared_and_one_that_vanished_are_both_reported():
     found = differences([entry("new", 1)], {"records": [entry("old", 1)]})
-    assert found == ["'new' is not in the baseline", "'old' is in the baseline but was not recorded"]
+    assert found == ["'new' was not recorded before", "'old' was recorded before, but not now"]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("cls", "mean"), (True, False), (True, 1), ("1", 1)])
@@ -36,17 +36,17 @@ def test_text_and_truth_values_are_compared_for_equality_whatever_the_tolerance(
 
 def test_a_baseline_reads_as_it_was_written_and_a_missing_one_as_none(tmp_path):
     run = {"notebook": "00_tour", "records": [entry("ρ", 0.7)]}
-    write_baseline(tmp_path / "new" / "00_tour.smoke.json", run)
-    assert read_baseline(tmp_path / "new" / "00_tour.smoke.json") == run
-    assert read_baseline(tmp_path / "none.json") is None
+    write_recorded(tmp_path / "new" / "00_tour.smoke.json", run)
+    assert read_recorded(tmp_path / "new" / "00_tour.smoke.json") == run
+    assert read_recorded(tmp_path / "none.json") is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"records": [{"name": "x"}]}'])
 def test_a_damaged_baseline_is_named(tmp_path, text):
     path = tmp_path / "00_tour.smoke.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"00_tour\.smoke\.json is not a baseline"):
-        read_baseline(path)
+    with pytest.raises(ValueError, match=r"00_tour\.smoke\.json holds no recorded numbers"):
+        read_recorded(path)
 
 
 def test_a_number_stands_beside_the_recorded_one_with_their_difference():
@@ -63,7 +63,7 @@ def test_a_number_stands_beside_the_recorded_one_with_their_difference():
 
 def test_numbers_of_several_seeds_are_kept_with_each_number_and_give_its_range(tmp_path):
     seeds = {0: [entry("rho", 0.7)], 1: [entry("rho", 0.8)], 2: [entry("rho", 0.75)]}
-    write_baseline(tmp_path / "x.json", {"records": [entry("rho", 0.7)]}, seeds)
-    (rho,) = read_baseline(tmp_path / "x.json")["records"]
+    write_recorded(tmp_path / "x.json", {"records": [entry("rho", 0.7)]}, seeds)
+    (rho,) = read_recorded(tmp_path / "x.json")["records"]
     assert rho["seeds"] == {"0": 0.7, "1": 0.8, "2": 0.75}
     assert recorded_range(rho) == "recorded: 0.7 to 0.8 over 3 seeds"

@@ -20,7 +20,7 @@ def run(tmp_path_factory):
     return result
 
 
-def test_it_runs_to_its_end_and_agrees_with_its_baseline(run):
+def test_it_runs_to_its_end_and_agrees_with_its_recorded_numbers(run):
     assert run.problems == []
     assert run.notes == []
 

@@ -1,7 +1,7 @@
 """`cselab data`: the public data sets on this machine."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -39,15 +39,12 @@ def data_fetch(
         ),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="only this evaluation set; may be repeated")] = None,
-    source: Annotated[
-        Literal["simcse", "mteb"],
-        typer.Option(help="simcse: all 14 sets, one archive of 90 MB; mteb: STS12 to STS16 and STS-B, 1 MB"),
-    ] = "simcse",
 ) -> None:
     """Get data from the Hugging Face hub into FOLDER, checked; fails if something is refused.
 
-    Evaluation sets: STS and transfer, in SentEval's layout. `wiki1m`: the million sentences that SimCSE and its
-    followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction each.
+    Evaluation sets: STS and transfer, in SentEval's layout (one archive of 90 MB). `wiki1m`: the million sentences
+    that SimCSE and its followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction
+    each.
     """
     from cselab.data import data_root
     from cselab.data.corpora import CORPORA, fetch_corpus
@@ -59,7 +56,7 @@ def data_fetch(
         raise ValueError(f"more than one folder: {', '.join(folders)}.{hint} Corpora are {', '.join(CORPORA)}")
     folder = Path(folders[0]) if folders else None
     if not names:
-        _fetch_sets(folder, task, source)
+        _fetch_sets(folder, task)
         return
     if task:
         raise ValueError("--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart")
@@ -90,11 +87,11 @@ def data_negate(
     typer.echo(f"{output}: {rows:,} rows, {untrue:,} of them denied by {UNTRUE!r}")
 
 
-def _fetch_sets(folder: Path | None, task: list[str] | None, source: str) -> None:
+def _fetch_sets(folder: Path | None, task: list[str] | None) -> None:
     from cselab.data.fetch import ELSEWHERE, fetch
 
     refused = 0
-    for fetched in fetch(folder, task, source):
+    for fetched in fetch(folder, task):
         typer.echo(str(fetched))
         refused += fetched.status == "refused"
     if not task:

@@ -48,17 +48,15 @@ def notebooks_run(
     profile: Annotated[Literal["smoke", "classroom", "paper"], typer.Option(help="how much is computed")] = "classroom",
     output: Annotated[Path, typer.Option(help="folder for the executed notebooks, pages and numbers")] = Path("out"),
     folder: Folder = None,
-    baselines: Annotated[
+    recorded: Annotated[
         Path | None, typer.Option(help="folder of the recorded numbers; default: recorded/ beside the notebooks")
     ] = None,
-    require_baseline: Annotated[
-        bool, typer.Option("--require-baseline", help="fail where no numbers are recorded")
+    require_recorded: Annotated[
+        bool, typer.Option("--require-recorded", help="fail where no numbers are recorded")
     ] = False,
-    update_baselines: Annotated[
-        bool, typer.Option("--update-baselines", help="record these numbers as the new baselines")
-    ] = False,
+    update_recorded: Annotated[bool, typer.Option("--update-recorded", help="make these the recorded numbers")] = False,
     seeds: Annotated[
-        str | None, typer.Option(help="with --update-baselines: record these seeds too, such as 0-4")
+        str | None, typer.Option(help="with --update-recorded: record these seeds too, such as 0-4")
     ] = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="run only what has changed since its last run in --output")
@@ -86,9 +84,9 @@ def notebooks_run(
         read_settings(settings),
         output,
         folder=folder,
-        baselines=baselines,
-        require_baseline=require_baseline,
-        update_baselines=update_baselines,
+        recorded=recorded,
+        require_recorded=require_recorded,
+        update_recorded=update_recorded,
         seeds=read_seeds(seeds) if seeds else (),
         changed=changed,
         timeout=timeout,
