@@ -839,7 +839,7 @@ def test_data_fetch_tells_what_became_of_each_set_and_fails_if_one_is_refused(mo
     fetched("fetched", "refused", "kept")
     said = run("data", "fetch", tmp_path, "--task", "STS12", "--task", "STS13", ok=False)
     assert "refused  STS13" in said and "STS14" in said and "GoogleNews" not in said
-    assert asked == [(tmp_path, None, "simcse"), (tmp_path, ["STS12", "STS13"], "simcse")]
+    assert asked == [(tmp_path, None), (tmp_path, ["STS12", "STS13"])]
 
 
 def test_data_fetch_gets_a_training_corpus_by_its_name(monkeypatch, tmp_path):

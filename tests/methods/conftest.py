@@ -10,7 +10,7 @@ from cselab.encoding import Encode
 BATCH = make_sentences(12)
 
 
-class Table(nn.Module):
+class Table(nn.Module, Encode):
     """Stands in for the trainer's `encode`: each sentence has a vector, and dropout adds noise to it.
 
     The vectors share a direction, as those of a plain BERT do.
@@ -20,9 +20,13 @@ class Table(nn.Module):
         super().__init__()
         generator = torch.Generator().manual_seed(0)
         self.vectors = nn.Parameter(1 + torch.randn(len(BATCH), width, generator=generator))
-        self.head, self.noise = head, noise
+        self.own_head, self.noise = head, noise
         self.generator = torch.Generator()
         self.replay()
+
+    @property
+    def head(self):
+        return self.own_head
 
     def replay(self):
         """Give the same noise again."""
@@ -92,7 +96,7 @@ def forward_rows(monkeypatch):
     return watch
 
 
-class Spy:
+class Spy(Encode):
     """An `encode` that remembers what it was called with: pairs of the views and the options."""
 
     def __init__(self, encode):
