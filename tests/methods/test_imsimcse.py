@@ -1,5 +1,6 @@
 import pytest
 import torch
+from tiny import make_encoder
 
 from cselab.losses import dimension_contrastive, off_dropout_info_nce
 from cselab.methods import ImSimCSE
@@ -71,4 +72,4 @@ def test_each_part_can_be_had_alone(table, batch):
 
 def test_without_both_parts_it_is_refused():
     with pytest.raises(ValueError, match="is plain SimCSE: train simcse"):
-        ImSimCSE(off_dropout=False, weight=0).prepare(None)
+        ImSimCSE(off_dropout=False, weight=0).prepare(make_encoder(layers=1))

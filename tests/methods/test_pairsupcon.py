@@ -6,7 +6,7 @@ from tiny import make_rows
 from torch.nn.functional import cosine_similarity
 
 from cselab.losses import nt_xent
-from cselab.methods import PairSupCon
+from cselab.methods import PairSupCon, Views
 
 
 def test_each_negative_weighs_as_its_own_exponential(trainer):
@@ -31,11 +31,8 @@ def test_where_all_negatives_are_alike_no_weight_differs_from_one():
     assert method.importance(z, z)[~torch.eye(5, 10).bool() & ~torch.eye(5, 10).bool().roll(5, 1)].abs().max() < 1e-6
     method.classifier = torch.nn.Linear(15, 2)
 
-    class Pairs:
-        anchor = positive = z
-        pairs = torch.zeros(10, 15)
-
-    assert method.loss(Pairs).terms["importance_info_nce"] == pytest.approx(float(nt_xent(z, z, 0.5).total))
+    v = Views(z, z, pairs=torch.zeros(10, 15))
+    assert method.loss(v).terms["importance_info_nce"] == pytest.approx(float(nt_xent(z, z, 0.5).total))
 
 
 def test_the_classifier_learns_what_follows_and_what_contradicts(trainer):

@@ -1,6 +1,7 @@
 import torch
 from tiny import make_encoder, make_sentences
 
+from cselab.encoding import Encode
 from cselab.methods import RetrievedNegatives, retrieved_negatives
 from cselab.methods.retrieved_negatives import nearest_others
 
@@ -35,13 +36,13 @@ def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own()
     assert not (method.neighbours == torch.arange(9)[:, None]).any()
     asked = []
 
-    class Encode:
+    class Marked(Encode):
         def __call__(self, *views, **options):
             asked.append(views[0])
             return [torch.eye(len(view), 4) for view in views] if len(views) > 1 else torch.eye(len(views[0]), 4)
 
     for _ in range(40):
-        method.views(Encode(), corpus[:1])
+        method.views(Marked(encoder, 32), corpus[:1])
     found = {corpus.index(texts[0]) for texts in asked[1::2]}
     assert found == set(method.neighbours[0].tolist())
 
