@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cselab.lab.guesses import guess
 from cselab.lab.recipes import recipe
 from cselab.lab.record import record
-from cselab.lab.recorded import baseline_path, read_baseline, recorded_range
+from cselab.lab.recorded import read_recorded, recorded_path, recorded_range
 
 if TYPE_CHECKING:
     from cselab.encoder import SentenceEncoder
@@ -107,7 +107,7 @@ class Lesson:
         from cselab.lab.notebook_folder import bundled_notebooks
 
         for folder in (Path("recorded"), bundled_notebooks() / "recorded"):  # a notebook runs in its own folder
-            if found := read_baseline(baseline_path(folder, self.name, self.profile)):
+            if found := read_recorded(recorded_path(folder, self.name, self.profile)):
                 return {entry["name"]: entry for entry in found["records"]}
         return {}
 

@@ -11,14 +11,14 @@ from plotly.basedatatypes import BaseFigure
 
 from cselab.lab import lesson
 from cselab.lab.notebook_folder import bundled_notebooks
-from cselab.lab.recorded import compare, read_baseline
+from cselab.lab.recorded import compare, read_recorded
 from cselab.losses import multi_positive_info_nce
 from cselab.methods import WhitenedCSE
 from cselab.sgw import ShuffledGroupWhitening
 
 FOLDER = bundled_notebooks()
 NOTEBOOK = nbformat.read(FOLDER / "04_whitenedcse.ipynb", as_version=4)
-BASELINE = read_baseline(FOLDER / "recorded" / "04_whitenedcse.smoke.json")["records"]
+RECORDED = read_recorded(FOLDER / "recorded" / "04_whitenedcse.smoke.json")["records"]
 
 
 def run_cells(names, *wanted):
@@ -50,7 +50,7 @@ def prepared():
 def troubles(prepared):
     records = run_cells(dict(prepared), "train-twice", "first-step")
     names = {record["name"] for record in records}
-    return [found.trouble for found in compare(records, {"records": [r for r in BASELINE if r["name"] in names]})]
+    return [found.trouble for found in compare(records, {"records": [r for r in RECORDED if r["name"] in names]})]
 
 
 def test_without_a_defect_the_first_step_is_the_recorded_one(prepared):
