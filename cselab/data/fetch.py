@@ -118,8 +118,8 @@ def senteval_files(task: str) -> tuple[str, ...]:
     ('SICK/SICK_train.txt', 'SICK/SICK_trial.txt', 'SICK/SICK_test_annotated.txt')
     """
     if task in SUBSETS:
-        names = ("STS.input.{}.txt", "STS.gs.{}.txt")
-        return tuple(f"STS/{task}-en-test/{name}".format(subset) for subset in SUBSETS[task] for name in names)
+        kinds = ("input", "gs")
+        return tuple(f"STS/{task}-en-test/STS.{kind}.{subset}.txt" for subset in SUBSETS[task] for kind in kinds)
     if task in ONE_FILE:
         names = FILE_SPLITS.get(task, {})
         return tuple(ONE_FILE[task][0].format(names.get(split, split)) for split in STS_PAIRS[task])
