@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cselab.data.fetch import ARCHIVE, download
+from cselab.data.fetch import ARCHIVE, Unreachable, download
 from cselab.data.files import DataError, read_lines
 from cselab.storage.writing import written_whole
 
@@ -64,7 +64,7 @@ CORPORA = {
 def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
     """Get a corpus into a folder; the file, and whether it was fetched (False: it was there and whole).
 
-    The download is kept in the hub's own cache and goes on where it broke off. What it holds is read line by line and
+    The download is kept beside the hub's cache and goes on where it broke off or was killed. What it holds is read line by line and
     put in place only when all rows are there; a file that is there with another number of rows is not overwritten.
 
     Raises:
@@ -82,7 +82,13 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
         if found != corpus.rows:
             raise DataError(f"{place} is there with {found:,} rows, not {corpus.rows:,}: move it away to fetch {name}")
         return place, False
-    published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
+    try:
+        published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
+    except Unreachable as error:
+        raise Unreachable(
+            f"{error}. Run the command again when it can be reached: the download goes on where it broke off. "
+            f"Or copy {corpus.file} into {folder} from another machine"
+        ) from None
     folder.mkdir(parents=True, exist_ok=True)
     with written_whole(place) as aside:
         count = -header

@@ -30,6 +30,7 @@ from cselab.data.files import DataError, MissingFile
 from cselab.data.published import PROVENANCES
 from cselab.data.root import data_root, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
+from cselab.storage.writing import PART
 
 ARCHIVE = ("princeton-nlp/datasets-for-simcse", "e145e8bb659b2aa2669f32ef79cb4cdef6c58fef", "senteval.tar")
 """Repository, commit and file."""
@@ -178,7 +179,7 @@ def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:
 
 
 def download(repository: str, revision: str, name: str) -> Path:
-    """A file of a data set repository on the hub, in the hub's cache."""
+    """A file of a data set repository on the hub, in the hub's cache. One that broke off goes on where it was."""
     from huggingface_hub import constants, hf_hub_download
     from huggingface_hub.errors import (
         HTTPError,
@@ -190,14 +191,46 @@ def download(repository: str, revision: str, name: str) -> Path:
 
     place = f"{repository}/{name} at {revision[:7]}"
     try:
-        return Path(hf_hub_download(repository, name, repo_type="dataset", revision=revision))
-    except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
-        raise DataError(f"the hub does not have {place} any more, or not for everyone") from None
+        return Path(hf_hub_download(repository, name, repo_type="dataset", revision=revision, local_files_only=True))
     except LocalEntryNotFoundError as error:
-        offline = " (HF_HUB_OFFLINE is set)" if constants.HF_HUB_OFFLINE else ""
-        raise Unreachable(f"the Hugging Face hub cannot be reached for {place}{offline}") from error
-    except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: the hub's own transfer library
+        if constants.HF_HUB_OFFLINE:
+            raise Unreachable(f"the Hugging Face hub cannot be reached for {place} (HF_HUB_OFFLINE is set)") from error
+    except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
+        raise _gone(place) from None
+    except (HTTPError, OSError, RuntimeError) as error:
         raise Unreachable(f"{place} could not be downloaded: {error}") from error
+    try:
+        return _downloaded(repository, revision, name)
+    except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
+        raise _gone(place) from None
+    except (HTTPError, OSError) as error:
+        raise Unreachable(f"the Hugging Face hub cannot be reached for {place}, or broke off ({error})") from error
+
+
+def _gone(place: str) -> DataError:
+    return DataError(f"the hub does not have {place} any more, or not for everyone")
+
+
+def _downloaded(repository: str, revision: str, name: str) -> Path:
+    """The file, beside the hub's own cache, which since huggingface-hub 2 begins a download that was killed anew."""
+    from filelock import FileLock
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.file_download import http_get
+
+    whole = Path(constants.HF_HUB_CACHE) / "cselab" / revision / name
+    if whole.exists():
+        return whole
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    partial = whole.with_name(whole.name + PART)
+    url = hf_hub_url(repository, name, repo_type="dataset", revision=revision)
+    with FileLock(whole.with_name(whole.name + ".lock")):
+        partial.touch()
+        with open(partial, "r+b") as file:
+            there = file.seek(0, os.SEEK_END)
+            size = get_hf_file_metadata(url).size
+            http_get(url, file, resume_size=there, expected_size=size, displayed_filename=name)
+        os.replace(partial, whole)
+    return whole
 
 
 def _from_archive(task: str) -> dict[str, bytes]:
