@@ -64,7 +64,7 @@ CORPORA = {
 def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
     """Get a corpus into a folder; the file, and whether it was fetched (False: it was there and whole).
 
-    The download is kept beside the hub's cache and goes on where it broke off or was killed. What it holds is read line by line and
+    The download goes on where it broke off or was killed. What it holds is read line by line and
     put in place only when all rows are there; a file that is there with another number of rows is not overwritten.
 
     Raises:

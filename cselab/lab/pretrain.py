@@ -36,6 +36,7 @@ from cselab.lab.warm_start import start_embeddings, token_vectors
 from cselab.precision import faster_in_bf16
 from cselab.resumable import ResumableLoop
 from cselab.storage.checkpoint import load_checkpoint
+from cselab.storage.encoder_folder import quiet_transformers
 from cselab.storage.run_folder import RunFolder
 from cselab.versions import versions
 
@@ -410,5 +411,6 @@ def export(model: Any, tokenizer: Any, output: Path) -> None:
     """The encoder with its pretraining heads in float16, dropout 0.1 in its config for fine-tuning."""
     model.config.hidden_dropout_prob = 0.1
     model.config.attention_probs_dropout_prob = 0.1
-    model.to(torch.float16).save_pretrained(output)
+    with quiet_transformers():
+        model.to(torch.float16).save_pretrained(output)
     tokenizer.save_pretrained(output)
