@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from tiny import make_encoder, make_sentences, write_checkpoint
 from typer.testing import CliRunner
 
+import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab.data import STS_PAIRS, DataError, load_sts
 from cselab.encoder import CHARACTERS, TruncationWarning
@@ -283,6 +285,16 @@ def test_code_that_a_folder_brings_is_neither_run_nor_asked_about(tmp_path, monk
     with pytest.raises(CheckpointError, match="cannot be opened as an encoder"):
         SentenceEncoder.from_pretrained(folder)
     assert not (tmp_path / "ran").exists()
+
+
+def test_wherever_transformers_opens_a_folder_its_code_is_refused():
+    calls = [
+        call
+        for file in Path(cselab.__file__).parent.rglob("*.py")
+        for call in re.findall(r"\bAuto\w+\.from_pretrained\((?:[^()]|\([^()]*\))*\)", file.read_text(encoding="utf-8"))
+    ]
+    assert len(calls) >= 4
+    assert [call for call in calls if "trust_remote_code=False" not in call] == []
 
 
 # ------------------------------------------------------------------------------------------ numbers that are none

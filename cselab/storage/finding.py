@@ -59,5 +59,5 @@ def converting_line(name: str, revision: str | None = None) -> str:
             f"from huggingface_hub import snapshot_download; "
             f"snapshot_download({name!r}{chosen}, local_dir={there!r}, {files})"
         )
-    opened = f"from transformers import AutoModel; AutoModel.from_pretrained({there!r}).save_pretrained({there!r})"
-    return f'python -c "{copied}; {opened}"'
+    opened = f"AutoModel.from_pretrained({there!r}, trust_remote_code=False).save_pretrained({there!r})"
+    return f'python -c "{copied}; from transformers import AutoModel; {opened}"'
