@@ -8,7 +8,7 @@ import torch
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.embedding_map import figure
 from cselab_widgets.panel import SVG_POINTS
-from cselab_widgets.projection import project
+from cselab_widgets.projection import Projection, project
 
 
 def traces(panel, **changes) -> dict:
@@ -62,7 +62,8 @@ def test_titles_name_encoder_and_step_and_axes_what_they_are(panel):
     for axis, plane in [(layout.xaxis, "plain"), (layout.xaxis2, "SimCSE")]:
         assert axis.title.text.endswith(f"({panel.state.planes[plane].explained[0]:.0%})")
     assert layout.xaxis.title.text.startswith("component 1 (")
-    assert layout.yaxis2.title.text.startswith("component 2 of step 50 (")
+    assert layout.yaxis2.title.text.startswith("component 2 (")
+    assert "whose axes are those of step 50" in panel.explain(panel.state)
 
 
 def test_hover_shows_the_sentence_and_its_colour(panel, sentences):
@@ -145,7 +146,7 @@ def test_every_state_has_the_same_traces_in_the_same_order(panel):
 def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
     snapshots = {0: embeddings, 50: embeddings[::-1]}
     panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
-    assert panel.figure().layout.xaxis.title.text.startswith("component 1 of step 0 (")
+    assert "whose axes are those of step 0" in panel.explain(panel.state)
     expected = project(snapshots, "first").points[50]
     np.testing.assert_allclose(panel.figure().data[0].x, expected[:, 0], atol=1e-4)
 
@@ -346,8 +347,8 @@ def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it():
     )
     late, early = (points(panel, step=step)[0] for step in (9, 0))
     assert gathered(late.x, late.y)
-    assert "placed into the map of the fitted one" in panel.explain(panel.state)
-    assert panel.figure().layout.xaxis.title.text == "UMAP of step 9"
+    assert "placed into the map of step 9" in panel.explain(panel.state)
+    assert panel.figure().layout.xaxis.title.text == "UMAP"
     for k in range(3):  # a cluster is placed where the fitted one lies
         rows = slice(20 * k, 20 * k + 20)
         distances = [
@@ -358,6 +359,29 @@ def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it():
             for j in range(3)
         ]
         assert int(np.argmin(distances)) == k
+
+
+@pytest.mark.parametrize(
+    ("loaded", "words"),
+    [(False, "fitting UMAP \u2026, about half a minute the first time"), (True, "fitting UMAP \u2026")],
+)
+def test_what_takes_long_is_said_before_it_starts_and_no_longer_when_it_is_done(monkeypatch, loaded, words):
+    from cselab_widgets import embedding_map
+
+    panel = EmbeddingMap([str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}})
+    said = []
+
+    def slowly(taken, fit_on, method):
+        said.append(panel.widget.children[0].children[-1].value)
+        return Projection({step: rows[:, :2] for step, rows in taken.items()}, 9, None, method)
+
+    monkeypatch.setattr(embedding_map, "project", slowly)
+    monkeypatch.setattr(embedding_map, "umap_is_loaded", lambda: loaded)
+    control = panel.widget.children[0].children
+    next(one for one in control if getattr(one, "value", None) == "PCA").value = "UMAP"
+    assert said == [words]
+    assert control[-1].value == ""
+    assert panel.takes_long({"step": 0}) == ""  # it is known now
 
 
 def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, sentences, embeddings):

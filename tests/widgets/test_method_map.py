@@ -24,14 +24,14 @@ def dots(panel, **changes):
     return {
         trace.uid: list(zip(trace.x, trace.y, trace.customdata, strict=True))
         for trace in panel.figure(**changes).data
-        if trace.mode == "markers"  # the pipeline has text, too
+        if trace.customdata is not None  # the pipeline has none
     }
 
 
 def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(shown):
     assert dots(shown) == {"baseline": [], "loss": [(1, -1, 1), (4, -1, 1), (4, -2, 2)], "extra data": [(0, -3, 3)]}
     figure = shown.figure()
-    assert figure.data[0].text == ("data", "view", "encoder", "head", "loss")
+    assert figure.layout.xaxis.ticktext == ("data", "view", "encoder", "head", "loss")
     assert figure.layout.yaxis.ticktext[1] == "Mine &lt;b&gt;"
     assert [trace.uid for trace in figure.data] == [trace.uid for trace in shown.figure(family="loss").data]
 

@@ -125,7 +125,7 @@ def test_no_plot_offers_to_upload_its_data():
 
 def test_plotly_js_is_sent_once_and_not_with_each_plot():
     shown = Dot(DotState())
-    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 20_000
+    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 30_000
     assert plotly_js() is plotly_js()
     assert len(plotly_js()._esm) > 1_000_000
 

@@ -1,4 +1,6 @@
+import numpy as np
 import plotly.graph_objects as go
+import pytest
 from cselab_widgets.planes import Plane, heatmap, matrix, side_by_side
 
 
@@ -34,6 +36,12 @@ def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
     layout = side_by_side(planes).layout
     assert layout.yaxis2.scaleanchor == "x2" and layout.yaxis.scaleanchor is None
     assert layout.yaxis2.autorange == "reversed"
+
+
+@pytest.mark.parametrize(("size", "apart"), [(4, 1), (48, 10), (64, 20), (512, 100)])
+def test_the_numbers_beside_a_matrix_are_round_and_few(size, apart):
+    plane = matrix("m", heatmap(np.zeros((size, size)), "m", 1.0, "%{z}"))
+    assert plane.x["dtick"] == plane.y["dtick"] == apart
 
 
 def test_a_title_stands_in_the_middle_above_its_plane():

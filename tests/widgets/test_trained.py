@@ -53,6 +53,11 @@ def test_both_are_drawn_at_their_gain_and_ours_with_its_interval(beside):
     assert ours.text == ("3 seeds", "1 seed")
 
 
+def test_the_names_of_rows_stand_clear_of_the_dots(beside):
+    y = gains_plane(gains(beside, "imsimcse", 1), "Trained").y
+    assert y["ticklabelposition"] == "inside top" and y["ticklabelshift"] <= -6  # up; a dot's radius is 5
+
+
 def test_the_words_hold_the_same(beside):
     assert in_words(gains(beside, "imsimcse", 1)) == [
         "  more   published  +0.81  ours  +1.50 [+0.50, +2.50] (3 seeds)",

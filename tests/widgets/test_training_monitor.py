@@ -166,6 +166,26 @@ def test_a_run_in_a_thread_ends_as_train_itself_would():
     assert "SimCSE: finished, step 6 of 6" in monitor.summary()
 
 
+def test_only_a_run_that_goes_on_has_buttons_to_press():
+    gate = Gate(step=3)
+    idle = TrainingMonitor()
+    monitor = start(gate)
+
+    def pressable(shown: TrainingMonitor) -> list[bool]:
+        brake, keep = shown.widget.children[0].children[:2]
+        return [not button.disabled for button in (brake.hold, brake.end, keep.button)]
+
+    assert pressable(idle) == [False] * 3
+    assert gate.reached.wait(PATIENCE)
+    assert pressable(monitor) == [True] * 3
+    gate.open.set()
+    monitor.wait(PATIENCE)
+    assert monitor.state.phase == "finished"
+    assert pressable(monitor) == [False] * 3
+    monitor.close()
+    assert pressable(monitor) == [False] * 3  # shown again after its end
+
+
 def test_a_run_stopped_by_its_button_is_usable_and_its_folder_is_an_encoder(tmp_path):
     gate = Gate(step=3)
     monitor = start(gate, output=tmp_path / "run")

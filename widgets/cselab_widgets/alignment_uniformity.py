@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HEIGHT = 600
 METHOD, SCORE = "method", "dev score"
 COLORS = (METHOD, SCORE)
+KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
 class Measurement(NamedTuple):
@@ -180,10 +181,7 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
         },
         "legend": {"title": {"text": "method, dev score" if state.scored else "method"}},
         "annotations": [_BETTER],
-        "coloraxis": {
-            "colorscale": NUMERIC_SCALE,
-            "colorbar": {"title": {"text": "dev score"}, "outlinewidth": 0, "thickness": 14, "y": 0.3, "len": 0.6},
-        },
+        "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": _scale_under_the_legend(len(state.paths) + 1)},
     }
     if state.scored:
         traces += _score_curves(state, styles, numbers)
@@ -514,9 +512,9 @@ def _kept(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: d
         mode="markers",
         marker={
             "symbol": "star",
-            "size": 12,
-            "color": [styles[point.method].color for point in kept],
-            "line": {"color": INK, "width": 1},
+            "size": 14,
+            "color": KEPT,
+            "line": {"color": [styles[point.method].color for point in kept], "width": 2},
         },
     )
 
@@ -603,6 +601,19 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tupl
         "yanchor": "bottom",
     }
     return drawn, axes, note
+
+
+def _scale_under_the_legend(names: int) -> dict[str, Any]:
+    """The colour bar, as tall as what so many names leave of the right edge."""
+    left = 1 - (30 * (names + 1) + 30) / (HEIGHT - 104)
+    return {
+        "title": {"text": "dev score"},
+        "outlinewidth": 0,
+        "thickness": 14,
+        "y": 0,
+        "yanchor": "bottom",
+        "len": round(min(max(left, 0.25), 0.7), 3),
+    }
 
 
 def _of_seed(state: AlignmentUniformityState, point: Checkpoint) -> str:

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from .inputs import index_pairs, snapshots, texts, values
 from .panel import SVG_POINTS, Panel, rounded
-from .projection import METHODS, PCA, TSNE, UMAP, Projection, project, unit_rows
+from .projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
 from .steps import Scrubber, film
 from .theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HEIGHT = 460
 NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
+FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 FILM_POINTS = 60_000  # points of all frames of a page's film; of more steps than that some are left out
 
 
@@ -74,6 +75,11 @@ class MapData:
             )
         except ValueError as error:
             raise ValueError(f"embeddings[{encoder!r}]: {error}") from error
+
+    def knows(self, method: str, step: int | None) -> bool:
+        """Whether the planes of all encoders were computed before, for this step."""
+        planes = [self._known.get((encoder, method)) for encoder in self.vectors]
+        return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
 
     def ranges(self, method: str) -> tuple[list[float], list[float]]:
         """Axes for all encoders and all steps, so that the picture stands still while the points move."""
@@ -330,11 +336,14 @@ def explain(state: EmbeddingMapState) -> str:
         else "dots are near where the cosine is high, and distances farther off mean nothing."
     )
     if linear and several:
-        text += " One scale for all planes and steps."
+        fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
+        of = f", whose axes are those of step {' and '.join(map(str, fitted))}" if fitted else ""
+        text += f" One scale for all planes and steps{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each plane and each step is a map of its own."
     elif state.projection == UMAP and state.steps:
-        text += " Other steps are placed into the map of the fitted one."
+        fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
+        text += f" Other steps are placed into the map of step {' and '.join(map(str, fitted))}."
     return text + " Lasso dots to select them in all planes; click one for its nearest sentences in full width."
 
 
@@ -349,7 +358,8 @@ def details(state: EmbeddingMapState) -> str:
             rows.sort(key=lambda row: (kept[row], row))
         listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
         more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
-        heading = "<tr><th>neighbours kept</th><th>sentence</th></tr>" if state.moved else ""
+        label = f"<th>{escape(state.coloring.title)}</th>" if state.coloring else ""
+        heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
         parts.append(
             f"<p>{escape(_picked_in_words(state, len(rows)))}</p><table>{heading}{''.join(listed)}</table>{more}"
         )
@@ -469,6 +479,13 @@ class EmbeddingMap(Panel):
         if {"find", "moved"} & changes.keys():
             return replace(state, selection=(), moved=False, find="")
         return state
+
+    def takes_long(self, changes: Mapping[str, Any]) -> str:
+        """A map of neighbours that was not made yet is waited for."""
+        method = changes.get("projection", self.state.projection)
+        if method not in (UMAP, TSNE) or self.state.data.knows(method, changes.get("step", self.state.step)):
+            return ""
+        return FIRST_UMAP if method == UMAP and not umap_is_loaded() else f"fitting {method} \u2026"
 
     def clicked(self, row: int) -> None:
         """Show what is nearest to the sentence; clicked again, no longer."""
@@ -599,9 +616,9 @@ def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed:
 def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
     if plane.explained is not None:
         number = axis + 1 + METHODS.index(plane.method)  # PCA without component 1 begins at the second
-        title = f"component {number}{_fitted_on(plane)} ({plane.explained[axis]:.0%})"
+        title = f"component {number} ({plane.explained[axis]:.0%})"
         return {"title": {"text": title}, "range": limits, "constrain": "domain"}
-    title = f"{plane.method}{_fitted_on(plane)}" if axis == 0 else ""
+    title = plane.method if axis == 0 else ""
     return {"title": {"text": title}, "range": limits, "constrain": "domain", "showticklabels": False, "ticks": ""}
 
 

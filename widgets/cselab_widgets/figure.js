@@ -1,16 +1,28 @@
 // Draws a Plotly figure to fit its place: the one renderer of widgets (plot.js) and of pages (page.py).
 //
-// From NARROW pixels up the figure is drawn as it was laid out. Below, the legend goes on top, planes stand one under
-// the other, long axis titles break, and the height follows the width. Colours are the style sheet's; see theme.py.
+// From MIDDLE pixels up the figure is drawn as it was laid out; below, no more than two planes stand side by side; below
+// NARROW, one, and the legend on top. A legend that leaves the planes too little room, or finds too little, goes on top
+// at any width. Long axis titles break, and the height follows the width. Colours are the style sheet's; see theme.py.
 
 const cselabFigure = (() => {
   const NARROW = 700;
+  const MIDDLE = 1000;
   const GAP = 92; // pixels between two planes: the axis title of the upper, the title of the lower
+  const BESIDE = 88; // pixels between two columns: the numbers and the axis title of the right one
   const SQUARE = 520; // pixels, the largest plane whose axes have one scale
-  const LINE = 21; // pixels a line of the legend
+  const LEAST = 240; // pixels: where planes would be narrower, the legend leaves their side and goes on top
+  const LINE = 30; // pixels a line of the legend
 
   const axes = (layout, letter) => Object.keys(layout).filter((key) => RegExp(`^${letter}axis\\d*$`).test(key));
   const domain = (axis) => axis?.domain ?? [0, 1];
+  const span = ([low, high]) => high - low;
+
+  const pen = document.createElement("canvas").getContext("2d");
+  const wide = (text, size = 13) => {
+    pen.font = `${size}px system-ui, sans-serif`;
+    return pen.measureText(String(text).replace(/<[^>]*>/g, "")).width;
+  };
+  const widest = (texts, size) => Math.max(0, ...texts.map((text) => wide(text, size)));
 
   // The planes of a figure, row by row: which axes each has, and where it lies on the wide paper.
   function planesOf(layout) {
@@ -19,39 +31,58 @@ const cselabFigure = (() => {
       if (layout[y].overlaying) continue;
       const anchor = layout[y].anchor ?? y.replace("yaxis", "x");
       const x = anchor.replace("x", "xaxis");
-      if (layout[x]) planes.push({ x, y, across: domain(layout[x]), up: domain(layout[y]) });
+      if (!layout[x]) continue;
+      const square = Boolean(layout[y].scaleanchor || layout[x].scaleanchor);
+      planes.push({ x, y, across: domain(layout[x]), up: domain(layout[y]), square });
     }
     return planes.sort((a, b) => b.up[1] - a.up[1] || a.across[0] - b.across[0]);
   }
 
-  function legendLines(data, layout, width) {
+  const legendNames = (data, layout) => {
     const names = data.filter((t) => t.name && t.showlegend !== false && t.visible !== false).map((t) => t.name);
-    if (layout.showlegend === false || !names.length || (names.length < 2 && !data.some((t) => t.showlegend))) return 0;
-    const entry = 7.4 * Math.max(...names.map((name) => name.length)) + 46;
-    const title = layout.legend?.title?.text ? 1 : 0;
-    return Math.ceil(names.length / Math.max(1, Math.floor(width / entry))) + title;
+    return layout.showlegend === false || (names.length < 2 && !data.some((t) => t.showlegend)) ? [] : names;
+  };
+
+  // How many lines the names take beside one another.
+  function linesOf(names, title, room) {
+    let lines = names.length ? 1 : 0;
+    let taken = 0;
+    for (const name of names) {
+      const entry = wide(name) + 50;
+      if (taken && taken + entry > room) [lines, taken] = [lines + 1, 0];
+      taken += entry;
+    }
+    return lines + (title ? 0.8 : 0);
   }
 
   function broken(title, room) {
-    if (title?.text && 7.2 * title.text.length > room) title.text = title.text.replace(" (", "<br>(");
+    if (title?.text && wide(title.text, title.font?.size ?? 16) > room) title.text = title.text.replace(" (", "<br>(");
   }
 
-  // What an axis of named rows needs to keep their names apart.
+  // What an axis of named rows needs to keep their names apart, and to stand beside a plane.
   const named = (layout, plane) => 22 * (layout[plane.y].ticktext?.length ?? 0);
+  const beside = (layout, plane) => (layout[plane.y].ticktext ? widest(layout[plane.y].ticktext) + 28 : 0);
 
-  function stack(layout, planes, inner, tall) {
-    const boxes = planes.map((plane) => {
-      const square = layout[plane.y].scaleanchor || layout[plane.x].scaleanchor;
-      if (square) return inner;
-      return Math.max(named(layout, plane), Math.min(Math.max(240, 0.8 * inner), Math.max(160, (plane.up[1] - plane.up[0]) * tall)));
-    });
-    const total = boxes.reduce((sum, box) => sum + box, 0) + GAP * (planes.length - 1);
+  // The planes in so many columns; returns the height they take.
+  function arrange(layout, planes, columns, inner, tall) {
+    const gap = Math.max(BESIDE, ...planes.map((plane) => beside(layout, plane)));
+    const column = (inner - gap * (columns - 1)) / columns;
+    const boxes = planes.map((plane) =>
+      plane.square
+        ? Math.min(column, SQUARE)
+        : Math.max(named(layout, plane), Math.min(Math.max(240, 0.8 * column), Math.max(160, span(plane.up) * tall)))
+    );
+    const rows = [];
+    for (let first = 0; first < planes.length; first += columns) rows.push(Math.max(...boxes.slice(first, first + columns)));
+    const total = rows.reduce((sum, row) => sum + row, 0) + GAP * (rows.length - 1);
     let top = total;
     planes.forEach((plane, i) => {
-      plane.now = [(top - boxes[i]) / total, top / total];
-      top -= boxes[i] + GAP;
-      layout[plane.x].domain = [0, 1];
-      layout[plane.y].domain = plane.now;
+      const left = ((i % columns) * (column + gap)) / inner;
+      const row = rows[Math.floor(i / columns)];
+      plane.now = { across: [left, left + column / inner], up: [(top - row) / total, top / total] };
+      layout[plane.x].domain = plane.now.across;
+      layout[plane.y].domain = plane.now.up;
+      if (i % columns === columns - 1) top -= row + GAP;
     });
     for (const note of layout.annotations ?? []) {
       if (note.xref !== "paper" || note.yref !== "paper") continue;
@@ -59,8 +90,11 @@ const cselabFigure = (() => {
         ({ across, up }) => note.x >= across[0] && note.x <= across[1] && note.y >= up[0] && note.y <= up[1] + 1e-6
       );
       if (!home) continue;
-      note.x = (note.x - home.across[0]) / (home.across[1] - home.across[0]);
-      note.y = home.now[0] + ((note.y - home.up[0]) / (home.up[1] - home.up[0])) * (home.now[1] - home.now[0]);
+      note.x = home.now.across[0] + ((note.x - home.across[0]) / span(home.across)) * span(home.now.across);
+      // Beside long names of rows a plane is small: what stands above it then begins above them.
+      const own = column - Math.max(0, beside(layout, home) - 56);
+      if (wide(note.text, 14) > own) [note.x, note.xanchor] = [home.now.across[1], "right"];
+      note.y = home.now.up[0] + ((note.y - home.up[0]) / span(home.up)) * span(home.now.up);
     }
     return total;
   }
@@ -69,55 +103,73 @@ const cselabFigure = (() => {
     const layout = structuredClone(given);
     layout.width = width;
     layout.uirevision ??= "reader"; // keeps the reader's zoom and hidden traces from one state to the next
-    const wide = { l: 80, r: 80, t: 100, b: 80, ...layout.template?.layout?.margin, ...layout.margin };
-    if (width >= NARROW) {
-      const planes = planesOf(layout);
-      const square = planes.filter((plane) => layout[plane.y].scaleanchor && plane.up[1] - plane.up[0] === 1);
-      if (square.length && square.length === planes.length) {
-        const side = (square[0].across[1] - square[0].across[0]) * (width - wide.l - wide.r - 110); // 110: the legend
-        layout.height = Math.max(layout.height, Math.min(side, SQUARE) + wide.t + wide.b);
-      }
-      return layout;
-    }
-    const margin = { ...wide, l: Math.min(wide.l, 56), r: Math.min(wide.r, 14) };
+    const margin = { l: 80, r: 80, t: 100, b: 80, ...layout.template?.layout?.margin, ...layout.margin };
+    const tall = layout.height - margin.t - margin.b;
+    const narrow = width < NARROW;
+    if (narrow) Object.assign(margin, { l: Math.min(margin.l, 56), r: Math.min(margin.r, 14) });
     const inner = width - margin.l - margin.r;
-    let top = 14;
 
-    if (layout.coloraxis?.colorbar && data.some((trace) => trace.marker?.coloraxis || trace.coloraxis)) {
-      const bar = { orientation: "h", x: 0, xanchor: "left", len: 1, y: 1, yref: "container", yanchor: "top", thickness: 10 };
-      const title = { ...layout.coloraxis.colorbar.title, side: "top" };
-      layout.coloraxis.colorbar = { ...layout.coloraxis.colorbar, ...bar, title };
-      top += 62;
-    }
-    const aboveLegend = top - 14;
-    const lines = legendLines(data, layout, inner);
-    if (lines) top += LINE * lines + 6;
-    if (layout.title?.text) {
-      layout.title = { ...layout.title, yref: "paper", y: 1, yanchor: "bottom", pad: { b: 10 } };
-      top += 24;
-    }
     const planes = planesOf(layout);
-    if (planes.some((plane) => layout[plane.y].title || layout[plane.x].title)) top += 8;
-    if ((layout.annotations ?? []).some((note) => note.y === 1 && note.yanchor === "bottom")) top += 20;
-    margin.t = top;
+    const given_columns = new Set(planes.map(({ across }) => across[0])).size;
+    const columns = Math.min(given_columns, narrow ? 1 : width < MIDDLE ? 2 : Infinity);
+    const moved = planes.length > 1 && (narrow || columns < given_columns);
+    const names = legendNames(data, layout);
+    const bar = layout.coloraxis?.colorbar && data.some((trace) => trace.marker?.coloraxis || trace.coloraxis);
 
-    const tall = layout.height - wide.t - wide.b;
-    const height = planes.length > 1 ? stack(layout, planes, inner, tall) : Math.min(tall, Math.max(260, inner, ...planes.map((plane) => named(layout, plane))));
+    // Where the legend stands: beside the planes, if that leaves them room enough and it is no taller than they are.
+    const side = names.length ? widest(names) + 60 : bar ? 90 : 0;
+    const smallest = moved ? 1 / columns : Math.min(...planes.map(({ across }) => span(across)));
+    const long = LINE * (names.length + 2) > tall;
+    const onTop = names.length > 0 && (narrow || layout.legend?.yref === "container" || long || (inner - side) * smallest < LEAST);
+    const room = inner - (narrow || (onTop && !bar) ? 0 : onTop ? 90 : side);
+
+    let top = 14;
+    const colours = top;
+    if (narrow && bar) top += 62;
+    const legend = top;
+    if (onTop) top += LINE * linesOf(names, layout.legend?.title?.text, narrow ? width - 16 : inner) + 6;
+    if (narrow || onTop) {
+      if (layout.title?.text) {
+        layout.title = { ...layout.title, yref: "paper", y: 1, yanchor: "bottom", pad: { b: 10 } };
+        top += 24;
+      }
+      top += 8;
+      if ((layout.annotations ?? []).some((note) => note.y === 1 && note.yanchor === "bottom")) top += 20;
+      margin.t = top;
+    }
+
+    let height = tall;
+    if (moved) height = arrange(layout, planes, columns, room, tall);
+    else if (planes.length && planes.every((plane) => plane.square && span(plane.up) === 1))
+      height = Math.min(Math.max(span(planes[0].across) * room, LEAST), SQUARE);
+    else if (narrow) height = Math.min(tall, Math.max(260, inner, ...planes.map((plane) => named(layout, plane))));
     layout.height = height + margin.t + margin.b;
-    if (lines) {
-      const title = { ...layout.legend?.title, side: "top" };
-      const y = 1 - aboveLegend / layout.height;
-      const place = { orientation: "h", x: 0, xanchor: "left", y, yref: "container", yanchor: "top" };
-      layout.legend = { ...layout.legend, ...place, title };
-    }
     layout.margin = margin;
-    for (const { x, y, now } of planes) {
-      const share = now ? now[1] - now[0] : layout[y].domain ? layout[y].domain[1] - layout[y].domain[0] : 1;
-      broken(layout[x].title, inner);
-      broken(layout[y].title, share * height);
-      layout[y].automargin = true;
+
+    if (onTop) {
+      const y = 1 - legend / layout.height;
+      const place = { orientation: "h", x: narrow ? 8 / width : 0, xanchor: "left", y, yref: "container", yanchor: "top" };
+      if (narrow) place.xref = "container";
+      layout.legend = { ...layout.legend, ...place, title: { ...layout.legend?.title, side: "top" } };
     }
-    for (const slider of layout.sliders ?? []) Object.assign(slider, { x: 0.3, len: 0.7 });
+    if (bar && narrow) {
+      // In parts of the paper, not of the container: plotly.js 4 forgets where that is when the width changes.
+      const above = (pixels) => 1 + (margin.t - pixels) / height;
+      const { title, ...colorbar } = layout.coloraxis.colorbar;
+      const place = { orientation: "h", x: 0, xanchor: "left", len: 1, y: above(colours + 22), yanchor: "top", thickness: 10, ypad: 0 };
+      layout.coloraxis.colorbar = { ...colorbar, ...place, title: { text: "" } };
+      const said = { text: title?.text ?? "", showarrow: false, xref: "paper", x: 0, xanchor: "left" };
+      layout.annotations = [...(layout.annotations ?? []), { ...said, yref: "paper", y: above(colours + 20), yanchor: "bottom" }];
+    } else if (bar && onTop) {
+      layout.coloraxis.colorbar = { ...layout.coloraxis.colorbar, y: 0.5, yanchor: "middle", len: 0.9 };
+    }
+    for (const { x, y } of planes) {
+      if (narrow) for (const { title } of [layout[x], layout[y]]) if (title) title.font = { size: 13, ...title.font };
+      broken(layout[x].title, span(domain(layout[x])) * room);
+      broken(layout[y].title, span(domain(layout[y])) * height);
+      if (narrow) layout[y].automargin = true;
+    }
+    if (narrow) for (const slider of layout.sliders ?? []) Object.assign(slider, { x: 100 / inner, len: 1 - 100 / inner });
     return layout;
   }
 

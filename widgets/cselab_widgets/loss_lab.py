@@ -447,7 +447,7 @@ def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
         )
     y = {"title": {"text": label}, "zeroline": True, "zerolinecolor": INK}
     if what == "gradients":  # ArcCon's has no bound near a cosine of 1
-        reach = 2.4 / state.temperature
+        reach = 1.15 * max(abs(value) for trace in traces if trace.name != "ArcCon" for value in trace.y)
         y["range"] = [-reach, reach]
     return Plane(f"{title} by the {state.pair}'s cosine", traces, {"title": {"text": "cosine"}}, y)
 

@@ -65,8 +65,7 @@ def figure(state: MethodMapState) -> go.Figure:
             reach["y"] += [place[row], place[row], None]
     traces = [
         go.Scatter(
-            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers+text",
-            text=stages, textposition="top center", textfont={"size": 12},
+            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers",
             marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
             hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
@@ -92,9 +91,10 @@ def figure(state: MethodMapState) -> go.Figure:
         "template": TEMPLATE,
         "height": max(300, LINE * len(shown) + 130),
         "margin": {"t": 44, "b": 16},
-        "xaxis": {"tickvals": list(range(len(stages))), "showticklabels": False, "range": [-0.5, len(stages) - 0.5],
-                  "showgrid": True, "showline": False, "ticks": "", "fixedrange": True},
-        "yaxis": {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 3.6],
+        "xaxis": {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
+                  "side": "top", "automargin": True, "showgrid": True, "showline": False, "ticks": "",
+                  "fixedrange": True},
+        "yaxis": {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
                   "showgrid": False, "showline": False, "ticks": "", "tickfont": {"size": 12}, "automargin": True},
         "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
     }  # fmt: skip

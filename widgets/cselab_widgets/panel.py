@@ -22,7 +22,8 @@ Rules for the figure:
 * coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
   which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
 * points that can be picked carry their row number of `to_frame()` as `customdata`;
-* it is laid out for 700 pixels and more. Narrower, figure.js puts the legend on top and planes under each other.
+* it is laid out for 1,000 pixels and more. Narrower, figure.js puts two planes side by side, and below 700 pixels one,
+  under the legend; it finds room for the legend at any width.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -89,6 +90,10 @@ class Panel(traitlets.HasTraits):
         """HTML under that line, such as a table of what was clicked."""
         return ""
 
+    def takes_long(self, changes: Mapping[str, Any]) -> str:
+        """What is said beside the controls before changes that take seconds; nothing by default."""
+        return ""
+
     def items(self) -> Sequence[Hashable]:
         """What each row of `to_frame()` is, such as its sentence: by these, linked panels share a selection."""
         return range(len(self.to_frame()))
@@ -122,6 +127,8 @@ class Panel(traitlets.HasTraits):
             TypeError: a name is not a field of the state.
             ValueError: the state rejects a value.
         """
+        if self._shell is not None:
+            self._shell.wait(self.takes_long(changes))
         state = self._changed(changes)
         figure = self.draw(state)  # first, so that a state that cannot be drawn is not taken on
         self.state = state

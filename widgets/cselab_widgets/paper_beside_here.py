@@ -141,7 +141,7 @@ def figure(state: PaperBesideHereState) -> go.Figure:
             "domain": [0.0, 1.0],
             "ticks": "",
         },
-        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
     }
     if state.curves:
         traces += _curves(state)
@@ -189,17 +189,27 @@ def details(state: PaperBesideHereState) -> str:
     """The verdicts on the paper's claims, and the table."""
     said = "".join(f"<li>{escape(verdict)}</li>" for verdict in state.verdicts)
     cells = _cells(state)
-    names = list(dict.fromkeys(name for row in cells.values() for name in row))
-    kind = {name: "" if name == "note" else ' class="number"' for name in names}
-    head = "".join(f"<th{kind[name]}>{escape(name)}</th>" for name in names)
+    names = list(dict.fromkeys(name for row in cells.values() for name in row if name != "note"))
+    head = "".join(f'<th class="number">{escape(name)}</th>' for name in names)
     body = "".join(
-        f'<tr><td style="min-width: 9em">{escape(row)}</td>'
-        + "".join(f"<td{kind[name]}>{escape(found.get(name, ''))}</td>" for name in names)
+        f"<tr><td>{escape(row)}</td>"
+        + "".join(f'<td class="number">{escape(found[name])}</td>' for name in names)
         + "</tr>"
         for row, found in cells.items()
     )
     title = f"<p><b>{escape(state.title)}</b></p>" if state.title else ""
-    return title + (f"<ul>{said}</ul>" if said else "") + f"<table><tr><th></th>{head}</tr>{body}</table>"
+    return (
+        title + (f"<ul>{said}</ul>" if said else "") + f"<table><tr><th></th>{head}</tr>{body}</table>" + _notes(cells)
+    )
+
+
+def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
+    """What is noted of rows, each note once: a column of them would leave the numbers no room."""
+    rows: dict[str, list[str]] = {}
+    for row, found in cells.items():
+        if found.get("note"):
+            rows.setdefault(found["note"], []).append(row)
+    return "".join(f"<p><b>{escape(', '.join(of))}</b>: {escape(note)}</p>" for note, of in rows.items())
 
 
 class PaperBesideHere(Panel):
@@ -343,12 +353,20 @@ def _dots(
     return go.Scatter(
         x=lines[column].to_numpy(dtype=float),
         y=places,
-        error_x={"type": "data", "array": spreads, "thickness": 1.5, "width": 4, "color": color},
+        error_x={
+            "type": "data",
+            "array": spreads,
+            "thickness": 1.5,
+            "width": 4,
+            "color": color,
+            "visible": bool(spreads.any()),
+        },
         customdata=lines.index.to_numpy(),
         text=[_hover(line) for _, line in lines.iterrows()],
         hovertemplate="%{text}<extra></extra>",
         uid=name,
         name=name,
+        showlegend=bool(lines[column].notna().any()),
         mode="markers",
         marker={"color": color, "symbol": symbol, "size": 10, "line": {"width": 2 if "open" in symbol else 0}},
     )

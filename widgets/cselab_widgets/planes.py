@@ -88,6 +88,7 @@ def heatmap(values: Any, uid: str, limit: float, hover: str) -> go.Heatmap:
 
 def matrix(title: str, heat: go.Heatmap) -> Plane:
     """A plane for a matrix: one scale on both axes, row 0 on top, no lines."""
-    ticks = {"tick0": 0, "dtick": max(1, round(len(heat.z) / 5)), "ticks": ""}
+    apart = next((n for n in (1, 2, 5, 10, 20, 50, 100) if 6 * n >= len(heat.z)), 200)
+    ticks = {"tick0": 0, "dtick": apart, "ticks": ""}
     plain = {**ticks, "constrain": "domain", "showgrid": False, "showline": False}
     return Plane(title, [heat], plain, {**plain, "autorange": "reversed"}, square=True)

@@ -1,5 +1,6 @@
 """Embeddings of several training steps in one plane, so that movement between steps means something."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,6 +36,10 @@ class Projection:
             return next(iter(self.points))
         taken = [at for at in self.points if at is not None]
         return max((at for at in taken if at <= step), default=min(taken))
+
+    def is_known(self, step: int | None) -> bool:
+        """Whether the points of a step are there without computing them now."""
+        return not isinstance(self.points, _Lazily) or step in self.points.computed
 
     @property
     def linear(self) -> bool:
@@ -117,14 +122,14 @@ class _Lazily(Mapping):
 
     def __init__(self, steps: list[int | None], compute: Callable[[int | None], np.ndarray]) -> None:
         self._steps, self._compute = steps, compute
-        self._known: dict[int | None, np.ndarray] = {}
+        self.computed: dict[int | None, np.ndarray] = {}
 
     def __getitem__(self, step: int | None) -> Float[np.ndarray, "n 2"]:
         if step not in self._steps:
             raise KeyError(step)
-        if step not in self._known:
-            self._known[step] = np.asarray(self._compute(step), dtype=np.float64)
-        return self._known[step]
+        if step not in self.computed:
+            self.computed[step] = np.asarray(self._compute(step), dtype=np.float64)
+        return self.computed[step]
 
     def __iter__(self) -> Iterator[int | None]:
         return iter(self._steps)
@@ -151,6 +156,11 @@ def _tsne(rows: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n 2"]:
     start = _pca(rows, 2).transform(rows)
     start = 1e-4 * start / start[:, 0].std()
     return TSNE(perplexity=min(30, (len(rows) - 1) / 3), init=start, random_state=SEED).fit_transform(rows)
+
+
+def umap_is_loaded() -> bool:
+    """Whether UMAP was used in this process, and so has compiled itself."""
+    return "umap" in sys.modules
 
 
 def _umap(rows: Float[np.ndarray, "n d"]) -> Any:

@@ -32,9 +32,14 @@ class Shell:
         self.box = ipywidgets.VBox([self.row, self.plot, self.note, self.details]).add_class("cselab-panel")
         self._tell(panel.state)
 
+    def wait(self, words: str) -> None:
+        """Say what is being waited for, until the next picture or error."""
+        self.error.value = words
+        (self.error.add_class if words else self.error.remove_class)("cselab-waiting")
+
     def show(self, state: Any, figure: go.Figure) -> None:
         """Bring plot, words and controls to `state`."""
-        self.error.value = ""
+        self.wait("")
         self.plot.show(figure, self.panel.describe(state))
         self._tell(state)
         for name, control in self.controls.items():
@@ -66,6 +71,7 @@ class Shell:
         try:
             act()
         except Exception as error:
+            self.wait("")
             self.error.value = str(error)
             raise
 

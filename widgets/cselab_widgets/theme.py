@@ -19,18 +19,22 @@ CSS = """\
 .cselab-panel { container-type: inline-size; --cselab-ink: var(--jp-content-font-color1, currentColor); }
 .cselab-panel, .cselab-panel .jupyter-widgets { max-width: 100%; }
 .cselab-figure svg text:not(.hovertext text) { fill: var(--cselab-ink) !important; }
-.cselab-controls { flex-flow: row wrap; gap: 2px 14px; }
+.cselab-controls { flex-flow: row wrap; gap: 2px 14px; padding-left: 4px; }
 .cselab-controls > * { max-width: 100%; }
 .cselab-note, .cselab-details { color: var(--cselab-ink); font: 14px/1.45 system-ui, sans-serif; max-width: 100%; }
 .cselab-note { opacity: 0.85; margin: 0 4px 6px; }
 .cselab-note .widget-html-content, .cselab-details .widget-html-content { line-height: inherit; font-size: inherit; }
-.cselab-details { overflow-x: auto; }
+.cselab-details table { display: block; overflow-x: auto; max-width: 100%; }
 .cselab-details table { border-collapse: collapse; margin: 4px 0 10px; font-variant-numeric: tabular-nums; }
 .cselab-details :is(th, td) { padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3); text-align: left; }
 .cselab-details .number { text-align: right; white-space: nowrap; }
 .cselab-error { color: #d33f2f; }
+.cselab-error.cselab-waiting { color: var(--cselab-ink); font-style: italic; }
 .cselab-error:empty, .cselab-empty { display: none; }
 @container (max-width: 699px) {
+  .cselab-details { font-size: 13px; }
+  .cselab-details :is(th, td) { padding: 2px 5px; }
+  .cselab-details .number { white-space: normal; }
   .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
 }
 """

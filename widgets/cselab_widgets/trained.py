@@ -103,11 +103,13 @@ def gains_plane(rows: Sequence[Gain], title: str) -> Plane:
     span = max(max(ends) - min(ends), 1.0)
     x["range"] = rounded([min(ends) - 0.35 * span, max(ends) + 0.12 * span])
     order = [gain.row for gain in rows]
-    # The names stand inside, above their rows: beside the axis they would lie over the next plane.
+    # The names stand inside, above their rows and clear of the dots: beside the axis they would lie over the next plane.
     y: dict[str, Any] = {
         "categoryorder": "array",
         "categoryarray": order[::-1],
         "ticklabelposition": "inside top",
+        "ticklabelshift": -7,
+        "tickfont": {"size": 12},
         "ticks": "",
     }
     y["range"] = [-0.5, len(rows) - 0.3]

@@ -73,6 +73,11 @@ class TrainingMonitorState:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}.")
 
     @property
+    def alive(self) -> bool:
+        """Whether there is a run to pause, to stop, to keep a step of."""
+        return self.phase in ("running", "paused")
+
+    @property
     def terms(self) -> list[str]:
         """The named terms of the loss, where it has several."""
         first = next((row for row in self.rows if "loss" in row), {})
@@ -273,6 +278,9 @@ class TrainingMonitor(Panel):
     def set(self, **changes: Any) -> None:
         with self._lock:  # the run and the hand may both change something
             super().set(**changes)
+            if self._shell is not None:
+                for control in self._shell.controls.values():
+                    control.disabled = not self.state.alive
         with self._moved:
             self._moved.notify_all()
 
@@ -325,7 +333,11 @@ class TrainingMonitor(Panel):
     # ---- looking ---------------------------------------------------------------------------------------------
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        return {"command": Brake(self.state.command), "keep": Press("keep this step", self.state.keep)}
+        alive = self.state.alive
+        return {
+            "command": Brake(self.state.command, disabled=not alive),
+            "keep": Press("keep this step", self.state.keep, disabled=not alive),
+        }
 
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each row of each history, with the run's name and number."""
@@ -346,15 +358,16 @@ class Brake(ipywidgets.HBox):
     """Two buttons, pause (or resume) and stop; `value` is what is asked: "run", "pause" or "stop"."""
 
     value = traitlets.Enum(COMMANDS, "run")
+    disabled = traitlets.Bool()
 
-    def __init__(self, value: str) -> None:
+    def __init__(self, value: str, disabled: bool = False) -> None:
         self.hold = ipywidgets.Button(icon="pause", layout={"width": "8em"})
         self.end = ipywidgets.Button(description="stop", icon="stop", layout={"width": "6em"})
         super().__init__([self.hold, self.end])
         self.hold.on_click(lambda _: self._ask("run" if self.value == "pause" else "pause"))
         self.end.on_click(lambda _: self._ask("stop"))
-        self.observe(self._label, "value")
-        self.value = value
+        self.observe(self._label, ["value", "disabled"])
+        self.value, self.disabled = value, disabled
         self._label()
 
     def _ask(self, command: str) -> None:
@@ -363,18 +376,21 @@ class Brake(ipywidgets.HBox):
     def _label(self, _: Any = None) -> None:
         paused = self.value == "pause"
         self.hold.description, self.hold.icon = ("resume", "play") if paused else ("pause", "pause")
-        self.hold.disabled = self.end.disabled = self.value == "stop"
+        self.hold.disabled = self.end.disabled = self.disabled or self.value == "stop"
 
 
 class Press(ipywidgets.HBox):
     """A button; `value` counts how often it was pressed."""
 
     value = traitlets.Int()
+    disabled = traitlets.Bool()
 
-    def __init__(self, description: str, value: int) -> None:
+    def __init__(self, description: str, value: int, disabled: bool = False) -> None:
         self.button = ipywidgets.Button(description=description, icon="bookmark", layout={"width": "11em"})
         super().__init__([self.button])
         self.value = value
+        traitlets.dlink((self, "disabled"), (self.button, "disabled"))
+        self.disabled = disabled
         self.button.on_click(lambda _: self._press())
 
     def _press(self) -> None:
