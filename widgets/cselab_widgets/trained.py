@@ -103,7 +103,8 @@ def gains_plane(rows: Sequence[Gain], title: str) -> Plane:
     span = max(max(ends) - min(ends), 1.0)
     x["range"] = rounded([min(ends) - 0.35 * span, max(ends) + 0.12 * span])
     order = [gain.row for gain in rows]
-    # The names stand inside, above their rows and clear of the dots: beside the axis they would lie over the next plane.
+    # The names stand inside, above their rows and clear of the dots; beside the axis they would lie over the next
+    # plane.
     y: dict[str, Any] = {
         "categoryorder": "array",
         "categoryarray": order[::-1],
