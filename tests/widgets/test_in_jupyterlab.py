@@ -137,15 +137,34 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
         assert width == pytest.approx(panel.bounding_box()["width"], abs=20)
 
 
-def at_rest(page, locator) -> dict:
-    """Where it is, once it was still for three seconds: a lasso begun while the page is laid out selects nothing."""
-    before, still = locator.bounding_box(), 0
-    while still < 15:
-        page.wait_for_timeout(200)
-        now = locator.bounding_box()
-        still = still + 1 if now == before else 0
-        before = now
-    return before
+READY = """async (plot) => {
+    const { session } = window.jupyterapp.shell.currentWidget.sessionContext;
+    if (session.kernel.status !== "idle" || plot._fullLayout?.dragmode !== "lasso" || plot._dragging) return false;
+    const place = () => JSON.stringify(plot.querySelector(".draglayer .xy .nsewdrag").getBoundingClientRect());
+    const before = place();
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+    return place() === before;
+}"""
+
+SEEN = """() => window.addEventListener("mousemove", (at) => (window.mouse = `${at.clientX} ${at.clientY}`), true)"""
+
+
+def lassoed(page, plot, corners) -> None:
+    """Draw a lasso from corner to corner: no move before the page has seen the last, or some would be lost."""
+    page.evaluate(SEEN)
+
+    def move(x: float, y: float) -> None:
+        page.mouse.move(x, y)
+        page.wait_for_function("at => window.mouse === at", arg=f"{x} {y}")
+
+    (x, y), *others = corners
+    move(x, y)
+    page.mouse.down()
+    for right, down in others:
+        for part in range(1, 9):
+            move(round(x + (right - x) * part / 8), round(y + (down - y) * part / 8))
+        x, y = right, down
+    page.mouse.up()
 
 
 def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, page, told):
@@ -154,22 +173,20 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     expect(plots).to_have_count(3)
     expect(plots.nth(0).locator(".x2y2 .point")).to_have_count(30)
 
-    # A lasso around the left half of the first plane, once the figure has found its place.
-    first_plane = plots.nth(0).locator(".xy .nsewdrag, .draglayer .xy .nsewdrag").first
-    plane = at_rest(page, first_plane)
-    x, y, half, tall = plane["x"] + 2, plane["y"] + 2, plane["width"] / 2, plane["height"] - 4
+    # A lasso around the left half of the first plane, once the kernel and the figure are at rest.
+    plot = plots.nth(0).element_handle()
+    page.wait_for_function(READY, arg=plot)
+    plane = plots.nth(0).locator(".draglayer .xy .nsewdrag").bounding_box()
+    left, top = round(plane["x"]) + 2, round(plane["y"]) + 2
+    middle, bottom = left + round(plane["width"] / 2), top + round(plane["height"]) - 4
     points = plots.nth(0).locator(".xy .point")
     inside = [
         row
         for row, box in enumerate(points.nth(row).bounding_box() for row in range(30))
-        if box["x"] + box["width"] / 2 < x + half
+        if box["x"] + box["width"] / 2 < middle
     ]
     assert 3 < len(inside) < 27
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for right, down in [(half, 0), (half, tall), (0, tall), (0, 1)]:
-        page.mouse.move(x + right, y + down, steps=8)
-    page.mouse.up()
+    lassoed(page, plot, [(left, top), (middle, top), (middle, bottom), (left, bottom), (left, top + 1)])
     told("selected", inside)
     faded = plots.nth(0).locator('.x2y2 .point[style*="opacity: 0.12"]')
     expect(faded).to_have_count(30 - len(inside))
@@ -180,6 +197,8 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     told("focus", lambda row: row is not None)
     expect(page.locator(".cselab-details").first).to_contain_text("by cosine in full width")
+    told("selected", inside)  # the redraws since then have not undone it
+    expect(faded).to_have_count(30 - len(inside))
 
     # A sentence typed into the pair, then the mean removed.
     before = plots.nth(1).locator(".annotation-text").text_content()

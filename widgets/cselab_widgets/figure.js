@@ -180,15 +180,25 @@ const cselabFigure = (() => {
   // Draws `figure` into `el` and again whenever the width changes. `told(event, rows)` hears of clicks and selections.
   return function show(Plotly, el, figure, told) {
     let width = 0;
+    let drawing = 0;
+    let lasso = false;
     const draw = (still) => {
       const { data, layout, config, frames } = still;
       const traces = data.map((trace) => ({ ...trace })); // Plotly writes into what it is given
       const first = !el.data;
-      Plotly.react(el, { data: traces, layout: fitted(traces, layout, width), config, frames });
+      drawing += 1;
+      const drawn = Plotly.react(el, { data: traces, layout: fitted(traces, layout, width), config, frames });
+      drawn.finally(() => (drawing -= 1));
       if (!first || !told) return;
       el.on("plotly_click", ({ points }) => told("click", rowsOf(points)));
-      el.on("plotly_selected", (picked) => picked && told("select", rowsOf(picked.points)));
-      el.on("plotly_deselect", () => told("select", []));
+      // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
+      el.on("plotly_selecting", () => (lasso ||= !drawing));
+      el.on("plotly_selected", (picked) => {
+        if (!picked || !lasso || drawing) return;
+        lasso = false;
+        told("select", rowsOf(picked.points));
+      });
+      el.on("plotly_deselect", () => drawing || told("select", []));
     };
     // Nothing is drawn before the place has a width, nor while it is hidden.
     const fit = new ResizeObserver(() => {
