@@ -25,11 +25,15 @@ def test_it_runs_to_its_end_and_agrees_with_its_recorded_numbers(run):
     assert run.notes == []
 
 
-def test_the_page_holds_all_nine_panels_and_loads_nothing(run):
+def test_the_page_holds_all_nine_panels_and_the_map_and_loads_nothing(run):
     page = run.page.read_text(encoding="utf-8")
-    assert len(re.findall(r'class="cselab-figure" data-cselab-figure="(\w+)"', page)) == 9
+    assert len(re.findall(r'class="cselab-figure" data-cselab-figure="(\w+)"', page)) == 10
     assert page.count("plotly.js v") == 1
     assert loaded_from_outside(page) == []
+
+
+def test_the_notebook_with_its_outputs_stays_small(run):
+    assert run.executed.stat().st_size < 2_000_000
 
 
 def source(cell_id):

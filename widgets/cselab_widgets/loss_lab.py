@@ -26,6 +26,7 @@ from .steps import Scrubber, film
 from .theme import INK, OKABE_ITO
 
 POINTS = 25  # of each curve
+FRAMES = 6  # of a page's film
 PAIRS = ("positive", "negative")
 
 
@@ -352,7 +353,10 @@ class LossLab(Panel):
         }
 
     def page_figure(self) -> go.Figure:
-        return film(lambda step: self.figure(step=step), list(self.state.views), self.state.step)
+        """A film of at most `FRAMES` steps, the first and the last among them: each holds two matrices."""
+        steps = list(self.state.views)
+        chosen = {steps[round(at)] for at in np.linspace(0, len(steps) - 1, min(FRAMES, len(steps)))}
+        return film(lambda step: self.figure(step=step), sorted({*chosen, self.state.step}), self.state.step)
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {f"step {step}": views for step, views in self.state.views.items()}

@@ -249,14 +249,16 @@ class Panel(traitlets.HasTraits):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.
 
-        JupyterLab (4.6) takes the first as long as its kernel runs and the second in a notebook opened again; a
-        page made by nbconvert shows the third, provided that the notebook stores no widget state.
+        JupyterLab (4.6) takes the first as long as its kernel runs and the second, a still, in a notebook opened again;
+        a page made by nbconvert shows the third, provided that the notebook stores no widget state.
         """
-        summary, still = self.summary(), as_json(self.page_figure())
+        summary, page = self.summary(), self.page_figure()
+        # Without its film, which a notebook's file would hold twice, a line a number.
+        still = as_json(self.figure() if page.frames else page)
         return {
             **self.widget._repr_mimebundle_(),
             "application/vnd.plotly.v1+json": still,
-            "text/html": figure_to_html(still, summary, self.explain(self.state), self.details(self.state)),
+            "text/html": figure_to_html(as_json(page), summary, self.explain(self.state), self.details(self.state)),
             "text/plain": summary,
         }
 

@@ -28,7 +28,21 @@ function current(opening, change) {
   return { ...opening, layout, data: opening.data.map((trace, i) => ({ ...trace, ...data[i] })) };
 }
 
+// anywidget (0.11) gives a plot two seconds to load. Later, as on a busy page, it drops all that Python says to it from
+// then on, for good. Such a plot is made to listen, and asks for what it missed.
+async function listen(model) {
+  const own = await model.widget_manager.get_model(model.get("own_id"));
+  try {
+    await own._handle_comm_msg({ content: { data: { method: "are you there" } } });
+  } catch {
+    const heard = Object.getPrototypeOf(Object.getPrototypeOf(own))._handle_comm_msg;
+    own.comm.on_msg((message) => heard.call(own, message));
+    own.comm.send({ method: "request_state" }, own.callbacks());
+  }
+}
+
 async function render({ model, el }) {
+  listen(model);
   const Plotly = await plotly();
   let opening = unpacked(model.get("opening"));
   const figure = () => current(opening, unpacked(model.get("change")));

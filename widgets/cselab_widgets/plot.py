@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import numpy as np
@@ -46,6 +47,7 @@ class Plot(anywidget.AnyWidget):
         opening: the figure as it opened, which the page has; changed only when other traces come.
         change: how `figure` differs from it: {"data": {number of the trace: {key: value}}, "layout": ...}.
         words: the same in words, for a reader who cannot see it.
+        own_id: by which the page finds its side of this widget; see `listen` in plot.js.
     """
 
     _esm = (HERE / "figure.js").read_text(encoding="utf-8") + (HERE / "plot.js").read_text(encoding="utf-8")
@@ -53,6 +55,7 @@ class Plot(anywidget.AnyWidget):
     opening = traitlets.Dict().tag(sync=True)
     change = traitlets.Dict().tag(sync=True)
     words = traitlets.Unicode().tag(sync=True)
+    own_id = traitlets.Unicode().tag(sync=True)
 
     def __init__(
         self, figure: go.Figure, words: str = "", on_event: Callable[[str, Sequence[int]], None] | None = None
@@ -60,7 +63,8 @@ class Plot(anywidget.AnyWidget):
         """`on_event("click" or "select", rows)` hears of points that were clicked or lassoed, by their customdata."""
         plotly_js()
         self.figure = self._opening = plain(figure)
-        super().__init__(opening=packed(self.figure), words=words)
+        own_id = uuid4().hex
+        super().__init__(opening=packed(self.figure), words=words, own_id=own_id, model_id=own_id)
         self.add_class("cselab-figure")
         if on_event is not None:
             self.on_msg(lambda _, message, __: on_event(message["event"], message["rows"]))
