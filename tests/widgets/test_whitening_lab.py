@@ -3,7 +3,7 @@ import plotly.graph_objects as go
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
-from cselab_widgets.whitening_lab import PLANE, STAGES, Fitted, figure, of_views, outcome, plane_points
+from cselab_widgets.whitening_lab import PLANE, STAGES, Fitted, figure, geometry, of_views, outcome, plane_points
 
 from cselab.measures import diversity, spectrum
 from cselab.sgw import shuffled_group_whiten
@@ -167,6 +167,14 @@ def test_the_words_tell_the_geometry_of_batch_and_others(lab):
     assert [line.split("  ")[1] for line in lines[1:4]] == ["batch, before", "batch, after", "other sentences, after"]
     largest = spectrum(outcome(lab.state).batch_after)[0]
     assert lines[2].endswith(f"largest variance {largest:.3g}")
+
+
+def test_the_geometry_stands_below_the_plot_and_moves_with_the_controls(lab):
+    before = lab.details(lab.state)
+    for numbers in geometry(lab.state).values():
+        assert f"{numbers['uniformity']:.3g}" in before
+    lab.set(strategy="PCA")
+    assert lab.details(lab.state) != before
 
 
 def test_the_vectors_before_and_after_can_be_taken_away(lab):

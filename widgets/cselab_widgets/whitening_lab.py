@@ -192,6 +192,23 @@ def explain(state: WhiteningLabState) -> str:
     return f"{text} {_too_few(state)}" if few else text
 
 
+def details(state: WhiteningLabState) -> str:
+    """The geometry before and after, as a table."""
+    parts = geometry(state)
+    heads = {
+        "uniformity": "uniformity (0 to about -4)",
+        "mean cosine": "mean cosine (-1 to 1)",
+        "effective rank": f"effective rank (1 to {state.views.shape[2]})",
+        "largest variance": "largest variance",
+    }
+    head = "".join(f'<th class="number">{title}</th>' for title in heads.values())
+    lines = "".join(
+        f"<tr><td>{part}</td>" + "".join(f'<td class="number">{numbers[name]:.3g}</td>' for name in heads) + "</tr>"
+        for part, numbers in parts.items()
+    )
+    return f"<table><tr><th></th>{head}</tr>{lines}</table>"
+
+
 def geometry(state: WhiteningLabState) -> dict[str, dict[str, float]]:
     """Uniformity, mean cosine, effective rank and the largest variance of each part."""
     return {
@@ -235,6 +252,7 @@ class WhiteningLab(Panel):
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
+    details = staticmethod(details)
 
     def __init__(
         self,
