@@ -26,7 +26,7 @@ from .steps import Scrubber, film
 from .theme import INK, OKABE_ITO
 
 POINTS = 25  # of each curve
-FRAMES = 6  # of a page's film
+FRAMES = 5  # of a page's film
 PAIRS = ("positive", "negative")
 
 
