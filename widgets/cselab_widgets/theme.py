@@ -35,6 +35,7 @@ CSS = """\
   .cselab-details { font-size: 13px; }
   .cselab-details :is(th, td) { padding: 2px 5px; }
   .cselab-details .number { white-space: normal; }
+  .cselab-details td:not(.number) { min-width: 7em; }
   .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
 }
 """
