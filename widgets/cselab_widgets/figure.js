@@ -127,7 +127,7 @@ const cselabFigure = (() => {
     const colours = top;
     if (narrow && bar) top += 62;
     const legend = top;
-    if (onTop) top += LINE * linesOf(names, layout.legend?.title?.text, narrow ? width - 16 : inner) + 6;
+    if (onTop) top += LINE * linesOf(names, layout.legend?.title?.text, narrow ? width - 16 : inner) + 12;
     if (narrow || onTop) {
       if (layout.title?.text) {
         layout.title = { ...layout.title, yref: "paper", y: 1, yanchor: "bottom", pad: { b: 10 } };

@@ -249,9 +249,9 @@ def explain(state: LossLabState) -> str:
     """What is seen in each plane."""
     positive, negatives = state.typical
     return (
-        "Above: cosines of the batch, positives on the diagonal (blue +1, orange -1); what the loss wants of each "
+        "First: cosines of the batch, positives on the diagonal (blue +1, orange -1); what the loss wants of each "
         "(blue pushed apart, orange pulled together); the share of a sentence's push that its hardest negatives "
-        f"carry. Below: loss and gradient of one sentence while the cosine of its {state.pair} runs and the rest "
+        f"carry. Then: loss and gradient of one sentence while the cosine of its {state.pair} runs and the rest "
         f"stay (positive {positive:g}, negatives {negatives:g}): a gradient above 0 pushes apart, below it "
         "pulls together; the mean cosines of the batch over the run."
     )

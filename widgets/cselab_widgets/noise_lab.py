@@ -202,10 +202,10 @@ def summary(state: NoiseLabState) -> str:
 def explain(state: NoiseLabState) -> str:
     """What is seen in each plane."""
     return (
-        "Above: the cloud that dropout makes of one sentence, with its radius as a ring, towards the nearest other "
+        "First: the cloud that dropout makes of one sentence, with its radius as a ring, towards the nearest other "
         "sentence; each sentence's radius against that distance (click one; above the line the cloud reaches the "
         "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
-        "Below: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
+        "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
         "distance to the off-dropout vector, which need not reach 0; then what training made of it."
     )
 

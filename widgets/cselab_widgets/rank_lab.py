@@ -179,8 +179,8 @@ def summary(state: RankLabState) -> str:
 def explain(state: RankLabState) -> str:
     """What is seen in each plane."""
     return (
-        "Above: singular values of the cross-correlation matrix, which end at its rank; the rank that a batch can "
-        "have, with this one marked; the matrix (blue +1, orange -1; Barlow Twins wants the identity). Below: "
+        "First: singular values of the cross-correlation matrix, which end at its rank; the rank that a batch can "
+        "have, with this one marked; the matrix (blue +1, orange -1; Barlow Twins wants the identity). Then: "
         "both losses while the rows themselves follow the gradient, and the value they cannot pass: Barlow Twins "
         "is stopped by the rank, the dimension-wise loss is not; then what training made of it."
     )

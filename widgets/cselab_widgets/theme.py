@@ -27,14 +27,15 @@ CSS = """\
 .cselab-details table { display: block; overflow-x: auto; max-width: 100%; }
 .cselab-details table { border-collapse: collapse; margin: 4px 0 10px; font-variant-numeric: tabular-nums; }
 .cselab-details :is(th, td) { padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3); text-align: left; }
-.cselab-details .number { text-align: right; white-space: nowrap; }
+.cselab-details .number { text-align: right; }
+.cselab-details td.number { white-space: nowrap; }
 .cselab-error { color: #d33f2f; }
 .cselab-error.cselab-waiting { color: var(--cselab-ink); font-style: italic; }
 .cselab-error:empty, .cselab-empty { display: none; }
 @container (max-width: 699px) {
   .cselab-details { font-size: 13px; }
   .cselab-details :is(th, td) { padding: 2px 5px; }
-  .cselab-details .number { white-space: normal; }
+  .cselab-details td.number { white-space: normal; }
   .cselab-details td:not(.number) { min-width: 7em; }
   .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
 }

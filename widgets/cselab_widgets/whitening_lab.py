@@ -183,8 +183,8 @@ def summary(state: WhiteningLabState) -> str:
 def explain(state: WhiteningLabState) -> str:
     """What is seen in each plane."""
     text = (
-        "Above: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
-        "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Below: the same for "
+        "First: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
+        "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Then: the same for "
         "sentences it has not seen; variance along each principal axis; how different the views of one sentence "
         "are (0 alike, 2 unrelated), and how much whitening changes a vector, for each number of groups."
     )
