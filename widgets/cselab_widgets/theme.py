@@ -35,7 +35,6 @@ CSS = """\
 @container (max-width: 699px) {
   .cselab-details { font-size: 13px; }
   .cselab-details :is(th, td) { padding: 2px 5px; }
-  .cselab-details td.number { white-space: normal; }
   .cselab-details td:not(.number) { min-width: 7em; }
   .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
 }
