@@ -4,7 +4,8 @@
     python benchmarks/main_comparison.py --seeds 0 1
 
 The rows are those of `cselab experiment show main-comparison`; `cselab experiment run main-comparison` trains them on
-`mini`, overnight. Killed, it goes on where it was. STS-B dev chooses the step. Wants the folder of real data (CSELAB_DATA).
+`mini`, overnight. Killed, it goes on where it was. STS-B dev chooses the step. Wants the folder of real data
+(CSELAB_DATA).
 """
 
 import argparse
