@@ -903,7 +903,7 @@ def test_a_headless_run_leaves_a_junit_file_and_a_summary_for_ci(notebooks, tmp_
     recorded.write_text(recorded.read_text(encoding="utf-8").replace('"value": 3', '"value": 4'))
 
     reports = ("--junit", tmp_path / "ci" / "junit.xml", "--summary", tmp_path / "ci" / "summary.md")
-    said = run("notebooks", "run", *where, "--require-recorded", *reports, ok=False)
+    said = run("notebooks", "run", *where, "--require-baseline", *reports, ok=False)
     assert "1 of 2 within tolerance" in said
     (suite,) = ElementTree.parse(tmp_path / "ci" / "junit.xml").getroot()
     assert suite.attrib.items() >= {"name": "00_good", "tests": "3", "failures": "1"}.items()

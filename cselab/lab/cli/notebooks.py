@@ -49,12 +49,17 @@ def notebooks_run(
     output: Annotated[Path, typer.Option(help="folder for the executed notebooks, pages and numbers")] = Path("out"),
     folder: Folder = None,
     recorded: Annotated[
-        Path | None, typer.Option(help="folder of the recorded numbers; default: recorded/ beside the notebooks")
+        Path | None,
+        typer.Option(
+            "--recorded", "--baselines", help="folder of the recorded numbers; default: recorded/ beside the notebooks"
+        ),
     ] = None,
     require_recorded: Annotated[
-        bool, typer.Option("--require-recorded", help="fail where no numbers are recorded")
+        bool, typer.Option("--require-recorded", "--require-baseline", help="fail where no numbers are recorded")
     ] = False,
-    update_recorded: Annotated[bool, typer.Option("--update-recorded", help="make these the recorded numbers")] = False,
+    update_recorded: Annotated[
+        bool, typer.Option("--update-recorded", "--update-baselines", help="make these the recorded numbers")
+    ] = False,
     seeds: Annotated[
         str | None, typer.Option(help="with --update-recorded: record these seeds too, such as 0-4")
     ] = None,
