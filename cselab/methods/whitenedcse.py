@@ -34,8 +34,8 @@ class WhitenedCSE(Method):
 
     `backbone_passes=1` whitens one vector of each sentence `num_views` times, as the text says;
     `backbone_passes=num_views` (what the code does, and the default here) gives each view a dropout mask too.
-    Measured on STS-B dev, `micro`, three seeds: one pass 57.6 ± 0.5, three passes 58.8 ± 0.3 (main-comparison.md
-    in `results/`).
+    Measured on STS-B, `mini`, five seeds: one pass 44.8 ± 1.4, three passes 52.2 ± 1.2, no training 46.6
+    (`results/effects.md`).
 
     `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated. `variant="released"` is what
     the parts of the released code compute (its HEAD does not run): 128 groups where they divide the width, no eps,
