@@ -40,6 +40,7 @@ def train(folder, output, data):
         [sys.executable, "-m", "cselab.lab.cli", "train", "simcse", *line],
         cwd=folder, env=os.environ | {"CSELAB_DATA": data, "CSELAB_HEADLESS": "1"}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )  # fmt: skip
 
 
