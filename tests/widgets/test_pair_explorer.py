@@ -142,6 +142,15 @@ def test_pairs_without_kinds_have_no_choice_of_ridges(pairs):
         panel.set(by="kind")
 
 
+def test_one_encoder_needs_no_name_of_its_own(pairs):
+    nameless, named = Letters(), Letters()
+    named.name = "letters"
+    assert [list(PairExplorer(one, pairs).state.data.encoders) for one in (nameless, named)] == [
+        ["encoder"],
+        ["letters"],
+    ]
+
+
 def test_a_run_is_taken_for_its_encoder(pairs):
     panel = PairExplorer({"trained": SimpleNamespace(encoder=Letters(), history=[])}, pairs)
     assert panel.state.cosine("trained") > 0

@@ -267,9 +267,9 @@ class PairExplorer(Panel):
     Try a paraphrase, then a negation, then the same words with their roles exchanged; then remove the mean.
 
     Args:
-        encoders: name -> an encoder, a finished run, or the name of an encoder: several to compare, such as
-            {"plain": plain, "whitened": fitted(plain, "whitening"), "SimCSE": run}. The
-            bundled "micro" and "mini" by default.
+        encoders: an encoder, a finished run, or the name of an encoder; or name -> any of these, several to compare,
+            such as {"plain": plain, "whitened": fitted(plain, "whitening"), "SimCSE": run}. The bundled "micro" and
+            "mini" by default.
         pairs: graded pairs, with their kinds as `subsets` where they have any; 600 of the bundled world by default.
         first, second: what is typed in at first.
         removed: what is removed of all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
@@ -290,7 +290,7 @@ class PairExplorer(Panel):
 
     def __init__(
         self,
-        encoders: Mapping[str, Any] | None = None,
+        encoders: Any | Mapping[str, Any] = None,
         pairs: "Pairs | None" = None,
         first: str = "A cook is peeling an onion.",
         second: str = "The chef peels some onions.",
@@ -300,6 +300,9 @@ class PairExplorer(Panel):
     ) -> None:
         if encoders is None:
             encoders = {"micro": "micro", "mini": "mini"}
+        if not isinstance(encoders, Mapping):
+            name = encoders if isinstance(encoders, str) else getattr(encoders, "name", None)
+            encoders = {name or "encoder": encoders}
         if not encoders:
             raise ValueError("encoders is empty; give at least one, such as {'plain': plain, 'SimCSE': run}.")
         if pairs is None:
