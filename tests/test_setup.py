@@ -5,11 +5,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import browser
 import install
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from typer.main import get_command
 
 from cselab.lab.cli import app
@@ -41,12 +44,19 @@ def test_conda_environment_asks_for_what_the_project_asks_for():
 
 
 def test_every_requirement_is_pinned_to_a_version_it_allows():
-    from packaging.requirements import Requirement
-
     for requirement in requirements():
         pinned = pins().get(name_of(requirement))
         assert pinned, f"{requirement} has no pin in constraints.txt"
         assert Requirement(requirement).specifier.contains(pinned)
+
+
+def test_every_pin_installs_on_the_oldest_python_the_project_takes():
+    """Debian's Python is 3.11.2: a pin that wants 3.11.5 ends its `make install`."""
+    oldest = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
+    installed = {name_of(one.name): one.metadata.get("Requires-Python") for one in distributions()}
+    wants = {name: installed[name] for name in pins() if installed.get(name)}
+    assert wants
+    assert {name: python for name, python in wants.items() if oldest not in SpecifierSet(python)} == {}
 
 
 def test_torch_is_the_version_whose_cpu_build_is_found():
