@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from cselab.allocator import freed_memory_kept
 from cselab.progress import Progress
 from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 
@@ -90,7 +91,7 @@ class ResumableLoop:
             take: takes the step after `step`, and returns a note for the progress; setting `stopped` ends the loop.
             info: whatever else a checkpoint should hold, JSON-able.
         """
-        with Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
+        with freed_memory_kept(), Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
             progress.done = self.step
             while self.step < self.steps and not self.stopped:
                 if self.step <= 1:  # before the first step, and after it
