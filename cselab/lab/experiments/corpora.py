@@ -2,6 +2,7 @@
 
 "world:N"       N sentences of the bundled world
 "half-world:N"  half of them of the world, half of Simple English Wikipedia, shuffled
+"wiki:N"        N sentences of Simple English Wikipedia
 "wiki1m"        the million sentences of Wikipedia that SimCSE publishes
 anything else   a text file, a sentence a line
 """
@@ -9,6 +10,7 @@ anything else   a text file, a sentence a line
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -36,13 +38,23 @@ def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
     if kind == "world":
         return _world(int(number))
     if kind == "half-world":
-        half = int(number) // 2
-        sentences = _world(half) + _simple_wikipedia(half)
-        random.Random(0).shuffle(sentences)
-        return sentences
+        return half_world(int(number))
+    if kind == "wiki":
+        return shuffled(simple_wikipedia(int(number)))
     if name == "wiki1m":
         return list(read_sentences(_found(WIKI_1M, "cselab data fetch wiki1m")))
     return list(read_sentences(name))
+
+
+def half_world(n: int, keep: Callable[[str], bool] | None = None) -> list[str]:
+    """Half of the world, half of Simple English Wikipedia: all of its sentences, or those to keep."""
+    return shuffled(_world(n // 2) + simple_wikipedia(n // 2, keep))
+
+
+def shuffled(sentences: list[str]) -> list[str]:
+    """Always in the same order: neighbours in a text are on one subject, and would be false negatives in a batch."""
+    random.Random(0).shuffle(sentences)
+    return sentences
 
 
 def _rows(columns: tuple[str, ...], n: int) -> list:
@@ -57,10 +69,11 @@ def _world(n: int) -> list[str]:
     return [sentence.text for sentence in the_world().sentences(n)]
 
 
-def _simple_wikipedia(n: int) -> list[str]:
+def simple_wikipedia(n: int, keep: Callable[[str], bool] | None = None) -> list[str]:
+    """N of its sentences from all over the file; see `half_world`."""
     path = _found(SIMPLE_WIKIPEDIA, "a text of Simple English Wikipedia, a sentence a line")
     lines = islice(read_sentences(path), FROM_LINE, None)
-    short = [line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1]]
+    short = [line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1] and (keep is None or keep(line))]
     return short[:: max(1, len(short) // n)][:n]  # from all over the file: neighbours are on one subject
 
 
