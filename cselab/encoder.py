@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from cselab.bundled import POOLINGS
 from cselab.data.rows import check_sentences
+from cselab.device import sent, with_ready_mask
 from cselab.heads import check_head
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.pooling import get_pooling
@@ -315,12 +316,15 @@ class SentenceEncoder(nn.Module):
                 max_length=max_length,
                 return_tensors="pt",
             )
-        return {name: tensor.to(self.device) for name, tensor in features.items()}
+        return {name: sent(tensor, self.device) for name, tensor in features.items()}
 
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
         pooling = get_pooling(self.pooling)
-        inputs = features if self.prefix is None else self.prefix.before(features, self.backbone)
+        if self.prefix is None:
+            inputs = with_ready_mask(features, self.backbone)
+        else:
+            inputs = self.prefix.before(features, self.backbone)
         output = self.backbone(**inputs, output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
         counted = features["attention_mask"]
@@ -389,7 +393,9 @@ class SentenceEncoder(nn.Module):
                     features = self.tokenizer.pad(
                         {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
                     )
-                    vectors[[start + row for row in rows]] = self(dict(features.to(self.device))).float()
+                    features = {name: sent(tensor, self.device) for name, tensor in features.items()}
+                    places = sent(torch.tensor(rows) + start, self.device)
+                    vectors[places] = self(features).float()
                     progress.update()
                 start += len(window)
         self._tell(Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length), beyond, start)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
+from cselab.device import Readings, runs_behind
 from cselab.distributed import all_processes
 from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
@@ -49,6 +50,9 @@ def train(
     checkpointed: started again with the same arguments it continues where it was, and ends with the weights of
     a run that was never interrupted; a finished one is read back. The folder is afterwards an encoder.
 
+    A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
+    at the latest: only then come the rows, in their order, and a divergence, which names its own step.
+
     A plain checkpoint for which nobody chose a pooling takes that of the method's paper, [CLS], where the method has
     a head: a fresh head on a mean of tokens would be nobody's recipe.
 
@@ -58,8 +62,9 @@ def train(
         corpus: sentences; for a method with several `columns`, tuples of texts.
         config: lengths and rates; default `TrainConfig()`.
         evaluator: `evaluator(encoder)` -> numbers with a "score", higher is better; None keeps the last weights.
-        callbacks: `callback(run, row)` after each row of the history; `run.encoder` is the current encoder. One
-            that raises `StopTraining` ends the run after this step.
+        callbacks: `callback(run, row)` after each row of the history; `run.encoder` is the current encoder, which a
+            GPU may have taken some steps further unless the row is an evaluated one. A callback that raises
+            `StopTraining` ends the run after this step.
         output: folder of the run.
         show_progress_bar: whether progress is shown.
 
@@ -126,6 +131,7 @@ class _Training:
         )
         self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
+        self.readings = Readings(processes.device)
         self.encode = Encode(encoder, config.max_length, processes, config.mini_batch_size)
         parts: dict[str, Stateful] = {
             "encoder": encoder,
@@ -165,7 +171,7 @@ class _Training:
             if self.writes:
                 self.folder.rewrite_history(run.history)
         if self.step == 0 and run.encoder.representation == "backbone":
-            self._note({"step": 0}, evaluate=True)
+            self._note([{"step": 0}], evaluate=True)
         self.loop.run(self._advance, self._kept)
         return self._conclude()
 
@@ -178,11 +184,19 @@ class _Training:
         """Take a step, look at the encoder where that is due; what the progress says."""
         run, step = self.run, self.step + 1
         evaluate = step % run.config.eval_every == 0 or step == self.steps
-        row = self._take_step(evaluate)
-        self._note(row, evaluate)
+        try:
+            rows = self._take_step(evaluate)
+        except TrainingDiverged:
+            raise
+        except Exception:
+            self._note(self._read())  # the cause may be an earlier step that diverged
+            raise
+        self._note(rows, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        return f"loss {row['loss']:.4f}" + (f", dev {row['score']:.2f}" if "score" in row else "")
+        row = run.history[-1] if run.history else {}
+        told = {"loss": f"loss {row.get('loss', 0):.4f}", "score": f"dev {row.get('score', 0):.2f}"}
+        return ", ".join(words for name, words in told.items() if name in row)
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
@@ -205,7 +219,8 @@ class _Training:
         size = self.run.config.batch_size
         return [self.corpus[index] for index in order[place * size : (place + 1) * size].tolist()]
 
-    def _take_step(self, evaluate: bool) -> dict[str, Any]:
+    def _take_step(self, evaluate: bool) -> list[dict[str, Any]]:
+        """One step; the rows that were read in it."""
         encoder, method, processes = self.run.encoder, self.run.method, self.processes
         torch.manual_seed(_mix(self.run.config.seed, self.step, processes.process_index))
         encoder.train()
@@ -218,20 +233,32 @@ class _Training:
         if processes.num_processes > 1:
             _average_gradients(learning)
         length = nn.utils.clip_grad_norm_(learning, self.run.config.clip)
-        numbers = [*(term.detach().float() for term in loss.terms.values()), length.float()]
-        *values, norm = torch.stack(numbers).tolist()  # one wait for the device a step
-        terms = dict(zip(loss.terms, values, strict=True))
-        for name, value in terms.items():
-            if not math.isfinite(value):
-                self._diverged(f"the term {name!r} of the loss is {value}")
-        row = {"step": self.step + 1, "loss": sum(terms.values()), **terms, **pulls}
-        if not math.isfinite(norm):
-            self._diverged(f"the gradient is {norm} (the loss is {row['loss']:.4g})")
+        self.readings.add((self.step + 1, pulls), {**loss.terms, "gradient_norm": length})
+        if runs_behind(processes.device):  # a gradient that is not finite is read too late, and must change no weight
+            self.optimizer.found_inf = (~length.isfinite()).float()  # type: ignore[attr-defined]
+        keeps = (self.step + 1) % self.loop.every == 0
+        rows = self._read() if evaluate or keeps or self.readings.due else []
         self.optimizer.step()
         self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)
         encoder.untrained.discard("head")
-        return row | {"gradient_norm": norm}
+        return rows
+
+    def _read(self) -> list[dict[str, Any]]:
+        """The rows of the steps since the last reading; of the first that diverged, the error."""
+        rows: list[dict[str, Any]] = []
+        for (step, pulls), terms in self.readings.read():
+            norm = terms.pop("gradient_norm")
+            row = {"step": step, "loss": sum(terms.values()), **terms, **pulls, "gradient_norm": norm}
+            odd = [
+                f"the term {name!r} of the loss is {value}" for name, value in terms.items() if not math.isfinite(value)
+            ]
+            odd += [] if math.isfinite(norm) else [f"the gradient is {norm} (the loss is {row['loss']:.4g})"]
+            if odd:
+                self._note(rows)
+                self._diverged(step, odd[0])
+            rows.append(row)
+        return rows
 
     def _gradient_norms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:
         """How hard each term of the loss, its weight included, pulls at the weights."""
@@ -244,12 +271,22 @@ class _Training:
             norms[f"gradient_norm/{name}"] = float(gradient.norm())
         return norms
 
-    def _note(self, row: dict[str, Any], evaluate: bool) -> None:
-        """Complete a row of the history, keep the weights if they are the best, tell the callbacks."""
+    def _note(self, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
+        """Complete rows of the history, keep the weights if the last is the best, tell the callbacks of each."""
         run = self.run
-        run.history.append(row)
-        if not self.processes.is_main_process:
+        for row in rows:
+            run.history.append(row)
+            if self.processes.is_main_process:
+                self._tell(row, evaluate and row is rows[-1])
+        if not self.processes.is_main_process or evaluate or not rows:
             return
+        if run.stopped and run.best is None and self.evaluator is not None and rows[-1]["step"] > 0:
+            self._evaluate(rows[-1])  # who stops before the first look has a score for what is there
+            if self.writes:
+                self.folder.rewrite_history(run.history)
+
+    def _tell(self, row: dict[str, Any], evaluate: bool) -> None:
+        run = self.run
         if evaluate and self.evaluator is not None:
             self._evaluate(row)
             self._lose_patience(row["step"])
@@ -260,10 +297,6 @@ class _Training:
                 callback(run, row)
             except StopTraining as reason:
                 run.stopped = str(reason) or f"a callback asked for it at step {row['step']}"
-        if run.stopped and run.best is None and self.evaluator is not None and row["step"] > 0 and not evaluate:
-            self._evaluate(row)  # who stops before the first look has a score for what is there
-            if self.writes:
-                self.folder.rewrite_history(run.history)
 
     def _evaluate(self, row: dict[str, Any]) -> None:
         run = self.run
@@ -303,14 +336,14 @@ class _Training:
         if self.writes:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
-    def _diverged(self, what: str) -> None:
+    def _diverged(self, step: int, what: str) -> None:
         kept = (
             f"the last good checkpoint stays in {self.folder.path}"
             if self.folder is not None and self.folder.checkpoint.exists()
             else "nothing was saved"
         )
         raise TrainingDiverged(
-            f"training diverged at step {self.step + 1}: {what}; {kept}. A lower lr or a higher temperature may help"
+            f"training diverged at step {step}: {what}; {kept}. A lower lr or a higher temperature may help"
         )
 
     def _resume(self) -> None:

@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from accelerate import PartialState
 from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, write_checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
 
+import cselab.device
 import cselab.training
 from cselab.encoder import SentenceEncoder
 from cselab.heads import MLPHead
@@ -16,7 +19,7 @@ from cselab.losses import Loss, info_nce
 from cselab.methods import METHODS, Method, SimCSE, Views, WhitenedCSE, create_method, register
 from cselab.storage.checkpoint import CheckpointError
 from cselab.storage.run_folder import RunFolder, RunFolderError
-from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
+from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, _Training, train
 
 CORPUS = make_sentences(60)
 CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
@@ -376,6 +379,147 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
     assert info["step"] == 4 and all(value.isfinite().all() for value in tensors.values())
     with pytest.raises(TrainingDiverged, match=message + ".*nothing was saved"):
         run_training(Exploding(where=where))
+
+
+# ------------------------------------------------------------------------------------ a device with a queue
+
+
+@pytest.fixture
+def queued(monkeypatch):
+    """The CPU is treated as a GPU is: its numbers are read late."""
+    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
+    monkeypatch.setattr(cselab.training, "runs_behind", lambda device: True)
+
+
+@pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "mocose"])
+def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_path):
+    options = {"steps": 21, "eval_every": 19, "checkpoint_every": 7}
+    at_once = run_training(method, evaluator=Spread(), output=tmp_path / "at once", **options)
+    request.getfixturevalue("queued")
+    late = run_training(method, evaluator=Spread(), output=tmp_path / "late", **options)
+    assert late.history == at_once.history and late.best == at_once.best
+    assert_equal_weights(weights(late), weights(at_once))
+    files = [(folder / "history.jsonl").read_text() for folder in (tmp_path / "late", tmp_path / "at once")]
+    assert files[0] == files[1]
+
+
+def test_late_rows_reach_the_callbacks_in_order_and_evaluated_ones_with_their_encoder(queued):
+    seen = []
+    evaluator = Scripted(*range(9))
+
+    def note(run, row):
+        seen.append((row["step"], "score" in row and torch.equal(first(run.encoder), first(evaluator.seen[-1]))))
+
+    def first(weights):
+        return next(iter((weights if isinstance(weights, dict) else weights.state_dict()).values()))
+
+    run_training(evaluator=evaluator, callbacks=[note], steps=30, eval_every=20)
+    assert [step for step, _ in seen] == list(range(31))
+    assert [step for step, same in seen if same] == [0, 20, 30]
+
+
+def test_a_callback_stops_a_late_run_where_its_row_is_read(queued):
+    def stop(run, row):
+        if row["step"] == 3:
+            raise StopTraining("enough")
+
+    run = run_training(callbacks=[stop], steps=40, eval_every=40, evaluator=Scripted(1.0, 2.0))
+    assert run.stopped == "enough" and [row["step"] for row in run.history] == list(range(17))
+    assert run.best["step"] == 16 and run.best["score"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("value", r"diverged at step 5: the term 'odd_term' of the loss is nan"),
+        ("gradient", r"diverged at step 5: the gradient is nan \(the loss is "),
+    ],
+)
+def test_a_divergence_that_is_read_late_names_its_step_and_no_weight_takes_it(where, message, queued, registered):
+    registered("exploding", "Exploding")(Exploding)
+    encoder, seen = make_encoder(layers=1), []
+    with pytest.raises(TrainingDiverged, match=message):
+        run_training(
+            Exploding(where=where),
+            encoder,
+            steps=40,
+            eval_every=40,
+            callbacks=[lambda run, row: seen.append(row["step"])],
+        )
+    assert seen == [0, 1, 2, 3, 4] and all(weight.isfinite().all() for weight in encoder.parameters())
+
+
+def test_an_error_that_follows_from_a_divergence_is_told_as_one(queued, registered):
+    class Upset(Exploding):
+        def loss(self, v):
+            if self.at < 0:
+                raise RuntimeError("not a number")
+            return super().loss(v)
+
+    registered("upset", "Upset")(Upset)
+    with pytest.raises(TrainingDiverged, match="diverged at step 5"):
+        run_training(Upset(), steps=40, eval_every=40)
+
+
+class Waits(TorchDispatchMode):
+    """Counts what would wait for a GPU: numbers asked for, and shapes that depend on numbers."""
+
+    OPERATIONS = {
+        torch.ops.aten._local_scalar_dense.default,
+        torch.ops.aten.nonzero.default,
+        torch.ops.aten.masked_select.default,
+        torch.ops.aten._unique2.default,
+        torch.ops.aten.equal.default,
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function, types, given=(), named=None):
+        self.count += function in self.OPERATIONS
+        if function is torch.ops.aten.index.Tensor:
+            self.count += any(index is not None and index.dtype == torch.bool for index in given[1])
+        return function(*given, **(named or {}))
+
+
+@pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "noise", "barlow_twins"])
+def test_no_step_asks_the_device_for_a_number(method, queued, monkeypatch):
+    counts = []
+    step = _Training._take_step
+
+    def counted(self, evaluate):
+        with Waits() as waits:
+            rows = step(self, evaluate)
+        counts.append(waits.count)
+        return rows
+
+    monkeypatch.setattr(_Training, "_take_step", counted)
+    options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
+    run_training(create_method(method, **options), steps=20, eval_every=100)
+    own_check = 3 if method == "whitenedcse" else 0  # of its permutations, which are drawn on the CPU
+    assert counts[:15] == [own_check] * 15 and counts[16:19] == [own_check] * 3
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "noise"])
+def test_no_step_on_the_gpu_waits_for_it(method, monkeypatch):
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device")
+    step = _Training._take_step
+
+    def watched(self, evaluate):
+        torch.cuda.set_sync_debug_mode("error" if self.step in (4, 5, 6) else "default")
+        try:
+            return step(self, evaluate)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+    monkeypatch.setattr(_Training, "_take_step", watched)
+    PartialState._reset_state()
+    options = {"variance": 0.1} if method == "noise" else {}
+    run = run_training(create_method(method, **options), steps=10, eval_every=100)
+    assert run.encoder.device.type == "cuda" and len(run.history) == 10
 
 
 # ------------------------------------------------------------------------------------ bad input
@@ -780,8 +924,6 @@ def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_
 def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
     if not torch.cuda.is_available():
         pytest.skip("there is no CUDA device")
-    from accelerate import PartialState
-
     runs = []
     for cpu in (True, False):
         PartialState._reset_state()

@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from cselab.device import sent
+
 
 def cut_features(embeds: Float[Tensor, "n t d"], share: float, generator: torch.Generator) -> Float[Tensor, "n t d"]:
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
@@ -18,7 +20,7 @@ def cut_features(embeds: Float[Tensor, "n t d"], share: float, generator: torch.
     rows, _, width = embeds.shape
     ranks = torch.rand(rows, width, generator=generator).argsort(1).argsort(1)
     kept = ranks >= round(share * width)
-    return embeds * kept[:, None].to(embeds)
+    return embeds * sent(kept[:, None], embeds.device).to(embeds)
 
 
 def cut_tokens(
@@ -34,7 +36,7 @@ def cut_tokens(
 
     See also: `cut_features`.
     """
-    drawn = torch.rand(inner.shape, generator=generator).to(inner.device)
+    drawn = sent(torch.rand(inner.shape, generator=generator), inner.device)
     ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
     cut = ranks < (share * inner.sum(1, keepdim=True)).floor()
     return embeds.masked_fill(cut[..., None], 0)

@@ -7,6 +7,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from cselab.augmentations.inner import inner_tokens
+from cselab.device import sent
 
 
 def mask_spans(
@@ -24,7 +25,7 @@ def mask_spans(
     """
     inner = inner_tokens(tokens)
     count = inner.sum(1, keepdim=True)
-    drawn = torch.rand(len(inner), 1, generator=generator).to(inner.device)
+    drawn = sent(torch.rand(len(inner), 1, generator=generator), inner.device)
     rank = inner.cumsum(1) - 1
     views = []
     for share in shares:
@@ -44,7 +45,7 @@ def mask_tokens(
     random token, 10 % stay (Devlin et al. 2019).
     """
     inner, ids = inner_tokens(tokens), tokens["input_ids"]
-    drawn, kind, others = (torch.rand(inner.shape, generator=generator).to(ids.device) for _ in range(3))
+    drawn, kind, others = (sent(torch.rand(inner.shape, generator=generator), ids.device) for _ in range(3))
     ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
     chosen = inner & (ranks < (share * inner.sum(1, keepdim=True)).ceil())
     changed = torch.where(kind < 0.8, mask, torch.where(kind < 0.9, (others * vocabulary).long(), ids))

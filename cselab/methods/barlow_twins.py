@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
+from cselab.device import sent
 from cselab.encoding import Encode
 from cselab.losses import Loss, barlow_twins, info_nce
 from cselab.methods.base import Method, Views, register
@@ -47,4 +48,5 @@ class BarlowTwins(Method):
         )
 
     def _rows_like(self, z: torch.Tensor) -> torch.Tensor:
-        return torch.randn(self.artificial_rows, z.shape[1], generator=self.generator).to(z)
+        drawn = torch.randn(self.artificial_rows, z.shape[1], generator=self.generator)
+        return sent(drawn, z.device).to(z)

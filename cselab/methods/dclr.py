@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.device import sent
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.losses import Loss, info_nce
@@ -62,7 +63,7 @@ class DCLR(Contrastive):
             guide = encode(self.column(batch, "sentence"), by=self.opened, dropout=False, head=False)
             false = (cosine_matrix(guide, guide) > self.phi).fill_diagonal_(False)
         v.false = false
-        v.weigh(torch.zeros(false.shape).to(v.anchor).masked_fill(false, -inf))
+        v.weigh(v.anchor.new_zeros(false.shape).masked_fill(false, -inf))
         return v.against(self.ascended(v)) if self.noise else v
 
     @torch.enable_grad()
@@ -70,7 +71,7 @@ class DCLR(Contrastive):
         """Noise moved to where it costs the loss most."""
         anchor, positive = v.anchor.detach(), v.positive.detach()
         size = round(self.noise * len(anchor)), anchor.shape[1]
-        noise = torch.randn(size, generator=self.generator).to(anchor)
+        noise = sent(torch.randn(size, generator=self.generator), anchor.device).to(anchor)
         for _ in range(self.ascent_steps):
             noise.requires_grad_()
             loss = info_nce(anchor, positive, self.temperature, noise).total

@@ -5,6 +5,7 @@ from typing import Literal
 
 import torch
 
+from cselab.device import sent
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
@@ -50,7 +51,7 @@ class Noise(Method):
         return Views(*passes[:2], changed=changed)
 
     def _gaussian_like(self, z: torch.Tensor) -> torch.Tensor:
-        return torch.randn(z.shape, generator=self.generator).to(z)
+        return sent(torch.randn(z.shape, generator=self.generator), z.device).to(z)
 
     def loss(self, v: Views) -> Loss:
         plain, changed = (v.anchor, v.positive), tuple(v.changed)

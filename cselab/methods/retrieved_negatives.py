@@ -48,7 +48,7 @@ class RetrievedNegatives(Contrastive):
         v = super().views(encode, batch)
         rows = torch.tensor([self.place[sentence] for sentence in self.column(batch, "sentence")])
         drawn = torch.randint(self.neighbours.shape[1], (len(rows),), generator=self.generator)
-        found = self.neighbours.cpu()[rows, drawn].tolist()
+        found = self.neighbours[rows, drawn].tolist()
         return v.against(encode([self.sentences[row] for row in found]))
 
 

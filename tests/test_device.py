@@ -1,0 +1,62 @@
+"""Running ahead of a GPU: as far as a CPU can show it, the same vectors and the same numbers."""
+
+import pytest
+import torch
+from tiny import LONGEST, make_encoder, make_sentences
+
+import cselab.device
+from cselab.device import STEPS_A_READING, Readings, sent, with_ready_mask
+
+
+def test_a_ready_mask_gives_the_same_vectors(monkeypatch):
+    encoder = make_encoder(layers=2)
+    sentences = [*make_sentences(6), "a " * (LONGEST - 2)]
+    plain = encoder.encode(sentences, convert_to_tensor=True)
+    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
+    features = encoder.tokenize(sentences)
+    ready = with_ready_mask(features, encoder.backbone)
+    assert ready["attention_mask"].shape == (7, 1, *features["input_ids"].shape[1:] * 2)
+    torch.testing.assert_close(encoder.encode(sentences, convert_to_tensor=True), plain, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("setting", "value"), [("model_type", "modernbert"), ("_attn_implementation", "eager")])
+def test_other_networks_get_their_mask_as_it_was(setting, value, monkeypatch):
+    encoder = make_encoder(layers=1)
+    features = encoder.tokenize(make_sentences(3))
+    assert with_ready_mask(features, encoder.backbone) is features  # a CPU has no queue
+    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
+    monkeypatch.setattr(encoder.backbone.config, setting, value)
+    assert with_ready_mask(features, encoder.backbone) is features
+
+
+def test_readings_come_in_order_with_what_they_were_of(monkeypatch):
+    readings = Readings(torch.device("cpu"))
+    assert not readings.due and readings.read() == []
+    readings.add("one", {"a": torch.tensor(1.5, requires_grad=True), "b": torch.tensor(2, dtype=torch.bfloat16)})
+    assert readings.due
+    readings.add("two", {"c": torch.tensor(0.1)})
+    assert readings.read() == [("one", {"a": 1.5, "b": 2.0}), ("two", {"c": torch.tensor(0.1).item()})]
+    assert readings.read() == []
+    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
+    for step in range(STEPS_A_READING):
+        assert not readings.due
+        readings.add(step, {"loss": torch.tensor(float(step))})
+    assert readings.due
+
+
+def test_what_is_sent_to_its_own_device_is_itself():
+    tensor = torch.ones(3)
+    assert sent(tensor, torch.device("cpu")) is tensor
+
+
+@pytest.mark.gpu
+def test_what_is_sent_to_a_gpu_arrives_without_a_wait():
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device")
+    device, tensor = torch.device("cuda", 0), torch.arange(1000)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        moved = sent(tensor, device)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert moved.device == device and torch.equal(moved.cpu(), tensor)
