@@ -9,7 +9,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.augmentations import inner_tokens
-from cselab.device import sent
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.heads import NormalizedHead, fresh_linear
@@ -63,7 +62,7 @@ class DiffCSE(Contrastive):
         v = super().views(encode, batch)
         tokens = encode.tokens(self.column(batch, "sentence"))
         ids, inner = tokens["input_ids"], inner_tokens(tokens)
-        blanks = inner & sent(torch.rand(ids.shape, generator=self.generator) < self.masked, ids.device)
+        blanks = inner & (torch.rand(ids.shape, generator=self.generator) < self.masked).to(ids.device)
         mask = encode.encoder.tokenizer.mask_token_id
         edited = self.guesser.fill(tokens, blanks, mask, self.generator, self.fill)
         edited = torch.where(inner, edited, ids)  # [CLS], [SEP] and padding stay

@@ -9,7 +9,6 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from cselab.device import sent
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.heads import ProjectionHead
@@ -75,7 +74,7 @@ class VaSCL(Contrastive):
     def direction(self, head: nn.Module, e: Float[Tensor, "n d"], near: Bool[Tensor, "n n"]) -> Float[Tensor, "n d"]:
         """The unit vectors along which the loss of the moved vectors rises most."""
         drawn = torch.rand(e.shape, generator=self.generator) - 0.5
-        d = F.normalize(sent(drawn, e.device).to(e), dim=1).requires_grad_()
+        d = F.normalize(drawn.to(e), dim=1).requires_grad_()
         moved, still = head(e.detach() + self.probe * d), head(e).detach()
         loss = info_nce(moved, still, self.temperature, log_weights=_only(near))
         return F.normalize(torch.autograd.grad(loss.total, d)[0], dim=1)
