@@ -175,7 +175,7 @@ def shuffled_group_whiten(
             f"permutation must hold each of the {x.shape[1]} channels exactly once, "
             f"got {permutation.numel()} entries, {ordered.unique().numel()} of them different"
         )
-    permutation, inverse = (_beside(x, order) for order in (permutation, inverse))
+    permutation, inverse = (order.to(x.device, non_blocking=x.is_cuda) for order in (permutation, inverse))
     whitened = group_whiten(
         x[:, permutation],
         num_groups,
@@ -423,13 +423,6 @@ class _InverseSquareRoot(torch.autograd.Function):
         inner = inner + (axes.mT @ grad_axes) * torch.where(equal, 0, 1 / gap)
         grad = axes @ inner @ axes.mT
         return (grad + grad.mT) / 2, None
-
-
-def _beside(x: Tensor, order: Int[Tensor, " d"]) -> Int[Tensor, " d"]:
-    """An order of the channels on the device of `x`; a GPU is not waited for."""
-    if x.is_cuda and not order.is_cuda:
-        order = order.pin_memory()
-    return order.to(x.device, non_blocking=x.is_cuda)
 
 
 def _full_precision(x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import copy
 import hashlib
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import lru_cache
@@ -19,13 +19,14 @@ import torch
 from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
-from cselab.device import Readings, runs_behind
-from cselab.distributed import all_processes
+from cselab.device import runs_behind
+from cselab.distributed import all_processes, average_gradients, from_main, mean_over_processes
 from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
 from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import Method, create_method
 from cselab.precision import chosen_precision, computing_in
+from cselab.readings import Readings
 from cselab.resumable import ResumableLoop, Stateful
 from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
 from cselab.storage.checkpoint import pack, unpack
@@ -163,10 +164,10 @@ class _Training:
     def _finish(self) -> Run:
         run = self.run
         if self.folder is not None:
-            found = self._from_main(lambda: self.folder.claim(self.identity))
+            found = from_main(self.processes, lambda: self.folder.claim(self.identity))
             if found["finished"]:
                 return self._read_back(found)
-            if self._from_main(self.folder.checkpoint.exists):
+            if from_main(self.processes, self.folder.checkpoint.exists):
                 self._resume()
             if self.writes:
                 self.folder.rewrite_history(run.history)
@@ -186,27 +187,19 @@ class _Training:
         evaluate = step % run.config.eval_every == 0 or step == self.steps
         try:
             rows = self._take_step(evaluate)
-        except TrainingDiverged:
-            raise
         except Exception:
             self._note(self._read())  # the cause may be an earlier step that diverged
             raise
         self._note(rows, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        row = run.history[-1] if run.history else {}
-        told = {"loss": f"loss {row.get('loss', 0):.4f}", "score": f"dev {row.get('score', 0):.2f}"}
-        return ", ".join(words for name, words in told.items() if name in row)
+        if not rows:
+            return ""
+        return f"loss {rows[-1]['loss']:.4f}" + (f", dev {rows[-1]['score']:.2f}" if "score" in rows[-1] else "")
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
         return {"precision": self.precision, "history": self.run.history, "best": self.run.best}
-
-    def _from_main(self, compute: Callable[[], Any]) -> Any:
-        """What the main process computes, on every process."""
-        from accelerate.utils import broadcast_object_list
-
-        return broadcast_object_list([compute() if self.processes.is_main_process else None])[0]
 
     def _rate(self, step: int) -> float:
         """Linear warm-up, then linear decay to zero."""
@@ -231,13 +224,12 @@ class _Training:
         loss.total.backward()
         learning = [weight for weight in self.weights if weight.grad is not None]
         if processes.num_processes > 1:
-            _average_gradients(learning)
+            average_gradients(learning)
         length = nn.utils.clip_grad_norm_(learning, self.run.config.clip)
-        self.readings.add((self.step + 1, pulls), {**loss.terms, "gradient_norm": length})
+        self.readings.add(self.step + 1, loss.terms, length, pulls)
         if runs_behind(processes.device):  # a gradient that is not finite is read too late, and must change no weight
             self.optimizer.found_inf = (~length.isfinite()).float()  # type: ignore[attr-defined]
-        keeps = (self.step + 1) % self.loop.every == 0
-        rows = self._read() if evaluate or keeps or self.readings.due else []
+        rows = self._read() if evaluate or self.readings.due or (self.step + 1) % self.loop.every == 0 else []
         self.optimizer.step()
         self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -246,18 +238,14 @@ class _Training:
 
     def _read(self) -> list[dict[str, Any]]:
         """The rows of the steps since the last reading; of the first that diverged, the error."""
-        rows: list[dict[str, Any]] = []
-        for (step, pulls), terms in self.readings.read():
-            norm = terms.pop("gradient_norm")
-            row = {"step": step, "loss": sum(terms.values()), **terms, **pulls, "gradient_norm": norm}
-            odd = [
-                f"the term {name!r} of the loss is {value}" for name, value in terms.items() if not math.isfinite(value)
-            ]
-            odd += [] if math.isfinite(norm) else [f"the gradient is {norm} (the loss is {row['loss']:.4g})"]
-            if odd:
-                self._note(rows)
-                self._diverged(step, odd[0])
-            rows.append(row)
+        rows, trouble = self.readings.read()
+        if trouble:
+            self._note(rows)
+            saved = self.folder is not None and self.folder.checkpoint.exists()
+            kept = f"the last good checkpoint stays in {self.folder.path}" if saved else "nothing was saved"
+            raise TrainingDiverged(
+                f"training diverged at {trouble}; {kept}. A lower lr or a higher temperature may help"
+            )
         return rows
 
     def _gradient_norms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:
@@ -266,9 +254,7 @@ class _Training:
         for name, term in terms.items():
             found = torch.autograd.grad(term, self.weights, retain_graph=True, allow_unused=True)
             gradient = torch.cat([part.reshape(-1) for part in found if part is not None])
-            if self.processes.num_processes > 1:
-                gradient = _mean_over_processes(gradient)
-            norms[f"gradient_norm/{name}"] = float(gradient.norm())
+            norms[f"gradient_norm/{name}"] = float(mean_over_processes(gradient).norm())
         return norms
 
     def _note(self, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
@@ -316,7 +302,7 @@ class _Training:
     def _agree_to_stop(self) -> None:
         """Callbacks and evaluations happen on the main process only; all stop together."""
         if self.processes.num_processes > 1 and (self.callbacks or self.run.config.patience is not None):
-            self.run.stopped = self._from_main(lambda: self.run.stopped)
+            self.run.stopped = from_main(self.processes, lambda: self.run.stopped)
 
     def _scores(self, step: int) -> dict[str, Any]:
         """What the evaluator found; of a collapsed encoder, which may recover, the reason for no score."""
@@ -336,16 +322,6 @@ class _Training:
         if self.writes:
             self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
 
-    def _diverged(self, step: int, what: str) -> None:
-        kept = (
-            f"the last good checkpoint stays in {self.folder.path}"
-            if self.folder is not None and self.folder.checkpoint.exists()
-            else "nothing was saved"
-        )
-        raise TrainingDiverged(
-            f"training diverged at step {step}: {what}; {kept}. A lower lr or a higher temperature may help"
-        )
-
     def _resume(self) -> None:
         run, info = self.run, self.loop.resume()
         run.history, run.best, self.precision = info["history"], info["best"], info["precision"]
@@ -357,7 +333,7 @@ class _Training:
 
     def _conclude(self) -> Run:
         run = self.run
-        best_state, run.best, run.history = self._from_main(lambda: (self.best_state, run.best, run.history))
+        best_state, run.best, run.history = from_main(self.processes, lambda: (self.best_state, run.best, run.history))
         if best_state:
             run.encoder.load_state_dict(best_state)
         run.encoder.eval()
@@ -397,19 +373,6 @@ class _Training:
         run.history, run.best, run.seconds = self.folder.history(), found["best"], found["seconds"]
         run.resumed_from, run.stopped = found["steps"], found.get("stopped")
         return run
-
-
-def _average_gradients(parameters: Sequence[nn.Parameter]) -> None:
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    flat = _mean_over_processes(torch.cat([gradient.reshape(-1) for gradient in gradients]))
-    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):
-        gradient.copy_(part.view_as(gradient))
-
-
-def _mean_over_processes(tensor: Tensor) -> Tensor:
-    from accelerate.utils import reduce
-
-    return reduce(tensor, reduction="mean")
 
 
 def _mix(*numbers: int) -> int:

@@ -5,7 +5,7 @@ import torch
 from tiny import LONGEST, make_encoder, make_sentences
 
 import cselab.device
-from cselab.device import STEPS_A_READING, Readings, sent, with_ready_mask
+from cselab.device import sent, with_ready_mask
 
 
 def test_a_ready_mask_gives_the_same_vectors(monkeypatch):
@@ -27,21 +27,6 @@ def test_other_networks_get_their_mask_as_it_was(setting, value, monkeypatch):
     monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
     monkeypatch.setattr(encoder.backbone.config, setting, value)
     assert with_ready_mask(features, encoder.backbone) is features
-
-
-def test_readings_come_in_order_with_what_they_were_of(monkeypatch):
-    readings = Readings(torch.device("cpu"))
-    assert not readings.due and readings.read() == []
-    readings.add("one", {"a": torch.tensor(1.5, requires_grad=True), "b": torch.tensor(2, dtype=torch.bfloat16)})
-    assert readings.due
-    readings.add("two", {"c": torch.tensor(0.1)})
-    assert readings.read() == [("one", {"a": 1.5, "b": 2.0}), ("two", {"c": torch.tensor(0.1).item()})]
-    assert readings.read() == []
-    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
-    for step in range(STEPS_A_READING):
-        assert not readings.due
-        readings.add(step, {"loss": torch.tensor(float(step))})
-    assert readings.due
 
 
 def test_what_is_sent_to_its_own_device_is_itself():

@@ -12,6 +12,7 @@ from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, w
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import cselab.device
+import cselab.readings
 import cselab.training
 from cselab.encoder import SentenceEncoder
 from cselab.heads import MLPHead
@@ -387,8 +388,8 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
-    monkeypatch.setattr(cselab.training, "runs_behind", lambda device: True)
+    for module in (cselab.device, cselab.readings, cselab.training):
+        monkeypatch.setattr(module, "runs_behind", lambda device: True)
 
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "mocose"])

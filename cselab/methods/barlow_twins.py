@@ -48,5 +48,4 @@ class BarlowTwins(Method):
         )
 
     def _rows_like(self, z: torch.Tensor) -> torch.Tensor:
-        drawn = torch.randn(self.artificial_rows, z.shape[1], generator=self.generator)
-        return sent(drawn, z.device).to(z)
+        return sent(torch.randn(self.artificial_rows, z.shape[1], generator=self.generator), z.device).to(z)
