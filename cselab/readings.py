@@ -45,8 +45,8 @@ class Readings:
             loss = sum(terms.values())
             for name, value in terms.items():
                 if not math.isfinite(value):
-                    return rows, f"step {step}: the term {name!r} of the loss is {value}"
+                    return rows, f"training diverged at step {step}: the term {name!r} of the loss is {value}"
             if not math.isfinite(norm):
-                return rows, f"step {step}: the gradient is {norm} (the loss is {loss:.4g})"
+                return rows, f"training diverged at step {step}: the gradient is {norm} (the loss is {loss:.4g})"
             rows.append({"step": step, "loss": loss, **terms, **more, "gradient_norm": norm})
         return rows, ""

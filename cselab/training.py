@@ -193,9 +193,8 @@ class _Training:
         self._note(rows, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        if not rows:
-            return ""
-        return f"loss {rows[-1]['loss']:.4f}" + (f", dev {rows[-1]['score']:.2f}" if "score" in rows[-1] else "")
+        dev = f", dev {rows[-1]['score']:.2f}" if rows and "score" in rows[-1] else ""
+        return f"loss {rows[-1]['loss']:.4f}{dev}" if rows else ""
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
@@ -243,9 +242,7 @@ class _Training:
             self._note(rows)
             saved = self.folder is not None and self.folder.checkpoint.exists()
             kept = f"the last good checkpoint stays in {self.folder.path}" if saved else "nothing was saved"
-            raise TrainingDiverged(
-                f"training diverged at {trouble}; {kept}. A lower lr or a higher temperature may help"
-            )
+            raise TrainingDiverged(f"{trouble}; {kept}. A lower lr or a higher temperature may help")
         return rows
 
     def _gradient_norms(self, terms: Mapping[str, Tensor]) -> dict[str, float]:

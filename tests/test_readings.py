@@ -29,8 +29,8 @@ def test_rows_come_in_order_with_their_own_numbers():
 @pytest.mark.parametrize(
     ("far", "norm", "words"),
     [
-        (math.inf, math.nan, "step 2: the term 'far' of the loss is inf"),
-        (1.0, math.nan, "step 2: the gradient is nan (the loss is 1.5)"),
+        (math.inf, math.nan, "diverged at step 2: the term 'far' of the loss is inf"),
+        (1.0, math.nan, "diverged at step 2: the gradient is nan (the loss is 1.5)"),
     ],
 )
 def test_of_a_divergence_only_the_rows_before_it_are_read(far, norm, words):
@@ -39,7 +39,7 @@ def test_of_a_divergence_only_the_rows_before_it_are_read(far, norm, words):
         terms = {"near": torch.tensor(0.5), "far": torch.tensor(value)}
         readings.add(step, terms, torch.tensor(length), {})
     rows, trouble = readings.read()
-    assert [row["step"] for row in rows] == [1] and trouble == words
+    assert [row["step"] for row in rows] == [1] and trouble == f"training {words}"
 
 
 def test_on_a_device_with_a_queue_some_steps_are_read_together(monkeypatch):
