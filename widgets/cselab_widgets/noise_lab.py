@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from .panel import Panel, rounded
 from .planes import Plane, side_by_side
 from .sources import as_views, dropout_views, opened, sentences_or_world
 from .theme import INK, OKABE_ITO
-from .trained import Gain, gains, gains_plane, in_words
+from .trained import Beside, Trained, explained, gains_plane, in_words, trained
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +28,12 @@ KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 TEMPERATURE = 0.05
 MOST = 20  # the largest K
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+TABLE_1 = (
+    Beside("+noise on positives", "Pos. +Noise", "+noise on positives"),
+    Beside("-noise on positives", "Pos. -Noise", "-noise on positives"),
+    Beside("+noise on negatives", "Neg. +Noise", "+noise on negatives"),
+    Beside("-noise on negatives", "Neg. -Noise", "-noise on negatives"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +56,7 @@ class NoiseLabState:
     sentence: int = 0
     variance: float = 0.1
     mean_of: int = 10
-    trained: tuple[Gain, ...] = ()
+    trained: Trained = field(default_factory=Trained)
 
     def __post_init__(self) -> None:
         if not 0 <= self.sentence < len(self.sentences):
@@ -194,8 +200,9 @@ def summary(state: NoiseLabState) -> str:
         f"  mean of {k}: variance {variances[k - 1]:.3f} of one pass (1/K {1 / k:.3f}), squared distance to "
         f"off-dropout {distances[k - 1]:.3f}"
     )
-    if state.trained:
-        lines += ["Points over SimCSE after training (ImSimCSE, table 1)", *in_words(state.trained)]
+    if state.trained.gains:
+        lines += [f"Points over SimCSE after training (ImSimCSE, table 1; ours: {state.trained.ours})"]
+        lines += in_words(state.trained)
     return "\n".join(lines)
 
 
@@ -206,7 +213,7 @@ def explain(state: NoiseLabState) -> str:
         "sentence; each sentence's radius against that distance (click one; above the line the cloud reaches the "
         "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
         "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
-        "distance to the off-dropout vector, which need not reach 0; then what training made of it."
+        f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)}"
     )
 
 
@@ -221,8 +228,8 @@ class NoiseLab(Panel):
         passes: how many dropout passes; two disjoint sets of K are taken of them.
         vectors: your own passes [p, n, d] in place of an encoder's, with `clean` [n, d] beside them.
         variance, mean_of: of +noise and -noise; see `NoiseLabState`. K is 10 by default, as in the paper.
-        results: finished runs of table 1, as `cselab.lab.experiments.beside("imsimcse-table1")` gives them; the
-            published numbers stand alone without.
+        results: your own runs of table 1, as `cselab.lab.experiments.beside("imsimcse-table1")` gives them; by default
+            the recorded ones of `cselab.lab.effects`.
         key: see `Panel`.
 
     Raises:
@@ -279,7 +286,7 @@ class NoiseLab(Panel):
             clean=still,
             variance=variance,
             mean_of=min(10, len(drawn) // 2) if mean_of is None else mean_of,
-            trained=gains(results, "imsimcse", 1),
+            trained=trained(results, "imsimcse", 1, TABLE_1),
         )
         super().__init__(state, key)
 
