@@ -241,6 +241,42 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     expect(first).to_have_text("high")
 
 
+def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, page, told):
+    open_and_run(PICKING[:2])
+    plot = page.locator(".jp-OutputArea-output .js-plotly-plot")
+    expect(plot.locator(".x2y2 .point")).to_have_count(30)
+    page.wait_for_function(READY, arg=plot.element_handle())
+
+    # A box over the right half of the second plane, begun inside it.
+    plot.locator('.modebar-btn[data-val="select"]').click(force=True)
+    plane = plot.locator(".draglayer .x2y2 .nsewdrag").bounding_box()
+    left, right = round(plane["x"] + plane["width"] / 2), round(plane["x"] + plane["width"]) - 2
+    top, bottom = round(plane["y"]) + 2, round(plane["y"] + plane["height"]) - 2
+    points = plot.locator(".x2y2 .point")
+    centres = [box["x"] + box["width"] / 2 for box in (points.nth(row).bounding_box() for row in range(30))]
+    inside = [row for row, centre in enumerate(centres) if centre > left]
+    assert 3 < len(inside) < 27
+    lassoed(page, plot, [(left, top), (right, bottom)])
+    told("selected", inside)
+    expect(plot.locator('.xy .point[style*="opacity: 0.12"]')).to_have_count(30 - len(inside))
+
+    # Searched, then chosen from what was found, without a mouse.
+    find = page.get_by_placeholder("find in sentences and labels")
+    find.fill("sentence 1")
+    find.press("Enter")
+    found = [1, *range(10, 20)]
+    told("selected", found)
+    find.press("Tab")
+    for row in found[:3]:
+        page.keyboard.press("ArrowDown")
+        told("selected", [row])
+        told("focus", row)
+        expect(page.locator(".cselab-details")).to_contain_text(f"Nearest to \u201csentence {row}\u201d")
+        expect(plot.locator('.xy .point[style*="opacity: 0.12"]')).to_have_count(29)
+    page.keyboard.press("ArrowUp")
+    told("selected", [found[1]])
+
+
 def test_running_a_cell_ten_times_leaves_one_live_panel(open_and_run, page, told):
     open_and_run(AGAIN)
     for runs in range(1, 10):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HEIGHT = 460
 NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
+OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 FILM_POINTS = 60_000  # points of all frames of a page's film; of more steps than that some are left out
 
@@ -175,6 +176,7 @@ class EmbeddingMapState:
         find: text that was searched for; "" if nothing was.
         lines: whether the pairs are joined.
         moved: whether the sentences are picked out that kept the fewest of their neighbours.
+        listed: the rows found, lassoed or picked out last, of which one may then be chosen; none: all are offered.
         selection: the rows that stand out while the others fade; none, and no search: all alike.
         focus: the row whose nearest sentences are shown, or None.
     """
@@ -185,6 +187,7 @@ class EmbeddingMapState:
     find: str = ""
     lines: bool = True
     moved: bool = False
+    listed: tuple[int, ...] = ()
     selection: tuple[int, ...] = ()
     focus: int | None = None
 
@@ -322,7 +325,7 @@ def summary(state: EmbeddingMapState) -> str:
             told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a map of its own"
         lines.append(f"  {title:{width}}  {told}")
     if state.picked is not None:
-        lines.append(f"  {_picked_in_words(state, len(state.picked))}")
+        lines.append(f"  {_picked_in_words(state)}")
     return "\n".join(lines)
 
 
@@ -351,7 +354,7 @@ def details(state: EmbeddingMapState) -> str:
     """The selected sentences, and the nearest sentences of the one that was clicked."""
     parts = []
     if state.picked is not None:
-        rows = list(state.picked)
+        rows = list(state.listed if state.find or state.moved else state.picked)
         kept = None
         if state.moved:
             kept = state.kept()
@@ -360,9 +363,7 @@ def details(state: EmbeddingMapState) -> str:
         more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
         label = f"<th>{escape(state.coloring.title)}</th>" if state.coloring else ""
         heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
-        parts.append(
-            f"<p>{escape(_picked_in_words(state, len(rows)))}</p><table>{heading}{''.join(listed)}</table>{more}"
-        )
+        parts.append(f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}")
     if state.focus is not None:
         parts.append(_neighbour_table(state, state.focus))
     return "".join(parts)
@@ -377,6 +378,9 @@ class EmbeddingMap(Panel):
     Lasso or box: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
     sentences in full width, and which of them were lost and gained from the first plane to the others. The search box
     looks into sentences and labels.
+
+    By keyboard: type into the search box, Enter, Tab to the list of what was found, and choose there with the arrow
+    keys: the sentence chosen is the selection, and its nearest are shown.
 
     Args:
         sentences: n sentences, at least 3; 126 of the bundled world on six topics by default.
@@ -452,32 +456,53 @@ class EmbeddingMap(Panel):
             tooltip="pick out the ten sentences that kept the fewest of their ten nearest",
             layout={"width": "9em"},
         )
+        focus = ipywidgets.Dropdown(
+            options=self.options(self.state)["focus"],
+            value=self.state.focus,
+            description="nearest to",
+            tooltip=f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})",
+            style={"description_width": "auto"},
+            layout={"width": "26em"},
+        )
         return {
             **({"step": Scrubber(self.state.steps, self.state.step)} if self.state.steps else {}),
             "find": find,
+            "focus": focus,
             "projection": ipywidgets.Dropdown(options=METHODS, value=self.state.projection, layout={"width": "15em"}),
             **({"moved": moved} if self._compares else {}),
             **({"lines": lines} if self.state.data.pairs else {}),
         }
+
+    @staticmethod
+    def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int]]]:
+        """The sentences that may be chosen, numbered; of many the first."""
+        rows = list(state.listed if state.listed or state.find else range(len(state.sentences)))[:OFFERED]
+        rows += [row for row in [state.focus] if row is not None and row not in rows]
+        return {"focus": [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]}
 
     @property
     def _compares(self) -> bool:
         return len(self.state.data.vectors) > 1 or len(self.state.steps) > 1
 
     def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
-        """Searching, asking for the movers and selecting each put an end to what was picked before."""
+        """Searching, asking for the movers and selecting each put an end to what was picked before.
+
+        A sentence that is chosen becomes the selection; what it was chosen of stays on offer.
+        """
         state = super()._changed(changes)
         if changes.get("find"):
             found = state.found(state.find)
             focus = found[0] if len(found) == 1 else state.focus
-            return replace(state, selection=found, moved=False, focus=focus)
+            return replace(state, selection=found, listed=found, moved=False, focus=focus)
         if changes.get("moved") or (state.moved and "step" in changes):
-            movers = np.argsort(state.kept(), kind="stable")[:NEIGHBOURS]
-            return replace(state, selection=tuple(sorted(movers.tolist())), moved=True, find="")
-        if "selection" in changes:
-            return replace(state, find="", moved=False)
+            movers = tuple(sorted(np.argsort(state.kept(), kind="stable")[:NEIGHBOURS].tolist()))
+            return replace(state, selection=movers, listed=movers, moved=True, find="")
+        if state.selection != self.state.selection:
+            return replace(state, listed=state.selection, find="", moved=False)
         if {"find", "moved"} & changes.keys():
-            return replace(state, selection=(), moved=False, find="")
+            return replace(state, selection=(), listed=(), moved=False, find="")
+        if "focus" in changes and "selection" not in changes:
+            return replace(state, selection=state.listed if state.focus is None else (state.focus,))
         return state
 
     def takes_long(self, changes: Mapping[str, Any]) -> str:
@@ -488,8 +513,8 @@ class EmbeddingMap(Panel):
         return FIRST_UMAP if method == UMAP and not umap_is_loaded() else f"fitting {method} \u2026"
 
     def clicked(self, row: int) -> None:
-        """Show what is nearest to the sentence; clicked again, no longer."""
-        self.set(focus=None if row == self.state.focus else row)
+        """Show what is nearest to the sentence; clicked again, no longer. What is selected stays."""
+        self.set(focus=None if row == self.state.focus else row, selection=self.selection)
 
     def items(self) -> Sequence[str]:
         return self.state.sentences
@@ -639,19 +664,22 @@ def _square(points: np.ndarray) -> tuple[list[float], list[float]]:
     return rounded([x - half, x + half]), rounded([y - half, y + half])
 
 
-def _picked_in_words(state: EmbeddingMapState, count: int) -> str:
-    total = len(state.sentences)
+def _picked_in_words(state: EmbeddingMapState) -> str:
+    total, picked = len(state.sentences), len(state.selection)
+    if not state.find and not state.moved:
+        return f"{picked} of {total} sentences selected"
+    listed = len(state.listed)
+    chosen = f"; {picked} of them chosen" if picked < listed else ""
     if state.find:
-        return f'"{state.find}": found in {count} of {total} sentences or labels'
-    if state.moved:
-        return f"the {count} sentences that kept the fewest of their {NEIGHBOURS} nearest"
-    return f"{count} of {total} sentences selected"
+        return f'"{state.find}": found in {listed} of {total} sentences or labels{chosen}'
+    return f"the {listed} sentences that kept the fewest of their {NEIGHBOURS} nearest{chosen}"
 
 
 def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -> str:
     number = "" if kept is None else f'<td class="number">{kept[row]} of {NEIGHBOURS}</td>'
     label = f"<td>{escape(state.coloring.text(row))}</td>" if state.coloring else ""
-    return f"<tr>{number}<td>{escape(state.sentences[row])}</td>{label}</tr>"
+    sentence = escape(state.sentences[row])
+    return f"<tr>{number}<td>{f'<b>{sentence}</b>' if row == state.focus else sentence}</td>{label}</tr>"
 
 
 def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:

@@ -182,13 +182,15 @@ const cselabFigure = (() => {
     let width = 0;
     let drawing = 0;
     let lasso = false;
+    const quietly = (drawn) => {
+      drawing += 1;
+      drawn.finally(() => (drawing -= 1));
+    };
     const draw = (still) => {
       const { data, layout, config, frames } = still;
       const traces = data.map((trace) => ({ ...trace })); // Plotly writes into what it is given
       const first = !el.data;
-      drawing += 1;
-      const drawn = Plotly.react(el, { data: traces, layout: fitted(traces, layout, width), config, frames });
-      drawn.finally(() => (drawing -= 1));
+      quietly(Plotly.react(el, { data: traces, layout: fitted(traces, layout, width), config, frames }));
       if (!first || !told) return;
       el.on("plotly_click", ({ points }) => told("click", rowsOf(points)));
       // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
@@ -197,6 +199,8 @@ const cselabFigure = (() => {
         if (!picked || !lasso || drawing) return;
         lasso = false;
         told("select", rowsOf(picked.points));
+        // Its outline would stay, and the next lasso begun on it would push it about and select nothing.
+        quietly(Plotly.relayout(el, { selections: [] }));
       });
       el.on("plotly_deselect", () => drawing || told("select", []));
     };

@@ -81,6 +81,11 @@ class Panel(traitlets.HasTraits):
         return {}
 
     @staticmethod
+    def options(state: Any) -> Mapping[str, Sequence[tuple[str, Any]]]:
+        """Of controls that are lists which change with the state, what they offer now: (label, value) by field."""
+        return {}
+
+    @staticmethod
     def explain(state: Any) -> str:
         """The line under the plot: what is seen, and which way is better."""
         return ""

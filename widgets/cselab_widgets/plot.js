@@ -41,8 +41,16 @@ async function listen(model) {
   }
 }
 
+// JupyterLab (4.6) takes Enter, the arrows and single letters for the notebook's, whatever has the focus, but for text
+// fields: a list would lose the focus on the first arrow, and D D in it would delete the cell. Our controls keep them.
+function keepsItsKeys({ target }) {
+  const control = target.closest?.(".cselab-panel") && target.matches("select, button, [role=slider]");
+  if (control) target.setAttribute("data-lm-suppress-shortcuts", "true");
+}
+
 async function render({ model, el }) {
   listen(model);
+  document.addEventListener("focusin", keepsItsKeys);
   const Plotly = await plotly();
   let opening = unpacked(model.get("opening"));
   const figure = () => current(opening, unpacked(model.get("change")));

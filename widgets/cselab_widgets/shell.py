@@ -20,6 +20,7 @@ class Shell:
 
     def __init__(self, panel: Panel) -> None:
         self.panel = panel
+        self._showing = False
         self.controls = dict(panel.controls())
         for name, control in self.controls.items():
             control.observe(self._setter(name), names="value")
@@ -42,8 +43,15 @@ class Shell:
         self.wait("")
         self.plot.show(figure, self.panel.describe(state))
         self._tell(state)
-        for name, control in self.controls.items():
-            control.value = getattr(state, name)
+        self._showing = True  # a control that is given other options first goes to one of them by itself
+        try:
+            for name, options in self.panel.options(state).items():
+                if tuple(self.controls[name].options) != tuple(options):
+                    self.controls[name].options = options
+            for name, control in self.controls.items():
+                control.value = getattr(state, name)
+        finally:
+            self._showing = False
 
     def _tell(self, state: Any) -> None:
         for widget, text in ((self.note, escape(self.panel.explain(state))), (self.details, self.panel.details(state))):
@@ -56,7 +64,7 @@ class Shell:
 
     def _setter(self, name: str) -> Callable[[Any], None]:
         def on_change(change: Any) -> None:
-            if change.new != getattr(self.panel.state, name):
+            if not self._showing and change.new != getattr(self.panel.state, name):
                 self._try(lambda: self.panel.set(**{name: change.new}))
 
         return on_change
