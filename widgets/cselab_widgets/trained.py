@@ -1,6 +1,6 @@
 """What training made of it: the gains a paper prints beside those measured here, row by row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, NamedTuple
@@ -81,7 +81,8 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     averages = {cell.row: cell.value for cell in cells if cell.column == "Avg." and cell.value is not None}
     base = next(iter(averages.values()))  # SimCSE stands first
     effects = read_effects()
-    found, lines = [], []
+    found: list[Gain] = []
+    lines: list[Mapping[str, Any]] = []
     for name, published, recorded in rows:
         over = {} if recorded is None else effects.over(recorded, BASELINE, MEASURE)
         lines += [] if recorded is None else effects.lines[recorded].values()
