@@ -94,7 +94,7 @@ PROFILES = {
             seeds=(0, 1, 2, 3, 4),
             suites=("world", "sts"),
             geometry="STS-B",
-            recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons; results/effects.md has five seeds of it
+            recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons and results/effects.md
             pooling=recipe("mini").pooling,
             purpose="the bundled encoder, at a size for a laptop",
         ),
