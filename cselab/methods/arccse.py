@@ -5,6 +5,7 @@ from math import pi
 from typing import Any
 
 from cselab.augmentations import mask_spans
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.losses import Loss, arc_con, triplet
 from cselab.methods.base import Views, register
@@ -36,7 +37,7 @@ class ArcCSE(Contrastive):
 
     recipes = SIMCSE_RECIPES
 
-    def prepare(self, encoder: Any) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
         if not self.less < self.more:
             raise ValueError(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cselab.augmentations import cut_features, cut_tokens, first_position, inner_tokens, shuffle_positions
+from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode, Tokens
 from cselab.losses import Loss, nt_xent
 from cselab.methods.base import Views, register
@@ -45,7 +46,7 @@ class ConSERT(Contrastive):
     }
     recipes = SURVEY_RECIPES
 
-    def prepare(self, encoder: Any) -> None:
+    def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
         if self.first == self.second == "none":
             raise ValueError("consert with first='none' and second='none' has two equal views: choose a change")

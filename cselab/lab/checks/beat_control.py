@@ -1,19 +1,23 @@
 """Stages for an exercise that looks for an encoder above the control, the mean-centred plain `mini`, on dev."""
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cselab.evaluators.vectors import Encoder
 from cselab.lab.checks.plain import plain
 from cselab.lab.exercises import Stage
+
+if TYPE_CHECKING:
+    from cselab.evaluators import PairsEvaluator
 
 PAIRS = 200  # of the world's dev split
 POINTS = 6.0  # above the control; about what a minute of SimCSE gives
 
 
 @cache
-def _dev() -> Any:
+def _dev() -> "PairsEvaluator":
     from cselab.evaluators import PairsEvaluator
     from cselab.world import World
 
@@ -31,12 +35,12 @@ def control() -> float:
     return score(TransformedEncoder(plain(), fit("centred", np.asarray(vectors))))
 
 
-def score(encoder: Any) -> float:
+def score(encoder: Encoder) -> float:
     """The dev score of an encoder."""
     return float(_dev()(encoder)["score"])
 
 
-def _alone(encoder: Any) -> bool:
+def _alone(encoder: Encoder) -> bool:
     """Whether a sentence has the same vector in any company: nothing is fitted on what is scored."""
     sentences = ["A dog runs.", "The bank closed early.", "She sings.", "A cook is peeling an onion."]
     together, apart = encoder.encode(sentences), np.vstack([encoder.encode([one]) for one in sentences])

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import mean, stdev
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -28,6 +28,11 @@ from cselab.lab.cli.options import (
 )
 from cselab.lab.cli.tables import print_table
 from cselab.progress import is_quiet, say
+
+if TYPE_CHECKING:
+    from cselab.encoder import SentenceEncoder
+    from cselab.methods import Recipe
+    from cselab.run import Evaluator, Run, TrainConfig
 
 
 def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
@@ -183,13 +188,15 @@ def train(
         print_table(rows if form == "json" else shown | _means(plans, rows), form)
 
 
-def _of_recipe(printed: Any) -> dict[str, Any]:
+def _of_recipe(printed: "Recipe | None") -> dict[str, Any]:
     """The settings of a recipe that are settings of a run."""
     names = ("epochs", "batch_size", "lr", "max_length", "eval_every")
     return {} if printed is None else {name: getattr(printed, name) for name in names}
 
 
-def _run(model: Any, plan: _Plan, sentences: list[Any], config: Any, evaluator: Any) -> Any:
+def _run(
+    model: "SentenceEncoder", plan: _Plan, sentences: list[Any], config: "TrainConfig", evaluator: "Evaluator | None"
+) -> "Run":
     from cselab.training import train as run_training
 
     try:
@@ -225,7 +232,7 @@ def _standing(folder: Path) -> str:
     return f"{folder} holds the run up to step {step}; the same command continues from there"
 
 
-def _tell_score(run: Any, row: dict[str, Any]) -> None:
+def _tell_score(run: "Run", row: dict[str, Any]) -> None:
     if "score" in row:
         say(
             f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
@@ -233,7 +240,7 @@ def _tell_score(run: Any, row: dict[str, Any]) -> None:
         )
 
 
-def _result(run: Any) -> dict[str, Any]:
+def _result(run: "Run") -> dict[str, Any]:
     best = run.best or {}
     row = {"dev": best.get("score"), "alignment": best.get("alignment"), "uniformity": best.get("uniformity")}
     return {name: value for name, value in row.items() if value is not None} | {

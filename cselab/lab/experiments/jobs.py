@@ -9,12 +9,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cselab.data import MissingFile
 from cselab.lab.experiments.experiment import Experiment, Row, Size
 from cselab.lab.experiments.profiles import Profile, weights_of
 from cselab.versions import versions
+
+if TYPE_CHECKING:
+    from cselab.encoder import SentenceEncoder
+    from cselab.evaluators.vectors import Encoder, PairScorer
 
 Report = Callable[[int, int], None]
 """Called with the step that was reached, and the steps in all."""
@@ -198,7 +202,9 @@ def _encoder(settings: dict[str, Any]) -> Any:
     return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
 
 
-def _trained(encoder: Any, sentences: list, settings: dict[str, Any], report: Report | None) -> dict[str, Any]:
+def _trained(
+    encoder: SentenceEncoder, sentences: list, settings: dict[str, Any], report: Report | None
+) -> dict[str, Any]:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
@@ -262,14 +268,17 @@ def dev_evaluator(name: str) -> Any:
     return PairsEvaluator(classroom_sts("dev") if name == "Classroom-STS" else load_sts(name, split="dev"))
 
 
-def _transformed(encoder: Any, posthoc: str, sentences: list[str]) -> Any:
+def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -> Encoder:
+    import numpy as np
+
     from cselab.evaluators import TransformedEncoder
     from cselab.lab.experiments.posthoc import fit
 
-    return TransformedEncoder(encoder, fit(posthoc, encoder.encode(sentences)), name=f"{encoder.name}, {posthoc}")
+    vectors = np.asarray(encoder.encode(sentences))
+    return TransformedEncoder(encoder, fit(posthoc, vectors), name=f"{encoder.name}, {posthoc}")
 
 
-def _measured(model: Any, suites: Sequence[str], geometry: str) -> dict[str, dict]:
+def _measured(model: Encoder | PairScorer, suites: Sequence[str], geometry: str) -> dict[str, dict]:
     """All scores of the suites whose data are there, the average of seven STS sets, and the geometry."""
     from cselab.data import senteval_folder
     from cselab.evaluators import evaluate
