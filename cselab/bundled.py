@@ -1,6 +1,5 @@
 """The encoders that travel with the package: their names, folders and checksums."""
 
-import hashlib
 import json
 from functools import cache
 from pathlib import Path
@@ -40,6 +39,8 @@ def check_file(path: Path, sha256: str) -> None:
     """
     if not path.exists():
         raise CheckpointError(f"{path} is missing: install cselab again")
+    import hashlib
+
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != sha256:
         raise CheckpointError(f"{path} is damaged (sha256 {found[:12]}..., not {sha256[:12]}...): install cselab again")

@@ -989,7 +989,8 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
         script = (
             "import sys\nfrom cselab.lab.cli import app\n"
             f"try: app({line.split()!r}, prog_name='cselab')\n"
-            "except SystemExit: print(sorted({'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)))"
+            "except SystemExit:\n"
+            " print(sorted({'torch', 'transformers', 'huggingface_hub', 'pydantic'} & set(sys.modules)))"
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
         assert done.stdout.splitlines()[-1] == "[]", line + done.stdout + done.stderr

@@ -33,10 +33,39 @@ def _is_out_of_memory(error: RuntimeError) -> bool:
 OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder needs less, or --device cpu"
 
 
+class _AsItIs:
+    """How typer reads a parameter, without pydantic, whose import takes longer than typer's, for what needs no check.
+
+    That is a text, a default, and what was not given.
+    """
+
+    def __init__(self, parameter: Any) -> None:
+        self.checked = parameter.get_runtime_param
+        self.is_text = parameter.type_descriptor.annotation in (str, list[str])
+
+    def itself(self) -> "_AsItIs":
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        several = param.multiple or param.nargs == -1
+        if value is None:
+            return () if several else None
+        if value is param.default or (self.is_text and isinstance(value, list | tuple if several else str)):
+            return list(value) if several else value
+        return self.checked().coerce(value, param=param, ctx=ctx)
+
+
+def _spare_pydantic(parameters: Any) -> None:
+    for parameter in parameters:
+        if hasattr(parameter, "get_runtime_param"):  # typer before 0.28 does not know pydantic
+            parameter.get_runtime_param = _AsItIs(parameter).itself
+
+
 class Command(TyperCommand):
     """A command that lists the allowed options, and reports errors of the user's making without a traceback."""
 
     def parse_args(self, ctx: Any, args: Any) -> Any:
+        _spare_pydantic(self.get_params(ctx))
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
@@ -61,6 +90,10 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A group whose unknown commands are answered with the known, and whose errors are one line on stderr."""
+
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        _spare_pydantic(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: Any) -> Any:
         try:

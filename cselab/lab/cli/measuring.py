@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from statistics import mean
 from typing import Annotated, Any, Literal
 
 import typer
@@ -199,6 +198,8 @@ def compare(
     Two encoders are compared row by row (paired bootstrap; McNemar's test for classes). Two folders of seeds, as
     `train --seeds` writes them, are compared seed by seed (paired t-test).
     """
+    from statistics import mean
+
     from cselab.evaluators import compare as paired
     from cselab.evaluators import named_encoder, paired_t_test
 

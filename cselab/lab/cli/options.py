@@ -64,11 +64,12 @@ def _quieten(context: typer.Context, quiet: bool) -> bool:
 
 OF_YOURS = "; one of yours is found with `cselab --code FILE`, before the command"
 METHOD = {
+    "is_eager": True,  # a name is looked at first, and a slip answered without pydantic
     "callback": _each(lambda name: check_name("method", name, method_names(), also=OF_YOURS)),
     "autocompletion": _complete(method_names),
 }
-ENCODER = {"callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}
-SCORED = {"callback": _each(_check_scored), "autocompletion": _complete((*BUNDLED, *REFERENCES))}
+ENCODER = {"is_eager": True, "callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}
+SCORED = {"is_eager": True, "callback": _each(_check_scored), "autocompletion": _complete((*BUNDLED, *REFERENCES))}
 
 EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)]
 ScoredName = Annotated[
@@ -83,6 +84,7 @@ Suites = Annotated[
     typer.Option(
         help=f"{', '.join(SUITES)}, or a file of pairs (sentence, tab, sentence, tab, score); may be repeated; "
         "default: world, and sts where its data are found",
+        is_eager=True,
         callback=_each(_check_suite),
         autocompletion=_complete(SUITES),
     ),
@@ -91,6 +93,7 @@ Dev = Annotated[
     str,
     typer.Option(
         help="what selects the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
+        is_eager=True,
         callback=_each(_check_dev),
         autocompletion=_complete(DEV),
     ),

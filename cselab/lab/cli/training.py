@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from statistics import mean, stdev
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -256,6 +255,8 @@ def _shown(column: str, cell: Any) -> str:
 
 def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, str]]:
     """Mean and standard deviation over the seeds of each method, where there are several."""
+    from statistics import mean, stdev
+
     found = {}
     for name in dict.fromkeys(plan.method.name for plan in plans):
         own = [rows[f"{name}, seed {plan.seed}"] for plan in plans if plan.method.name == name]
