@@ -1,10 +1,20 @@
 """Everything that wants a GPU, in one command: throughput, the CPU's losses, the tests marked `gpu`, the notebooks.
 
-    python benchmarks/gpu.py --output results/gpu.json        # on a machine with CUDA, under 25 minutes
-    python benchmarks/gpu.py --device cpu --tiny              # that the script itself runs
+    python benchmarks/gpu.py                                # on a machine with CUDA, under 25 minutes
+    python benchmarks/gpu.py --only throughput tests        # some parts
+    python benchmarks/gpu.py --only experiment              # the grid of the main comparison, left out otherwise
+    python benchmarks/gpu.py --device cpu --tiny            # that the script itself runs
 
-Throughput is that of BERT-base with random weights (no download), sentences of 32 tokens, bfloat16; the share is of the
-peak that a large product of matrices reaches on the same device. A part that fails is told, and the next one runs.
+Results go to results/gpu.json, each as soon as it is there; what fails leaves the rest.
+
+It runs from a checkout, which must be in PYTHONPATH where cselab is not installed, without the network. Throughput and
+losses want torch, transformers, accelerate, safetensors, jaxtyping, scipy and scikit-learn; the comparison
+sentence-transformers, the tests pytest, the experiment typer, the notebooks the extra `notebooks`. A part without its
+packages says so in a line.
+
+Throughput is that of BERT-base with random weights (no download), sentences of 32 tokens, bfloat16: a longer run less a
+shorter one, so that the start of a run does not count. The share is of the peak that a large product of matrices
+reaches on the same device.
 """
 
 import argparse
@@ -15,15 +25,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.metadata import PackageNotFoundError
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer import losses, modules
-from sentence_transformers.util import batch_to_device
 from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, train
@@ -92,35 +101,54 @@ def passes_a_sentence(encoder: SentenceEncoder, steps: Callable[[], Any], senten
     return passes / sentences
 
 
-def throughput(asked: argparse.Namespace) -> dict[str, Any]:
+Results = Iterator[tuple[str, Callable[[], Any]]]
+"""What a part measures: a name, and the work."""
+
+
+def throughput(asked: argparse.Namespace) -> Results:
     reached = peak(asked.device)
-    found: dict[str, Any] = {"bf16 peak, TFLOP/s": reached / 1e12}
+    yield "bf16 peak, TFLOP/s", lambda: reached / 1e12
     for batch in asked.batches:
-        texts = texts_of(batch * 8)
-        config = TrainConfig(
-            steps=asked.steps, batch_size=batch, lr=3e-5, max_length=LENGTH, precision="bf16", eval_every=10**6, seed=0
-        )
         for method in METHODS:
-            encoder = encoder_of(*asked.size, asked.device)
-            warm = TrainConfig(**vars(config) | {"steps": 3})
-            work = passes_a_sentence(
-                encoder, partial(train, encoder, method, texts, warm, show_progress_bar=False), 3 * batch
-            ) * operations(encoder)
-            start = synchronised()
-            train(encoder, method, texts, config, show_progress_bar=False)
-            seconds = synchronised() - start
-            rate = batch * asked.steps / seconds
-            found[f"{method}, batch {batch}"] = {"sentences a second": rate, "share of peak": rate * work / reached}
-            print(method, batch, found[f"{method}, batch {batch}"], flush=True)
-        found[f"sentence-transformers, batch {batch}"] = {"sentences a second": theirs(asked, texts, batch)}
-    return found
+            yield f"{method}, batch {batch}", partial(ours, asked, method, batch, reached)
+        yield f"sentence-transformers, batch {batch}", partial(theirs, asked, batch)
+    for batch in asked.batches:  # last: it takes a minute to compile, and may not work everywhere
+        yield f"simcse compiled, batch {batch}", partial(ours, asked, "simcse", batch, reached, compiled=True)
 
 
-def theirs(asked: argparse.Namespace, texts: list[str], batch: int) -> float:
+def ours(
+    asked: argparse.Namespace, method: str, batch: int, reached: float, compiled: bool = False
+) -> dict[str, float]:
+    encoder, texts = encoder_of(*asked.size, asked.device), texts_of(batch * 8)
+    if compiled:
+        encoder.backbone.compile()
+
+    def run(steps: int) -> float:
+        config = TrainConfig(
+            steps=steps, batch_size=batch, lr=3e-5, max_length=LENGTH, precision="bf16", eval_every=10**6, seed=0
+        )
+        start = synchronised()
+        train(encoder, method, texts, config, show_progress_bar=False)
+        return synchronised() - start
+
+    work = passes_a_sentence(encoder, partial(run, 3), 3 * batch) * operations(encoder)
+    rate = batch * asked.steps / (-run(3) + run(3 + asked.steps))
+    return {
+        "sentences a second": rate,
+        "share of peak": rate * work / reached,
+        "minutes for a million": 1e6 / rate / 60,
+    }
+
+
+def theirs(asked: argparse.Namespace, batch: int) -> dict[str, float]:
     """sentence-transformers' loss on the same network in a plain loop with autocast and fused AdamW."""
-    ours = encoder_of(*asked.size, asked.device)
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import losses, modules
+    from sentence_transformers.util import batch_to_device
+
+    texts = texts_of(batch * 8)
     with tempfile.TemporaryDirectory() as folder:
-        ours.save_pretrained(folder)
+        encoder_of(*asked.size, asked.device).save_pretrained(folder)
         words = modules.Transformer(folder, max_seq_length=LENGTH)
     model = SentenceTransformer(modules=[words, modules.Pooling(asked.size[1], "cls")], device=asked.device)
     loss = losses.MultipleNegativesRankingLoss(model, scale=20)
@@ -142,16 +170,20 @@ def theirs(asked: argparse.Namespace, texts: list[str], batch: int) -> float:
     steps(3)
     start = synchronised()
     steps(asked.steps)
-    return batch * asked.steps / (synchronised() - start)
+    return {"sentences a second": batch * asked.steps / (synchronised() - start)}
 
 
-def same_losses(asked: argparse.Namespace) -> dict[str, float]:
-    """The largest difference between the losses of this device and of the CPU, float32, dropout off, five steps."""
+def same_losses(asked: argparse.Namespace) -> Results:
+    for method in METHODS:
+        yield method, partial(largest_difference, asked, method)
+
+
+def largest_difference(asked: argparse.Namespace, method: str) -> float:
+    """Between the losses of this device and of the CPU: float32, dropout off, five steps."""
     from accelerate import PartialState
 
-    found = {}
-    for method in METHODS:
-        seen = []
+    seen = []
+    try:
         for device in ("cpu", asked.device):
             PartialState._reset_state()
             PartialState(cpu=device == "cpu")
@@ -162,31 +194,67 @@ def same_losses(asked: argparse.Namespace) -> dict[str, float]:
             config = TrainConfig(steps=5, batch_size=32, lr=1e-4, precision="fp32", eval_every=5, seed=0)
             run = train(encoder, method, texts_of(64), config, show_progress_bar=False)
             seen.append([row["loss"] for row in run.history if "loss" in row])
-        found[method] = max(abs(one - other) for one, other in zip(*seen, strict=True))
-    PartialState._reset_state()
-    return found
+    finally:
+        PartialState._reset_state()
+    return max(abs(one - other) for one, other in zip(*seen, strict=True))
 
 
-def tests(asked: argparse.Namespace) -> str:
-    return said(asked, [sys.executable, "-m", "pytest", "-q", "-m", "gpu"])
+def tests(asked: argparse.Namespace) -> Results:
+    """The tests that a GPU alone can run. Other versions may warn, and what checks shapes may be missing."""
+    found = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in file.read_text("utf-8")]
+    run = ["-m", "pytest", "-q", "-m", "gpu", "--noconftest", "-o", "filterwarnings=", *found]
+    yield "marked gpu", partial(said, asked, ["pytest"], run)
 
 
-def notebooks(asked: argparse.Namespace) -> str:
+def notebooks(asked: argparse.Namespace) -> Results:
     with tempfile.TemporaryDirectory() as folder:
-        run = [sys.executable, "-m", "cselab.lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
-        return said(asked, run)
+        run = ["-m", "cselab.lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
+        yield "smoke", partial(said, asked, ["typer", "papermill", "ipykernel", "plotly", "anywidget"], run)
 
 
-def said(asked: argparse.Namespace, command: list[str]) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=asked.timeout)
-    return f"exit {done.returncode}: " + " | ".join((done.stdout or done.stderr).strip().splitlines()[-6:])
+def experiment(asked: argparse.Namespace) -> Results:
+    """Every method of the main comparison, every seed: its own results file keeps what is finished."""
+    profile = "smoke" if asked.tiny else "classroom"
+    folder = asked.output.with_suffix("")
+    run = [
+        "-m",
+        "cselab.lab.cli",
+        "experiment",
+        "run",
+        "main-comparison",
+        "--profile",
+        profile,
+        "--folder",
+        str(folder),
+    ]
+    yield f"main comparison, {profile}", partial(said, asked, ["typer"], run)
 
 
-PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
+def said(asked: argparse.Namespace, packages: list[str], arguments: list[str]) -> str:
+    """The last lines of a command of its own; for want of a package, which."""
+    if missing := [name for name in packages if find_spec(name) is None]:
+        return f"not run: {', '.join(missing)} not installed"
+    command = [sys.executable, *arguments]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=asked.timeout
+        )
+    except subprocess.TimeoutExpired as stopped:
+        told = stopped.stdout or b""
+        return f"stopped after {asked.timeout:.0f} s: " + last_lines(told if isinstance(told, str) else told.decode())
+    return f"exit {done.returncode}: {last_lines(done.stdout)}"
+
+
+def last_lines(text: str) -> str:
+    return " | ".join(text.strip().splitlines()[-8:])
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Results]] = {
     "throughput": throughput,
     "same losses": same_losses,
     "tests": tests,
     "notebooks": notebooks,
+    "experiment": experiment,
 }
 
 
@@ -195,23 +263,44 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT / "results" / "gpu.json")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--tiny", action="store_true", help="a small network and few steps")
-    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
-    parser.add_argument("--timeout", type=float, default=600, help="seconds for the tests, and for the notebooks")
+    parser.add_argument(
+        "--only", nargs="*", choices=list(PARTS), default=[name for name in PARTS if name != "experiment"]
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=500, help="seconds for the tests, the notebooks, the experiment"
+    )
     asked = parser.parse_args()
     if asked.device == "cuda" and not torch.cuda.is_available():
         parser.error("there is no CUDA device: --device cpu --tiny tries the script itself")
     asked.size, asked.batches, asked.steps = ((2, 128), (16,), 4) if asked.tiny else ((12, 768), (64, 512), 60)
-    device = torch.cuda.get_device_name() if asked.device == "cuda" else platform.processor() or platform.machine()
-    content: dict[str, Any] = {"device": device, "versions": versions()}
+    asked.output.parent.mkdir(parents=True, exist_ok=True)
+    content: dict[str, Any] = {"device": name_of(asked.device), "versions": versions_found()}
     for name in asked.only:
+        found = content[name] = {}
         start = time.monotonic()
         try:
-            content[name] = PARTS[name](asked)
+            for what, measure in PARTS[name](asked):
+                try:
+                    found[what] = measure()
+                except Exception:
+                    found[what] = {"failed": traceback.format_exc()}
+                asked.output.write_text(json.dumps(content, indent=1) + "\n")  # what is finished stays
+                print(f"{name}: {what}: {found[what]}", flush=True)
         except Exception:
-            content[name] = {"failed": traceback.format_exc()}
-        content[f"{name}, seconds"] = round(time.monotonic() - start, 1)
-        asked.output.write_text(json.dumps(content, indent=1) + "\n")  # what is finished stays
-        print(name, content[name], flush=True)
+            found["failed"] = traceback.format_exc()
+        found["seconds"] = round(time.monotonic() - start, 1)
+        asked.output.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def name_of(device: str) -> str:
+    return torch.cuda.get_device_name() if device == "cuda" else platform.processor() or platform.machine()
+
+
+def versions_found() -> Any:
+    try:
+        return versions()
+    except PackageNotFoundError as missing:
+        return f"torch {torch.__version__}; {missing}"
 
 
 if __name__ == "__main__":
