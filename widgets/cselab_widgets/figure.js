@@ -43,16 +43,21 @@ const cselabFigure = (() => {
     return layout.showlegend === false || (names.length < 2 && !data.some((t) => t.showlegend)) ? [] : names;
   };
 
-  // How many lines the names take beside one another.
-  function linesOf(names, title, room) {
-    let lines = names.length ? 1 : 0;
-    let taken = 0;
-    for (const name of names) {
-      const entry = wide(name) + 50;
-      if (taken && taken + entry > room) [lines, taken] = [lines + 1, 0];
-      taken += entry;
+  // The height of the legend on top. Plotly packs names in groups one after another, and sets others out in columns.
+  function tallness(names, grouped, title, room) {
+    if (!names.length) return 0;
+    const entries = names.map((name) => wide(name) + 50);
+    let lines = 1;
+    if (grouped) {
+      let taken = 0;
+      for (const entry of entries) {
+        if (taken && taken + entry > room) [lines, taken] = [lines + 1, 0];
+        taken += entry;
+      }
+    } else if (entries.reduce((sum, entry) => sum + entry) > room) {
+      lines = Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...entries))));
     }
-    return lines + (title ? 0.8 : 0);
+    return (grouped ? LINE : LINE - 10) * lines + (grouped ? 0 : 10) + (title ? 24 : 0);
   }
 
   function broken(title, room) {
@@ -127,7 +132,11 @@ const cselabFigure = (() => {
     const colours = top;
     if (narrow && bar) top += 62;
     const legend = top;
-    if (onTop) top += LINE * linesOf(names, layout.legend?.title?.text, narrow ? width - 16 : inner) + 12;
+    if (onTop) {
+      const taken = narrow ? Math.max(0, ...planes.map((plane) => beside(layout, plane) - margin.l)) : 0; // by names of rows
+      const grouped = data.some((trace) => trace.legendgroup);
+      top += tallness(names, grouped, layout.legend?.title?.text, inner - taken) + 12;
+    }
     if (narrow || onTop) {
       if (layout.title?.text) {
         layout.title = { ...layout.title, yref: "paper", y: 1, yanchor: "bottom", pad: { b: 10 } };

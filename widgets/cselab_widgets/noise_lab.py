@@ -369,12 +369,17 @@ def _cloud(state: NoiseLabState) -> Plane:
                 marker={"color": color, "symbol": symbol, "size": size, "opacity": 0.8},
             )
         )
-    width = {"constrain": "domain", "zeroline": False}
+    everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    half, middle = 0.54 * (high - low).max(), (low + high) / 2  # one length on both axes: the plane fills its place
+    width, height = (
+        {"constrain": "domain", "zeroline": False, "range": rounded([at - half, at + half])} for at in middle
+    )
     return Plane(
         f"Radius {clouds.radius[row]:.2f}, neighbour at {clouds.distance[row]:.2f}",
         traces,
         {"title": {"text": "towards the neighbour"}, **width},
-        {"title": {"text": "across"}, **width},
+        {"title": {"text": "across"}, **height},
         square=True,
     )
 

@@ -87,7 +87,7 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
         over = {} if recorded is None else effects.over(recorded, BASELINE, MEASURE)
         lines += [] if recorded is None else effects.lines[recorded].values()
         ours = np.array(list(over.values()))
-        low, high = tested(ours)[:2] if len(ours) > 1 and np.ptp(ours) else (None, None)
+        low, high = tested(ours)[:2] if len(ours) > 2 and np.ptp(ours) else (None, None)  # of two it is 13 spreads wide
         mean = float(ours.mean()) if len(ours) else None
         found.append(Gain(name, None if published is None else averages[published] - base, mean, low, high, len(ours)))
     encoders = sorted({f"{line['encoder']} after {line['steps']} steps" for line in lines})
