@@ -1,9 +1,10 @@
-"""Lasso and box in a real browser: what a hand draws, again and again, is what Python hears of."""
+"""Lasso and box in a real browser: what a hand draws, again and again, is what Python hears of. And the camera."""
 
 import json
 
 import pytest
 from cselab_widgets.page import FIGURE_JS
+from cselab_widgets.plot import CONFIG
 from plotly.offline import get_plotlyjs
 
 pytestmark = pytest.mark.browser
@@ -18,7 +19,7 @@ FIGURE = {
         "xaxis": {"range": [0, 5]},
         "yaxis": {"range": [0, 3]},
     },
-    "config": {},
+    "config": CONFIG,
 }
 
 
@@ -89,3 +90,11 @@ def test_a_redraw_tells_of_no_selection(page, plot):
     page.wait_for_selector(".gtitle")
     page.wait_for_timeout(300)
     assert page.evaluate("heard") == []
+
+
+def test_the_camera_saves_an_svg(page, plot):
+    with page.expect_download() as saved:
+        page.locator('.modebar-btn[data-title^="Download plot"]').first.click(force=True)
+    assert saved.value.suggested_filename.endswith(".svg")
+    picture = saved.value.path().read_text(encoding="utf-8")
+    assert picture.startswith("<svg") and "</svg>" in picture

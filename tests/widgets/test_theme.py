@@ -24,6 +24,10 @@ def test_data_colours_never_vanish_into_either_page():
         assert min(contrast(color, "#ffffff"), contrast(color, "#111111")) > 1.25
 
 
+def test_the_dark_end_of_the_numeric_scale_stands_out_on_a_dark_page():
+    assert contrast(NUMERIC_SCALE[0], "#111111") >= 3
+
+
 def test_the_numeric_scale_gets_steadily_lighter():
     steps = [luminance(color) for color in NUMERIC_SCALE]
     assert steps == sorted(steps)

@@ -35,7 +35,7 @@ CSS = """\
 @container (max-width: 699px) {
   .cselab-details { font-size: 13px; }
   .cselab-details :is(th, td) { padding: 2px 5px; }
-  .cselab-details td:not(.number) { min-width: 7em; }
+  .cselab-details td:not(.number) { min-width: 6em; }
   .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
 }
 """
@@ -44,8 +44,9 @@ CSS = """\
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#F0E442")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 
-# Viridis without its ends: the darkest fifth is lost on a dark page, the lightest on a white one.
-NUMERIC_SCALE = ("#414487", "#31688e", "#21918c", "#35b779", "#8fd744", "#d2e21b")
+# Viridis without its ends: the lightest part is lost on a white page, the darkest on a dark one, so that the first
+# colour is lightened until it stands out 3 : 1 from both.
+NUMERIC_SCALE = ("#5559a5", "#31688e", "#21918c", "#35b779", "#8fd744", "#d2e21b")
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -53,7 +54,14 @@ TEMPLATE = go.layout.Template(
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": INK, "size": 13, "family": "system-ui, sans-serif"},
         "colorway": OKABE_ITO,
-        "xaxis": {"gridcolor": FAINT, "linecolor": INK, "zeroline": False, "showline": True, "ticks": "outside"},
+        "xaxis": {
+            "gridcolor": FAINT,
+            "linecolor": INK,
+            "zeroline": False,
+            "showline": True,
+            "ticks": "outside",
+            "title": {"standoff": 10},
+        },
         "yaxis": {"gridcolor": FAINT, "linecolor": INK, "zeroline": False, "showline": True, "ticks": "outside"},
         "hoverlabel": {"align": "left", "bgcolor": "#ffffff", "font": {"color": "#222222", "size": 13}},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": INK, "activecolor": OKABE_ITO[0]},
