@@ -5,6 +5,7 @@ from contextlib import suppress
 from textwrap import dedent
 
 import nbformat
+import numpy as np
 import pytest
 from cselab_widgets import AlignmentUniformity, EmbeddingMap
 from playwright.sync_api import expect
@@ -344,3 +345,18 @@ def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size({"width": 1800 - width, "height": 900})  # the figure follows
     expect(page.locator(".main-svg").first).not_to_have_attribute("width", str(width))
+
+
+@pytest.mark.parametrize("width", [1400, 900, 400])
+def test_a_flat_cloud_gets_a_flat_plane_and_no_empty_room_below_it(page, tmp_path, width):
+    flat = np.random.default_rng(0).normal(size=(60, 6)) * [1, 0.3, 0.1, 0.1, 0.1, 0.1] + [0, 0, 2, 0, 0, 0]
+    panel = EmbeddingMap([str(row) for row in range(60)], {"one": flat, "other": flat}, color=list("xyz") * 20)
+    page.set_viewport_size({"width": width, "height": 900})
+    panel.save(tmp_path / "map.html")
+    page.goto((tmp_path / "map.html").as_uri())
+    page.wait_for_selector(".x2title")
+    plane, title = page.locator(".draglayer .xy .nsewdrag").bounding_box(), page.locator(".xtitle").bounding_box()
+    assert plane["height"] < 0.7 * plane["width"]
+    assert title["y"] - (plane["y"] + plane["height"]) < 60
+    place, drawn = page.locator(".cselab-figure").bounding_box(), page.locator(".main-svg").first.bounding_box()
+    assert place["height"] == pytest.approx(drawn["height"], abs=8)

@@ -33,7 +33,9 @@ const cselabFigure = (() => {
       const x = anchor.replace("x", "xaxis");
       if (!layout[x]) continue;
       const square = Boolean(layout[y].scaleanchor || layout[x].scaleanchor);
-      planes.push({ x, y, across: domain(layout[x]), up: domain(layout[y]), square });
+      const [long, high] = [layout[x].range, layout[y].range];
+      const shape = square && long && high ? Math.min(1, Math.abs(span(high) / span(long))) : 1; // height to width
+      planes.push({ x, y, across: domain(layout[x]), up: domain(layout[y]), square, shape });
     }
     return planes.sort((a, b) => b.up[1] - a.up[1] || a.across[0] - b.across[0]);
   }
@@ -74,7 +76,7 @@ const cselabFigure = (() => {
     const column = (inner - gap * (columns - 1)) / columns;
     const boxes = planes.map((plane) =>
       plane.square
-        ? Math.min(column, SQUARE)
+        ? Math.min(column * plane.shape, SQUARE)
         : Math.max(named(layout, plane), Math.min(Math.max(240, 0.8 * column), Math.max(160, span(plane.up) * tall)))
     );
     const rows = [];
@@ -150,7 +152,7 @@ const cselabFigure = (() => {
     let height = tall;
     if (moved) height = arrange(layout, planes, columns, room, tall);
     else if (planes.length && planes.every((plane) => plane.square && span(plane.up) === 1))
-      height = Math.min(Math.max(span(planes[0].across) * room, LEAST), SQUARE);
+      height = Math.min(Math.max(span(planes[0].across) * room * planes[0].shape, 0.6 * LEAST), SQUARE);
     else if (narrow) height = Math.min(tall, Math.max(260, inner, ...planes.map((plane) => named(layout, plane))));
     layout.height = height + margin.t + margin.b;
     layout.margin = margin;

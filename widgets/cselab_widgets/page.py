@@ -40,6 +40,7 @@ var figure = {figure};
     div.setAttribute("role", "img");
     div.setAttribute("aria-label", div.textContent.trim());
     div.textContent = "";
+    div.style.minHeight = "";
     cselabFigure(window.Plotly, div, figure);
   }});
 }})();
