@@ -2,6 +2,7 @@
 
     python benchmarks/speed.py                      # every case, 7 rounds: results/speed.json and results/speed.md
     python benchmarks/speed.py encode train --rounds 3
+    CSELAB_DATA=... python benchmarks/speed.py sts --rounds 2 --output sts.json     # the seven sets; only if asked
 
 In each round both sides do the same work on fresh sentences, one after the other; which one begins changes. Before
 anything is timed, both must give the same result. What is told is the median of the rounds' ratios, other time over
@@ -29,8 +30,8 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import losses
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
 
-from cselab import SentenceEncoder, TrainConfig, train
-from cselab.data import Pairs
+from cselab import SentenceEncoder, TrainConfig, evaluate, train
+from cselab.data import STS_TASKS, Pairs, load_sts
 from cselab.evaluators import PairsEvaluator
 from cselab.methods import SimCSE, create_method
 from cselab.versions import versions
@@ -87,17 +88,32 @@ def encoding(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
     )
 
 
-def scoring(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
-    def theirs(pairs: Pairs) -> float:
-        evaluator = EmbeddingSimilarityEvaluator(pairs.sentences1, pairs.sentences2, pairs.scores, batch_size=64)
-        return 100 * next(value for name, value in evaluator(other).items() if name.endswith("spearman_cosine"))
+def spearman_of(model: SentenceTransformer, pairs: Pairs) -> float:
+    evaluator = EmbeddingSimilarityEvaluator(pairs.sentences1, pairs.sentences2, pairs.scores, batch_size=64)
+    return 100 * next(value for name, value in evaluator(model).items() if name.endswith("spearman_cosine"))
 
+
+def scoring(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
     return Case(
         "score 600 pairs",
         lambda number: World(1000 + number).sts(600),
         lambda pairs: PairsEvaluator(pairs)(encoder)["score"],
-        theirs,
+        lambda pairs: spearman_of(other, pairs),
         "`EmbeddingSimilarityEvaluator`",
+        tolerance=0.05,
+    )
+
+
+def seven_sets(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
+    """Every round has the same pairs: those of the seven sets."""
+    sets = {task: load_sts(task) for task in STS_TASKS}
+
+    return Case(
+        f"score the {len(sets)} STS sets",
+        lambda number: number,
+        lambda _: list(map(evaluate(encoder, "sts").scores.get, sets)),
+        lambda _: [spearman_of(other, pairs) for pairs in sets.values()],
+        "`EmbeddingSimilarityEvaluator`, set by set",
         tolerance=0.05,
     )
 
@@ -170,7 +186,9 @@ CASES: dict[str, Callable[[SentenceEncoder, SentenceTransformer], Case]] = {
     "whitenedcse": steps_of("whitenedcse"),
     "imsimcse": steps_of("imsimcse"),
     "focal": steps_of("focal"),
+    "sts": seven_sets,
 }
+WITH_DATA = ("sts",)
 
 
 def table(results: Sequence[dict]) -> str:
@@ -185,7 +203,7 @@ def table(results: Sequence[dict]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; default: all")
+    parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; default: those without data")
     parser.add_argument("--encoder", default="mini")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--output", type=Path, default=RESULTS / "speed.json")
@@ -197,7 +215,7 @@ def main() -> None:
         encoder.save_pretrained(folder)
         other = SentenceTransformer(folder, device="cpu")
     results = []
-    for name in asked.cases or CASES:
+    for name in asked.cases or [name for name in CASES if name not in WITH_DATA]:
         case = CASES[name](encoder, other)
         case.check()
         ratios = case.ratios(asked.rounds)

@@ -81,16 +81,8 @@ def score(predicted: Values, gold: Values, metric: str = "spearman", strata: Str
         ValueError: an unknown metric.
         UndefinedCorrelation: see `correlation`.
     """
-    _known(metric)
-    return sum(
-        share
-        * (
-            accuracy(predicted[rows], gold[rows])
-            if metric == "accuracy"
-            else correlation(predicted[rows], gold[rows], metric)
-        )
-        for rows, share in _strata(strata, gold)
-    )
+    measure = accuracy if _known(metric) == "accuracy" else lambda x, y: correlation(x, y, metric)
+    return sum(share * measure(predicted[rows], gold[rows]) for rows, share in _strata(strata, gold))
 
 
 def bootstrap_interval(
@@ -254,14 +246,25 @@ def _resampled(
     """The score of each prediction on the same `resamples` draws of rows with replacement."""
     generator = np.random.default_rng(seed)
     draws = np.zeros((len(predictions), resamples))
+    taken, compared = (_ranks_of_drawn, "pearson") if _known(metric) == "spearman" else (np.take, metric)
     for rows, share in _strata(strata, gold):
         step = max(1, BLOCK // len(rows))
         for start in range(0, resamples, step):
             block = slice(start, min(start + step, resamples))
-            drawn = rows[generator.integers(len(rows), size=(block.stop - start, len(rows)))]
+            drawn = generator.integers(len(rows), size=(block.stop - start, len(rows)))
             for k, predicted in enumerate(predictions):
-                draws[k, block] += share * _scored(predicted[drawn], gold[drawn], _known(metric))
+                draws[k, block] += share * _scored(taken(predicted[rows], drawn), taken(gold[rows], drawn), compared)
     return draws
+
+
+def _ranks_of_drawn(values: Shaped[np.ndarray, " n"], drawn: Int[np.ndarray, "b m"]) -> Float[np.ndarray, "b m"]:
+    """`rankdata(values[drawn], axis=1)`: how often each value was drawn is counted, and nothing is sorted again."""
+    different, group = np.unique(values, return_inverse=True)
+    places = group[drawn] + len(different) * np.arange(len(drawn))[:, None]
+    counts = np.bincount(places.ravel(), minlength=len(drawn) * len(different)).reshape(len(drawn), -1)
+    ranks = (counts.cumsum(axis=1) - (counts - 1) / 2).ravel()[places]
+    ranks[np.isnan(values)[drawn].any(axis=1)] = np.nan
+    return ranks
 
 
 def _scored(

@@ -6,6 +6,7 @@ from scipy import stats
 
 from cselab.measures.significance import (
     UndefinedCorrelation,
+    _ranks_of_drawn,
     accuracy,
     bootstrap_interval,
     correlation,
@@ -239,3 +240,16 @@ def test_runs_that_agree_leave_the_chance_of_the_rows():
     rows = drawn(0.7, 500)
     once, ten = (runs_interval(rows[None], resamples=4000), runs_interval(np.tile(rows, (10, 1)), resamples=4000))
     assert once == pytest.approx(ten, abs=0.005)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "tied", "constant", "broken"])
+def test_ranks_of_resampled_rows_are_those_of_ranking_each_anew(kind):
+    generator = np.random.default_rng(0)
+    values = {
+        "distinct": generator.normal(size=40),
+        "tied": generator.integers(0, 6, size=40) / 5,
+        "constant": np.full(40, 2.5),
+        "broken": np.where(np.arange(40) == 3, np.nan, generator.normal(size=40)),
+    }[kind]
+    drawn = generator.integers(40, size=(30, 40))
+    np.testing.assert_array_equal(_ranks_of_drawn(values, drawn), stats.rankdata(values[drawn], axis=1))
