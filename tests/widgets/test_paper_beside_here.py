@@ -91,6 +91,16 @@ def test_a_clicked_row_shows_its_curves_by_seed_and_their_mean(panel):
     assert panel.picked()[["row", "column"]].values.tolist() == [["SimCSE", "Avg."]]
 
 
+def test_the_row_of_the_curves_is_chosen_from_a_list_by_keyboard(panel):
+    chosen = controls(panel)["selection"]
+    assert chosen.value is None
+    number = dict(chosen.options)["SimCSE"]
+    chosen.value = number
+    assert panel.selection == number and panel.figure().layout.annotations[0].text == "SimCSE"
+    controls(panel)["column"].value = "STS-B"
+    assert chosen.value == panel.selection == dict(chosen.options)["SimCSE"] != number
+
+
 def test_a_row_without_curves_shows_none(panel):
     panel.selection = (0,)
     assert traces(panel)["curves: mean"].x == ()

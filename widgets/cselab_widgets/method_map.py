@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 import plotly.graph_objects as go
 
+from .choosing import RowList
 from .panel import Panel
 from .theme import FAINT, INK, OKABE_ITO, TEMPLATE
 
@@ -174,8 +175,16 @@ class MethodMap(Panel):
         super().__init__(MethodMapState(tuple(cards), family), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        options = self.state.families
-        return {"family": ipywidgets.Dropdown(options=options, value=self.state.family, description="family")}
+        state, style = self.state, {"description_width": "auto"}
+        family = ipywidgets.Dropdown(options=state.families, value=state.family, description="family", style=style)
+        rows = RowList(options=self.options(state)["selection"], description="read", style=style)
+        rows.value = state.selection
+        return {"family": family, "selection": rows}
+
+    @staticmethod
+    def options(state: MethodMapState) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+        """The methods of the family."""
+        return {"selection": [(state.cards[row].title, (row,)) for row in state.shown]}
 
     def items(self) -> Sequence[str]:
         return [card.name for card in self.state.cards]

@@ -11,6 +11,7 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
+from .choosing import RowList
 from .panel import Panel, rounded
 from .theme import INK, OKABE_ITO, TEMPLATE
 
@@ -285,7 +286,19 @@ class PaperBesideHere(Panel):
         state, style = self.state, {"description_width": "auto"}
         column = ipywidgets.Dropdown(options=state.columns, value=state.column, description="column", style=style)
         sort = ipywidgets.Dropdown(options=SORTED, value=state.sort, description="sort by", style=style)
-        return {**({"column": column} if len(state.columns) > 1 else {}), "sort": sort}
+        rows = RowList(options=self.options(state).get("selection", []), description="curves of", style=style)
+        rows.value = state.selection
+        return {
+            **({"column": column} if len(state.columns) > 1 else {}),
+            "sort": sort,
+            **({"selection": rows} if state.curves else {}),
+        }
+
+    @staticmethod
+    def options(state: PaperBesideHereState) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+        """The rows that have curves, in the order shown."""
+        rows = [(str(row), (int(line),)) for line, row in state.shown["row"].items() if state.curves.get(row)]
+        return {"selection": rows} if state.curves else {}
 
     def items(self) -> Sequence[tuple[str, str]]:
         return list(zip(self.state.frame["row"], self.state.frame["column"], strict=True))
