@@ -297,7 +297,9 @@ class PaperBesideHere(Panel):
     @staticmethod
     def options(state: PaperBesideHereState) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
         """The rows that have curves, in the order shown."""
-        rows = [(str(row), (int(line),)) for line, row in state.shown["row"].items() if state.curves.get(row)]
+        rows: list[tuple[str, tuple[int, ...]]] = [
+            (str(row), (int(line),)) for line, row in state.shown["row"].items() if state.curves.get(row)
+        ]
         return {"selection": rows} if state.curves else {}
 
     def items(self) -> Sequence[tuple[str, str]]:
