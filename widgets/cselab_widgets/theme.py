@@ -24,6 +24,7 @@ CSS = """\
 .cselab-note, .cselab-details { color: var(--cselab-ink); font: 14px/1.45 system-ui, sans-serif; max-width: 100%; }
 .cselab-note { opacity: 0.85; margin: 0 4px 6px; }
 .cselab-note .widget-html-content, .cselab-details .widget-html-content { line-height: inherit; font-size: inherit; }
+.cselab-details .widget-html-content { min-width: 0; }
 .cselab-details table { display: block; overflow-x: auto; max-width: 100%; }
 .cselab-details table { border-collapse: collapse; margin: 4px 0 10px; font-variant-numeric: tabular-nums; }
 .cselab-details :is(th, td) { padding: 2px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3); text-align: left; }
