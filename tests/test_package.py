@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -50,6 +51,20 @@ def test_importing_the_package_imports_nothing_heavy():
     code = f"import sys, cselab; print(*sorted(set({HEAVY!r}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split() == [] and done.stderr == ""
+
+
+def waiting(**given):
+    """How threads wait in a process that imports the package, as its environment says."""
+    code = "import os, cselab; print(os.environ.get('OMP_WAIT_POLICY'), os.environ.get('GOMP_SPINCOUNT'))"
+    rest = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=rest | given)
+    return done.stdout.strip()
+
+
+def test_threads_that_wait_soon_sleep_unless_the_user_chose_otherwise():
+    assert waiting() == "None 10000"
+    assert waiting(GOMP_SPINCOUNT="7") == "None 7"
+    assert waiting(OMP_WAIT_POLICY="active") == "active None"
 
 
 def test_the_version_is_that_of_the_distribution():
