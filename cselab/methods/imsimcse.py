@@ -31,7 +31,7 @@ class ImSimCSE(Contrastive):
       the code's mean; `variant="paper"` has the printed sum.
 
     At the default weight the mean has 0.4 to 1.3 % of the gradient on `mini` (each term's norm over the sum of both),
-    with `weight=10` 27 to 46 %. The default stays 0.1: a search on STS-B dev, so far with one seed, found no
+    with `weight=10` 23 to 49 %. The default stays 0.1: a search on STS-B dev, with two seeds, found no
     scale that is better by more than another seed is (`results/search.md`).
 
     See also: `SimCSE`; `Noise`, the experiment that led to off-dropout; `BarlowTwins`, the one that led to the
