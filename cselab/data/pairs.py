@@ -182,7 +182,7 @@ def _row(row: Sequence[Any], place: str) -> tuple[str, str, float]:
 def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:
     """First sentence, second sentence and score from the fields of a line, or an error naming the place."""
     if len(fields) <= max(columns):
-        raise DataError(f"{place}: {len(fields)} fields, at least {max(columns) + 1} expected")
+        raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}")
     first, second, score = (fields[column].strip() for column in columns)
     if not first or not second:
         raise DataError(f"{place}: a sentence of the pair is blank")

@@ -10,6 +10,7 @@ from cselab.evaluators.sts import STS
 from cselab.evaluators.task import Suite
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
+from cselab.nearest import did_you_mean
 
 SUITES: dict[str, Any] = {
     suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
@@ -64,6 +65,11 @@ def tasks_by_suite(suites: Sequence[Suite], tasks: Sequence[str] | None) -> list
         raise ValueError("tasks is empty: name at least one, or None for all")
     for task in tasks:
         if not any(task in suite.tasks for suite in suites):
+            elsewhere = [name for name, suite in SUITES.items() if task in suite.tasks]
+            if elsewhere:
+                asked = ", ".join(suite.name for suite in suites)
+                raise ValueError(f"task {task!r} is of the suite {elsewhere[0]!r}; asked for was {asked}")
             allowed = "; ".join(f"{suite.name}: {', '.join(suite.tasks)}" for suite in suites)
-            raise ValueError(f"unknown task {task!r}; the tasks are: {allowed}")
+            hint = did_you_mean(task, [known for suite in SUITES.values() for known in suite.tasks])
+            raise ValueError(f"unknown task {task!r}.{hint} The tasks are: {allowed}")
     return [[task for task in tasks if task in suite.tasks] for suite in suites]

@@ -69,6 +69,8 @@ class Example:
         ):
             return ""
         told = f"Your function returned {_shown(numbers)}; expected is {_shown(expected)}."
+        if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
+            told = self._first_difference(numbers, expected)
         diagnosis = next((said for said, wrong in self.mistakes.items() if self._fits(wrong, numbers)), "")
         if diagnosis:
             return f"{told} {diagnosis}"
@@ -77,6 +79,15 @@ class Example:
         if numbers.shape != expected.shape:
             return f"{told} The shape should be {expected.shape}, it is {numbers.shape}."
         return f"{told} Try it: {self._call(answer)}"
+
+    def _first_difference(self, numbers: Any, expected: Any) -> str:
+        """Which number of an array is the first wrong one, where the two look alike as they are shown."""
+        import numpy as np
+
+        same = np.isclose(numbers, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        place = tuple(map(int, np.argwhere(~same)[0]))
+        where = ", ".join(map(str, place))
+        return f"Your function returned {numbers[place]:.4g} at [{where}]; expected is {expected[place]:.4g}."
 
     def after_error(self, answer: Callable, error: Exception) -> str:
         kinds = ((said, kind) for said, kind in self.mistakes.items() if isinstance(kind, type))

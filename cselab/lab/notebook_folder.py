@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cselab.nearest import did_you_mean
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
@@ -40,7 +42,8 @@ def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
         fitting = [path for path in known if path.stem == stem or path.stem.split("_")[0] == stem]
         if len(fitting) != 1:
             trouble = "several notebooks are numbered" if fitting else "unknown notebook"
-            raise ValueError(f"{trouble} {name!r}. Known: {', '.join(path.stem for path in known)}.")
+            hint = "" if fitting else did_you_mean(stem, [path.stem for path in known])
+            raise ValueError(f"{trouble} {name!r}.{hint} Known: {', '.join(path.stem for path in known)}.")
         chosen += [path for path in fitting if path not in chosen]
     return chosen or known
 

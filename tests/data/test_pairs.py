@@ -44,7 +44,7 @@ def test_pairs_are_read_from_tabs_whatever_their_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: 2 fields, at least 3 expected"),
+        ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: at least 3 fields are expected, not 2"),
         ("a\tb\tfive\n", r"own\.tsv, line 1: the score 'five' is not a number"),
         ("a\tb\tnan\n", "the score 'nan' is not finite"),
         ("a\t \t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),

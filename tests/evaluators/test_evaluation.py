@@ -138,7 +138,7 @@ def test_an_encoder_that_loses_sentences_is_refused(angles, pairs):
 def test_unknown_names_list_the_allowed(angles, sts_folder):
     with pytest.raises(ValueError, match="unknown suite 'stss'; the suites are: sts, geometry, transfer"):
         evaluate(angles, "stss", data=sts_folder)
-    with pytest.raises(ValueError, match="unknown task 'STS11'; the tasks are: sts: STS12, STS13"):
+    with pytest.raises(ValueError, match=r"unknown task 'STS11'\. Did you mean 'STS1\d'\? The tasks are: sts: STS12"):
         evaluate(angles, "sts", data=sts_folder, tasks=["STS11"])
     with pytest.raises(ValueError, match="unknown aggregation 'median'; the aggregations are: all, mean"):
         evaluate(angles, "sts", data=sts_folder, aggregation="median")

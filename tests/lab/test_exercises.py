@@ -81,6 +81,12 @@ def test_an_example_knows_mistakes_that_raise_and_those_of_shape():
     assert "shape should be (2,), it is (3,)" in diagnose(lambda x: [1, 2, 3], pairs).lines[-1]
 
 
+def test_an_array_that_looks_right_is_told_by_its_first_wrong_number():
+    wanted = [[0.0] * 4, [0.0, 1.0, 0.0, 0.0], [0.0] * 4]
+    said = diagnose(lambda x: [[0] * 4, [0] * 4, [0] * 4], [Example("a one", (1,), wanted)]).lines[-1]
+    assert "Your function returned 0 at [1, 1]; expected is 1." in said
+
+
 def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
     html = diagnose(lambda x: "<b>", [Example("3 becomes 9", (3,), 9)])._repr_html_()
     assert "✗" in html and "&lt;b&gt;" in html and "<b>" not in html

@@ -203,7 +203,9 @@ def test_names_are_stems_or_numbers_and_all_when_none_is_given(course):
 
     assert stems() == ["00_tour", "01_whitening", "02_noise"]
     assert stems("02", "00_tour", "00_tour.ipynb") == ["02_noise", "00_tour"]
-    with pytest.raises(ValueError, match=r"unknown notebook 'tour'\. Known: 00_tour, 01_whitening, 02_noise"):
+    with pytest.raises(
+        ValueError, match=r"unknown notebook 'tour'\. Did you mean '00_tour'\? Known: 00_tour, 01_whitening, 02_noise"
+    ):
         stems("tour")
     course.write("00_again")
     with pytest.raises(ValueError, match="several notebooks are numbered '00'"):

@@ -33,9 +33,9 @@ def data_fetch(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[wiki1m|nli]... [FOLDER]",
-            help="training corpora, or none of them for the evaluation sets; and the folder, made if need be "
-            "(default: as for --data)",
+            metavar="CORPUS|FOLDER",
+            help="training corpora (wiki1m, nli), or none of them for the evaluation sets; and the folder, made if "
+            "need be (default: as for --data)",
         ),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="only this evaluation set; may be repeated")] = None,

@@ -53,7 +53,7 @@ def experiment_show(
 
 @experiment_app.command("run", cls=Command)
 def experiment_run(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="one or more, or `all`")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="one or more, or `all`")],
     profile: Size = "classroom",
     seeds: Annotated[str | None, typer.Option(help="such as 0-4 or 0,3,7; default: those of the profile")] = None,
     only: Annotated[list[str] | None, typer.Option(help="only the row with this label; may be repeated")] = None,

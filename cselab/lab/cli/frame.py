@@ -24,6 +24,20 @@ def _with_allowed_options(error: Any, context: Any) -> Any:
     return error
 
 
+PYDANTIC = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "a whole number is wanted",
+    "Input should be a valid number, unable to parse string as a number": "a number is wanted",
+}
+
+
+def _in_plain_words(error: Any) -> Any:
+    """A bad value's message without the words that pydantic has for programmers."""
+    for theirs, plain in PYDANTIC.items():
+        error.message = error.message.replace(theirs, plain)
+    return error
+
+
 def _is_out_of_memory(error: RuntimeError) -> bool:
     """Whether torch says so: on a GPU by a class of its own, on a CPU by words, Windows' or Linux'."""
     words = ("not enough memory", "can't allocate memory")
@@ -69,7 +83,12 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
-            raise _with_allowed_options(error, ctx) from None
+            raise _with_allowed_options(_in_plain_words(error), ctx) from None
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """`[OPTIONS] METHOD...`: a name to fill in stands in capitals, without typer's braces."""
+        pieces = (piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx))
+        return [piece.upper() for piece in pieces]
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -17,6 +17,8 @@ def methods(
     from cselab.methods import FAMILIES, METHODS, get_method
 
     if name is None:
+        names = max(map(len, METHODS)) + 2
+        titles = max(len(method.title) for method in METHODS.values()) + 2
         for family, meaning in FAMILIES.items():
             members = {key: method for key, method in METHODS.items() if method.family == family}
             if members:
@@ -24,7 +26,7 @@ def methods(
             for key, method in members.items():
                 summary = (inspect.getdoc(method) or method.title).splitlines()[0]
                 more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
-                typer.echo(f"  {key:20}{method.title:26}{summary}{more}")
+                typer.echo(f"  {key:{names}}{method.title:{titles}}{summary}{more}")
         return
     method = get_method(name)
     typer.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nRows: {', '.join(method.columns)}")

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cselab.nearest import did_you_mean
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -156,7 +158,7 @@ def tables_of(paper: str) -> list[int]:
         ValueError: an unknown paper; lists the known.
     """
     if paper not in PAPERS:
-        raise ValueError(f"unknown paper {paper!r}; choose one of {', '.join(PAPERS)}")
+        raise ValueError(f"unknown paper {paper!r}.{did_you_mean(paper, PAPERS)} Choose one of {', '.join(PAPERS)}")
     return [number for name, number in TITLES if name == paper]
 
 
