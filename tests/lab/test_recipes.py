@@ -4,6 +4,7 @@ import pytest
 
 from cselab import TrainConfig
 from cselab.bundled import BUNDLED
+from cselab.lab import lesson
 from cselab.lab.experiments import PROFILES
 from cselab.lab.recipes import RECIPES, recipe
 
@@ -24,10 +25,10 @@ def test_training_is_looked_at_on_the_way_and_in_float32():
         assert found.precision == "fp32"
 
 
-def test_the_classroom_experiments_train_by_the_recipe_of_their_encoder():
+def test_the_classroom_experiments_train_by_the_recipe_of_their_encoder_as_long_as_the_lessons():
     classroom = PROFILES["classroom"]
     mini = recipe(classroom.encoders["base"].name)
-    assert classroom.recipe == mini.settings()
+    assert classroom.recipe == mini.settings() | {"steps": lesson.PROFILES["classroom"]["steps"]}
     assert classroom.pooling == mini.pooling
 
 

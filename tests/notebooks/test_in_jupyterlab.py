@@ -93,7 +93,7 @@ def test_a_lesson_runs_and_its_map_follows_what_is_chosen(open_lesson, page):
     expect(cell.locator(".xtitle").first).to_have_text("t-SNE")
     point = cell.locator(".scatterlayer .point").first
     place = point.get_attribute("transform")
-    cell.locator("select").select_option("PCA")
+    cell.locator("select", has_text="PCA").select_option("PCA")
     expect(cell.locator(".xtitle").first).to_contain_text("component 1")
     expect(point).not_to_have_attribute("transform", place)
     assert cell.evaluate(OVERLAPPING) == []
