@@ -365,13 +365,16 @@ class Exploding(SimCSE):
         return loss + Loss({"odd_term": zero.sqrt()})  # 0, with an infinite slope
 
 
-@pytest.mark.parametrize(
+in_value_or_gradient = pytest.mark.parametrize(
     ("where", "message"),
     [
         ("value", r"diverged at step 5: the term 'odd_term' of the loss is nan"),
         ("gradient", r"diverged at step 5: the gradient is nan \(the loss is "),
     ],
 )
+
+
+@in_value_or_gradient
 def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, message, tmp_path, registered):
     registered("exploding", "Exploding")(Exploding)
     with pytest.raises(TrainingDiverged, match=message + ".*the last good checkpoint stays in .*run"):
@@ -429,13 +432,7 @@ def test_a_callback_stops_a_late_run_where_its_row_is_read(queued):
     assert run.best["step"] == 16 and run.best["score"] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("value", r"diverged at step 5: the term 'odd_term' of the loss is nan"),
-        ("gradient", r"diverged at step 5: the gradient is nan \(the loss is "),
-    ],
-)
+@in_value_or_gradient
 def test_a_divergence_that_is_read_late_names_its_step_and_no_weight_takes_it(where, message, queued, registered):
     registered("exploding", "Exploding")(Exploding)
     encoder, seen = make_encoder(layers=1), []
