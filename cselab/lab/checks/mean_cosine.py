@@ -17,12 +17,36 @@ def _of(u: Any, diagonal: bool = False) -> Any:
     return ((u @ u.T).sum() - (0 if diagonal else np.trace(u @ u.T))) / (n * n if diagonal else n * (n - 1))
 
 
+def _expanded(u: Any, without: int, n: int) -> Any:
+    """|u_1 + ... + u_n|^2, less so many products of a row with itself, over the ordered pairs of n."""
+    total = u.sum(axis=0)
+    return (total @ total - without) / (n * (n - 1))
+
+
+def _of_parts(x: Any, part: Any) -> Any:
+    cosines = part(_unit(x) @ _unit(x).T)
+    return (cosines.sum() - len(x)) / (len(x) * (len(x) - 1))
+
+
 MISTAKES = {
     "Each row has been paired with itself, too: n of the n * n cosines are 1.": lambda x: _of(_unit(x), diagonal=True),
     "Scale each row to length 1 first.": _of,
+    "Scale each row to length 1 first: only then is the product of a row with itself 1.": lambda x: _expanded(
+        x, len(x), len(x)
+    ),
     "Scale each row to length 1 first, and leave out the pairs of a row with itself.": lambda x: _of(x, diagonal=True),
     "Scale each row, not each column: axis=1.": lambda x: _of(x / np.linalg.norm(x, axis=0)),
     "Do not subtract the mean: the cone is what is measured.": lambda x: _of(_unit(x - x.mean(0))),
+    "Keep the sign of each cosine: opposite directions count against the cone.": lambda x: _of_parts(x, np.abs),
+    "That is the mean of the squares of the cosines.": lambda x: _of_parts(x, np.square),
+    "The n products of a row with itself are still in the sum. Take them out.": lambda x: _expanded(
+        _unit(x), 0, len(x)
+    ),
+    "Each of the n products of a row with itself is 1: take out n, not 1.": lambda x: _expanded(_unit(x), 1, len(x)),
+    "Write / (n * (n - 1)): without the brackets the last factor multiplies.": lambda x: (
+        _of(_unit(x)) * (len(x) - 1) ** 2
+    ),
+    "n is the number of rows, not of columns.": lambda x: _expanded(_unit(x), len(x), x.shape[1]),
     "Take the mean over the pairs, not the sum.": lambda x: _of(_unit(x)) * len(x) * (len(x) - 1),
     "That is the sum over pairs i < j. Divide by their number.": lambda x: _of(_unit(x)) * len(x) * (len(x) - 1) / 2,
     "There are n (n - 1) ordered pairs; you divided by n * n.": lambda x: _of(_unit(x)) * (len(x) - 1) / len(x),
@@ -62,15 +86,15 @@ def _needs_no_pairs(function: Any) -> bool:
     return max(sizes, default=0) < ROWS * ROWS / 2 and len(sizes) < ROWS * ROWS / 2
 
 
-RIGHT_ANGLE = np.array([[1.0, 0.0], [0.0, 2.0]])
-FOUR = np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 3.0], [1.0, 0.0]])
-OF_FOUR = (3 * math.sqrt(0.5) + 1) / 6  # the six pairs: 0, 45, 0 degrees; 45, 90; 45; and the equal ones
+FOUR = np.array([[4.0, 0.0, 0.0], [0.0, 1.0, 0.0], [3.0, 3.0, 0.0], [1.0, 0.0, 1.0]])
+OF_FOUR = (3 * math.sqrt(0.5) + 0.5) / 6  # of the six pairs three are at 45 degrees, one at 60, two at 90
 LONGER = FOUR * np.array([[5.0], [1.0], [0.1], [9.0]])
+OPPOSITE = np.array([[1.0, 0.0], [-2.0, 0.0]])
 
 STAGES = [
-    Example("two vectors at a right angle have the mean cosine 0", (RIGHT_ANGLE,), 0.0, MISTAKES),
-    Example("the six pairs of four vectors have 0.520", (FOUR,), OF_FOUR, MISTAKES),
+    Example("the six pairs of four vectors have the mean cosine 0.437", (FOUR,), OF_FOUR, MISTAKES),
     Example("the lengths of the vectors do not matter", (LONGER,), OF_FOUR, MISTAKES),
+    Example("two opposite vectors have -1", (OPPOSITE,), -1.0, MISTAKES),
     Example("three copies of one vector have 1", (np.array([[3.0, 4.0]] * 3),), 1.0, MISTAKES),
     Stage(
         f"{ROWS} rows need no {ROWS} x {ROWS} cosines",

@@ -39,7 +39,23 @@ def loop(x):
     return sum(u[i] @ u[j] for i in range(len(u)) for j in range(len(u)) if i != j) / (len(u) * (len(u) - 1))
 
 
+def the_absolute_cosines(x):
+    return (np.abs(unit(x) @ unit(x).T).sum() - len(x)) / (len(x) * (len(x) - 1))
+
+
+def of_the_total(rows, without, n):
+    return (rows.sum(0) @ rows.sum(0) - without) / (n * (n - 1))
+
+
 WRONG = [
+    ("Keep the sign of each cosine", the_absolute_cosines),
+    ("mean of the squares", lambda x: (((unit(x) @ unit(x).T) ** 2).sum() - len(x)) / (len(x) * (len(x) - 1))),
+    ("still in the sum", lambda x: of_the_total(unit(x), 0, len(x))),
+    ("take out n, not 1", lambda x: of_the_total(unit(x), 1, len(x))),
+    ("without the brackets", lambda x: of_the_total(unit(x), len(x), len(x)) * (len(x) - 1) ** 2),
+    ("rows, not of columns", lambda x: of_the_total(unit(x), len(x), x.shape[1])),
+    ("Scale each row to length 1 first: only then", lambda x: of_the_total(x, len(x), len(x))),
+    ("paired with itself", lambda x: np.square(np.linalg.norm(unit(x).mean(0)))),
     ("paired with itself", lambda x: (unit(x) @ unit(x).T).mean()),
     ("Scale each row to length 1 first.", lambda x: pairs(x)[0] / pairs(x)[1]),
     ("Scale each row to length 1 first, and", lambda x: (x @ x.T).mean()),
