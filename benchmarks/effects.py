@@ -186,7 +186,7 @@ def in_words(lines: list[dict]) -> str:
         rows[name if trained_on == usual else f"{name}, trained on {trained_on}"] = cells
         if trained_on == usual:
             by_row.setdefault(name, seeds)
-    text = [table(rows, form="markdown"), ""]
+    text = [table(rows, form="md"), ""]
     for measure in SCORES:
         text += [f"**{measure}**, difference in points, 95 % interval over seeds (paired t-test):", ""]
         for claim, higher, lower in CLAIMS:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from torch import Tensor, nn
 
 from cselab.allocator import freed_memory_kept
-from cselab.progress import Progress
+from cselab.progress import Progress, say
 from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 
 
@@ -91,6 +91,8 @@ class ResumableLoop:
             take: takes the step after `step`, and returns a note for the progress; setting `stopped` ends the loop.
             info: whatever else a checkpoint should hold, JSON-able.
         """
+        if self.show and self.step > 0:
+            say(f"{self.name}: goes on from step {self.step} of {self.steps}")
         with freed_memory_kept(), Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
             progress.done = self.step
             while self.step < self.steps and not self.stopped:

@@ -1,6 +1,6 @@
 """What a training run is told, and what it leaves: settings, history, the best step."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -159,4 +159,16 @@ class Run:
 
 
 Callback = Callable[[Run, dict[str, Any]], None]
-"""`callback(run, row)` after each row of the history."""
+"""`callback(run, row)` after each row of the history.
+
+One that prints the dev scores itself has an attribute `tells_scores`; the progress then leaves them out.
+"""
+
+
+def progress_note(run: Run, callbacks: Sequence[Callback] = ()) -> str:
+    """What the progress of a run says: the loss that was read last, the last dev score and where it was measured."""
+    read, scored = (next((row for row in reversed(run.history) if name in row), None) for name in ("loss", "score"))
+    told = [] if read is None else [f"loss {read['loss']:.4f}"]
+    if scored is not None and not any(getattr(callback, "tells_scores", False) for callback in callbacks):
+        told.append(f"dev {scored['score']:.2f} at step {scored['step']}")
+    return ", ".join(told)

@@ -28,7 +28,7 @@ from cselab.methods import Method, create_method
 from cselab.precision import chosen_precision, computing_in
 from cselab.readings import Readings
 from cselab.resumable import ResumableLoop, Stateful
-from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
+from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged, progress_note
 from cselab.storage.checkpoint import pack, unpack
 from cselab.storage.run_folder import RunFolder
 from cselab.versions import versions
@@ -193,8 +193,7 @@ class _Training:
         self._note(rows, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        dev = f", dev {rows[-1]['score']:.2f}" if rows and "score" in rows[-1] else ""
-        return f"loss {rows[-1]['loss']:.4f}{dev}" if rows else ""
+        return progress_note(run, self.callbacks)
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""

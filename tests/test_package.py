@@ -160,4 +160,4 @@ def test_the_science_is_read_in_an_afternoon():
     rooms = "losses sgw pooling heads posthoc flow encoder encoding training measures".split()
     told = {file: code_lines(file) for file in files(*rooms)}
     told |= {(file := PACKAGE / "methods" / f"{name}.py"): code_lines(file) for name in OF_THE_THREE_PAPERS}
-    assert sum(told.values()) <= 2901, sum(told.values())
+    assert sum(told.values()) <= 2900, sum(told.values())

@@ -16,6 +16,7 @@ from packaging.specifiers import SpecifierSet
 from typer.main import get_command
 
 from cselab.lab.cli import app
+from cselab.lab.notebook_folder import read_notebook, title_of
 
 pytest_plugins = ["pytester"]
 
@@ -133,6 +134,28 @@ def test_the_readme_names_files_commands_and_notebooks_that_are_there():
         assert line in commands, line
     for lesson in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
         assert f"](notebooks/{lesson.name})" in text, lesson.name
+
+
+def test_the_table_of_the_readme_has_the_titles_that_the_notebooks_have():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        title = title_of(read_notebook(notebook), notebook.stem).split(" · ")[-1]  # as `cselab notebooks list` has it
+        assert f"](notebooks/{notebook.name}) | {title} |" in text
+
+
+def test_the_pip_road_of_the_readme_makes_an_environment_and_takes_the_versions_that_were_tested():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (road,) = re.findall(r"```console\n(python3 -m venv.*?)```", text, re.DOTALL)
+    environment, torch, everything, lab = road.splitlines()
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    assert environment == "python3 -m venv .venv && . .venv/bin/activate" and ".venv/" in ignored
+    # the index of CPU builds does not have all that torch needs in the versions of constraints.txt
+    assert torch == f"pip install -c constraints.txt --no-deps torch --index-url {install.CPU_BUILDS}"
+    assert everything == 'pip install -c constraints.txt ".[notebooks]"'
+    assert lab == "cselab notebooks copy work && jupyter lab work" and "/work/" in ignored
+    assert install.pinned("torch") and "*.whl" in ignored and "dist/" in ignored
+    (wheel,) = re.findall(r'pip install -c constraints.txt "(cselab-.*?)\[notebooks\]"', text)
+    assert wheel == f"cselab-{PROJECT['version']}-py3-none-any.whl"
 
 
 def test_the_citation_and_the_changes_name_the_version():

@@ -72,5 +72,5 @@ def test_a_run_stopped_with_a_data_folder_does_not_go_on_without_it(how, folder)
     assert "choose another output, or repeat the settings to continue it" in line
     again = train(folder, output, "data")
     said, _ = again.communicate(timeout=240)
-    assert again.returncode == 0 and "continued from step" in said
+    assert again.returncode == 0 and "goes on from step" in said
     assert (folder / output / "model.safetensors").exists()

@@ -21,6 +21,20 @@ class MissingFile(DataError, FileNotFoundError):
     """A data file is not there."""
 
 
+def check_file(path: str | Path) -> Path:
+    """The path, if it is that of a file.
+
+    Raises:
+        MissingFile: it is not.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise MissingFile(f"{path} is a folder; a text file was expected")
+    if not path.is_file():
+        raise MissingFile(f"{path}: no such file")
+    return path
+
+
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a text file, one at a time, without line ends; .gz and .xz are unpacked on the way.
 
@@ -31,12 +45,7 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
         MissingFile: the path is not a file.
         DataError: a line is not valid in the encoding, or a packed file is cut short.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise MissingFile(f"{path} is a folder; a text file was expected")
-    if not path.is_file():
-        raise MissingFile(f"{path}: no such file")
-    return _decoded_lines(path, encoding)
+    return _decoded_lines(check_file(path), encoding)
 
 
 def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:

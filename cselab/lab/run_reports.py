@@ -44,7 +44,7 @@ def write_summary(results: Sequence[NotebookResult], file: Path) -> None:
         rows += [f"* problem: {' '.join(problem.split())}" for problem in result.problems]
         rows += [f"* {note}" for note in result.notes]
         if result.comparisons:
-            rows += ["", "<details><summary>The numbers</summary>", "", _table(result, "markdown"), ""]
+            rows += ["", "<details><summary>The numbers</summary>", "", _table(result, "md"), ""]
             rows += ["</details>"]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")

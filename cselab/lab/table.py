@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from cselab.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMS = ("text", "markdown", "latex", "csv", "html")
+FORMS = ("text", "md", "latex", "csv", "html")
+SHORT_FOR = {"markdown": "md", "tex": "latex", "plain": "text", "txt": "text"}  # what people type
 
 
 def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int = 2, form: str = "text") -> str:
@@ -18,7 +21,7 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
             STS-B  SICK-R
     plain   47.03
     SimCSE  51.50   55.25
-    >>> print(table({"plain": {"STS-B": 47.03}}, digits=1, form="markdown"))
+    >>> print(table({"plain": {"STS-B": 47.03}}, digits=1, form="md"))
     |       |   STS-B |
     |:------|--------:|
     | plain |    47.0 |
@@ -26,16 +29,15 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
     Args:
         rows: numbers or words by row and column, or a DataFrame of them.
         digits: after the point.
-        form: "text", "markdown", "latex" (with booktabs), "csv" or "html".
+        form: "text", "md" (Markdown), "latex" (with booktabs), "csv" or "html".
 
     Raises:
-        ValueError: an unknown form; lists the known.
+        ValueError: an unknown form; names the nearest, and all that there are.
     """
     from pandas import DataFrame
     from tabulate import tabulate
 
-    if form not in FORMS:
-        raise ValueError(f"unknown form {form!r}; choose one of {', '.join(FORMS)}")
+    check_form(form)
     frame = DataFrame(list(rows.values()), index=list(rows)) if isinstance(rows, Mapping) else rows
     cells = frame.map(lambda value: _shown(value, digits)).astype(object)
     if form == "csv":
@@ -45,12 +47,24 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
     drawn = tabulate(
         cells,
         headers="keys",
-        tablefmt={"text": "plain", "markdown": "pipe", "latex": "latex_booktabs"}[form],
+        tablefmt={"text": "plain", "md": "pipe", "latex": "latex_booktabs"}[form],
         disable_numparse=True,
         colalign=("left", *("right" for _ in cells.columns)),
     )
     drawn = drawn.replace("±", r"$\pm$") if form == "latex" else drawn
     return "\n".join(line.rstrip() for line in drawn.splitlines())
+
+
+def check_form(form: str, known: Sequence[str] = FORMS) -> str:
+    """The form, if it is known.
+
+    Raises:
+        ValueError: it is not; with the nearest, and all that there are.
+    """
+    if form not in known:
+        meant = SHORT_FOR.get(form.lower(), form.lower())
+        raise ValueError(f"unknown form {form!r}.{did_you_mean(meant, known)} Choose one of {', '.join(known)}")
+    return form
 
 
 def _shown(value: float | str | None, digits: int) -> str:

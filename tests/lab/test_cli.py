@@ -109,7 +109,8 @@ def trained(encoder, stsb, tmp_path_factory):
 def test_train_says_what_runs_how_far_it_is_and_what_is_best(trained, encoder):
     said, output = trained
     assert f"simcse on {encoder} (cls), 64 sentences, dev: STS-B dev (not the published text), fp32" in said
-    assert re.search(r"simcse: 4/4 .* loss \d\.\d+, dev -?\d+\.\d\d", said)
+    assert re.search(r"^simcse: 4/4 .* loss \d\.\d+$", said, re.M)  # its score has a line of its own
+    assert re.findall(r"^step (\d): dev -?\d+\.\d\d, alignment \d", said, re.M) == ["0", "2", "4"]
     assert re.search(r"best at step [24]: dev .*, alignment \d.*, uniformity -\d", said)
     assert f"encoder in {output}" in said
 
@@ -146,7 +147,8 @@ def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(module._Training, "_take_step", interrupted)
         train(encoder, corpus, tmp_path / "run", *options, ok=False)
-    assert "continued from step 2" in train(encoder, corpus, tmp_path / "run", *options)
+    said = train(encoder, corpus, tmp_path / "run", *options)
+    assert "simcse: goes on from step 2 of 4" in said.split("simcse: 3/4")[0]  # at the start
     train(encoder, corpus, tmp_path / "whole", *options)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "whole")]
     assert weights[0] == weights[1]
@@ -507,7 +509,7 @@ def test_an_encoder_is_scored_after_a_transform_that_the_record_names(transform,
 @pytest.mark.parametrize(
     "name, options, said",
     [
-        (None, ["--fit", "corpus.txt"], "--fit says what a transform is fitted on: give --posthoc"),
+        (None, ["--fit", "world"], "--fit says what a transform is fitted on: give --posthoc"),
         (None, ["--posthoc", "ica"], "'ica' is not one of 'whitening', 'flow'"),
         (None, ["--posthoc", "flow", "--fit", "no.txt"], "no.txt: no such file"),
         ("word-overlap", ["--posthoc", "whitening"], "whitening transforms sentence vectors; word_overlap"),
@@ -814,10 +816,12 @@ def test_data_check_fails_on_a_damaged_file_and_names_it(stsb, tmp_path):
 
 def test_data_check_without_data_is_one_line_and_fails(tmp_path, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
-    assert "no data folder: give one" in run("data", "check", ok=False)
+    assert "no data folder: give one (`data=`, `--data DIR`)" in run("data", "check", ok=False)
     assert "holds no SentEval data" in run("data", "check", tmp_path, ok=False)
     (tmp_path / "STS").mkdir()
     assert f"none of the data sets is in {tmp_path}" in run("data", "check", tmp_path, ok=False)
+    assert f"none of the data sets is in {tmp_path}" in run("data", "check", "--data", tmp_path, ok=False)
+    assert f"two folders: {tmp_path} and" in run("data", "check", tmp_path, "--data", "here", ok=False)
 
 
 def test_data_negate_writes_the_rows_that_sncse_trains_on(tmp_path):
@@ -990,6 +994,12 @@ def test_doctor_reports_for_people_and_for_programs():
         ("train simcse --dev wrold --corpus c.txt --output run", "unknown dev 'wrold'. Did you mean 'world'?"),
         ("train simcse --seeds 0,one --corpus c.txt --output run", "--seeds takes numbers and ranges such as 0-4"),
         ("train simcse --output run", "Missing option '--corpus'"),
+        ("train simcse --corpus no.txt --output run", "no.txt: no such file"),
+        ("encode micro tests --output v.npy", "tests is a folder; a text file was expected"),
+        ("search micro no.txt cat", "no.txt: no such file"),
+        ("evaluate micro --format markdown", "Did you mean 'md'? Choose one of text, md, csv, json"),
+        ("published focal 2 --format markdown", "Did you mean 'md'? Choose one of text, md, latex, csv, html, json"),
+        ("experiment show focal --format jsno", "Did you mean 'json'?"),
     ],
 )
 def test_what_is_not_known_is_refused_with_what_is(line, said):
@@ -1001,15 +1011,21 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
         "methods simsce", "evaluate micor", "evaluate micro --suite stss", "train simcse --stesp 3", "--version",
         "train -h", "trian",
     ]  # fmt: skip
-    for line in lines:
+    files = [  # a path is read by pydantic
+        "encode micro no.txt --output v.npy", "encode micro pyproject.toml --output no/v.npy",
+        "search micro no.txt cat", "train simcse --corpus no.txt --output run", "evaluate micro --suite no.tsv",
+        "evaluate micro --format markdown", "references micro --fit no.txt", "pretrain out --corpus no.txt",
+        "data negate no.txt rows.tsv",
+    ]  # fmt: skip
+    for line in lines + files:
+        heavy = {"torch", "transformers", "huggingface_hub"} | ({"pydantic"} if line in lines else set())
         script = (
             "import sys\nfrom cselab.lab.cli import app\n"
             f"try: app({line.split()!r}, prog_name='cselab')\n"
-            "except SystemExit:\n"
-            " print(sorted({'torch', 'transformers', 'huggingface_hub', 'pydantic'} & set(sys.modules)))"
+            f"except SystemExit: print({heavy!r} & set(sys.modules))"
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-        assert done.stdout.splitlines()[-1] == "[]", line + done.stdout + done.stderr
+        assert done.stdout.splitlines()[-1] == "set()", line + done.stdout + done.stderr
 
 
 def test_the_names_known_without_torch_are_those_that_there_are():

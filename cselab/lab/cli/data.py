@@ -6,16 +6,25 @@ from typing import Annotated
 import typer
 
 from cselab.lab.cli.frame import Command, group
+from cselab.lab.cli.options import FILE, DataFolder
 from cselab.nearest import did_you_mean
 
 data_app = group("The public data sets on this machine.")
 
 
 @data_app.command("check", cls=Command)
-def data_check(folder: Annotated[Path | None, typer.Argument(help="SentEval folder, or one above it")] = None) -> None:
+def data_check(
+    folder: Annotated[
+        Path | None, typer.Argument(help="SentEval folder, or one above it; default: as for --data")
+    ] = None,
+    data: DataFolder = None,
+) -> None:
     """Compare the data sets in FOLDER with what is known of them: rows, content. Fails if any is damaged."""
+    if folder is not None and data is not None:
+        raise ValueError(f"two folders: {folder} and --data {data}; name one")
     from cselab.data import check, senteval_folder
 
+    folder = folder or data
     found = check(folder)
     if all(line.status == "missing" for line in found):
         senteval_folder(folder)  # raises, where there is no such folder at all
@@ -35,7 +44,7 @@ def data_fetch(
         typer.Argument(
             metavar="CORPUS|FOLDER",
             help="training corpora (wiki1m, nli), or none of them for the evaluation sets; and the folder, made if "
-            "need be (default: as for --data)",
+            "need be (default: CSELAB_DATA, or ~/.cache/cselab/data)",
         ),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="only this evaluation set; may be repeated")] = None,
@@ -67,7 +76,7 @@ def data_fetch(
 
 @data_app.command("negate", cls=Command)
 def data_negate(
-    corpus: Annotated[Path, typer.Argument(help="text, one sentence per line")],
+    corpus: Annotated[Path, typer.Argument(help="text, one sentence per line", **FILE)],
     output: Annotated[Path, typer.Argument(help="the table to write: sentence, tab, negation")],
 ) -> None:
     """Write a denial beside each sentence of CORPUS, made by rule: rows for sncse and sncse_dropout."""

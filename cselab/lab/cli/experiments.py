@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from cselab.lab.cli.frame import Command, group
+from cselab.lab.cli.options import SEEDS, PaperFormat, read_seeds
 
 experiment_app = group("The papers' experiments: list them, run them, read them beside the published numbers.")
 
@@ -31,9 +32,7 @@ def experiment_show(
     column: Annotated[
         str | None, typer.Option(help="a column other than the first; `cselab published` lists them")
     ] = None,
-    form: Annotated[
-        Literal["text", "markdown", "latex", "csv", "html", "json"], typer.Option("--format", help="how to print it")
-    ] = "text",
+    form: PaperFormat = "text",
     folder: Results = Path("results"),
 ) -> None:
     """Published beside ours (mean ± sd over the seeds, how many), the difference, and what becomes of each claim.
@@ -55,7 +54,9 @@ def experiment_show(
 def experiment_run(
     names: Annotated[list[str], typer.Argument(metavar="NAME", help="one or more, or `all`")],
     profile: Size = "classroom",
-    seeds: Annotated[str | None, typer.Option(help="such as 0-4 or 0,3,7; default: those of the profile")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="such as 0-4 or 0,3,7; default: those of the profile", **SEEDS)
+    ] = None,
     only: Annotated[list[str] | None, typer.Option(help="only the row with this label; may be repeated")] = None,
     workers: Annotated[int, typer.Option(min=0, help="processes to start on this machine; 0: compute in this one")] = 0,
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask cluster: tcp://HOST:PORT")] = None,
@@ -84,21 +85,3 @@ def experiment_run(
             typer.echo(f"\n{found}\n")
     if failed:
         raise typer.Exit(1)
-
-
-def read_seeds(text: str) -> list[int]:
-    """Seeds as people write them.
-
-    >>> read_seeds("0-2,7")
-    [0, 1, 2, 7]
-
-    Raises:
-        ValueError: not numbers and ranges of them, or a range that goes down.
-    """
-    found: list[int] = []
-    for part in text.split(","):
-        first, dash, last = (side.strip() for side in part.partition("-"))
-        if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
-            raise ValueError(f"--seeds takes numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
-        found += range(int(first), int(last or first) + 1)
-    return found

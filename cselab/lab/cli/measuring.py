@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cselab.lab.cli.options import (
+    FILE,
+    FIT,
     SCORED,
     DataFolder,
     Device,
@@ -20,6 +22,7 @@ from cselab.lab.cli.options import (
     ScoredName,
     Suites,
     Tasks,
+    TextFile,
     accelerator,
     is_main_process,
     over_processes,
@@ -44,7 +47,7 @@ def evaluate(
         Literal["whitening", "flow"] | None, typer.Option(help="transform the vectors: BERT-whitening or BERT-flow")
     ] = None,
     fit: Annotated[
-        str | None, typer.Option(help="text file to fit --posthoc on; default: 5000 sentences of the world")
+        str | None, typer.Option(help="text file to fit --posthoc on; default: 5000 sentences of the world", **FIT)
     ] = None,
     cache: Annotated[Path | None, typer.Option(help="folder in which vectors are kept between calls")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="write scores and records here")] = None,
@@ -57,12 +60,12 @@ def evaluate(
     ENCODER is a folder or name, `random`, `word-overlap`, `static:FILE` (averaged word vectors of a GloVe text
     file) or `static:ENCODER` (averaged input embeddings).
     """
-    from cselab.evaluators import fitted, named_encoder
-
     if json_file is not None:
         writable(json_file)
     if fit is not None and posthoc is None:
         raise ValueError("--fit says what a transform is fitted on: give --posthoc whitening or flow, too")
+    from cselab.evaluators import fitted, named_encoder
+
     suites = suites_or_default(suite, data)
     model: Any = named_encoder(encoder, pooling, representation, accelerator(device), precision)
     if posthoc is not None:
@@ -139,9 +142,9 @@ def references(
     data: DataFolder = None,
     pooling: Pooling = None,
     protocol: Protocol = None,
-    glove: Annotated[Path | None, typer.Option(help="word vectors in a text file, to be averaged")] = None,
+    glove: Annotated[Path | None, typer.Option(help="word vectors in a text file, to be averaged", **FILE)] = None,
     fit: Annotated[
-        str, typer.Option(help="text file to fit whitening and flow on, or world: 5000 of its sentences")
+        str, typer.Option(help="text file to fit whitening and flow on, or world: 5000 of its sentences", **FIT)
     ] = "world",
     json_file: Annotated[Path | None, typer.Option("--json", help="write all scores and records here")] = None,
     form: Format = "text",
@@ -149,12 +152,12 @@ def references(
     quiet: Quiet = False,
 ) -> None:
     """An encoder's scores beside chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow."""
+    if json_file is not None:
+        writable(json_file)
     from cselab.encoder import SentenceEncoder
     from cselab.evaluators import with_references
     from cselab.evaluators.vectors import NeedsVectors
 
-    if json_file is not None:
-        writable(json_file)
     suites = suites_or_default(suite, data)
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=accelerator(device))
     found = {}
@@ -253,7 +256,7 @@ def _seeds(name: str) -> dict[str, str]:
 def encode(
     context: typer.Context,
     encoder: EncoderName,
-    corpus: Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too")],
+    corpus: TextFile,
     output: Annotated[
         Path, typer.Option(help="VECTORS.npy, written as it goes; or VECTORS.safetensors, held in memory")
     ],
@@ -265,6 +268,8 @@ def encode(
     quiet: Quiet = False,
 ) -> None:
     """Write the vectors of the sentences of a file, in their order, float32 [n, d]."""
+    if writable(output).suffix not in (".npy", ".safetensors"):
+        raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     from safetensors.numpy import save_file
 
     from cselab.data import read_sentences
@@ -272,8 +277,6 @@ def encode(
     from cselab.storage.writing import written_whole
     from cselab.streaming import encode_to_file
 
-    if writable(output).suffix not in (".npy", ".safetensors"):
-        raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     model: Any = SentenceEncoder.from_pretrained(
         encoder, pooling=pooling, precision=precision, device=accelerator(device)
     )
@@ -292,7 +295,7 @@ def encode(
 
 def search(
     encoder: EncoderName,
-    file: Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too")],
+    file: TextFile,
     query: Annotated[list[str], typer.Argument(help="what to look for; several queries get a list each")],
     top: Annotated[int, typer.Option(min=1, help="how many sentences to show")] = 10,
     pooling: Pooling = None,

@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from cselab.lab.cli.experiments import read_seeds
 from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import Quiet, Settings, read_settings, writable
+from cselab.lab.cli.options import SEEDS, Quiet, Settings, read_seeds, read_settings, writable
 
 notebooks_app = group("The notebooks: list, copy, run headless.")
 
@@ -61,7 +60,7 @@ def notebooks_run(
         bool, typer.Option("--update-recorded", "--update-baselines", help="make these the recorded numbers")
     ] = False,
     seeds: Annotated[
-        str | None, typer.Option(help="with --update-recorded: record these seeds too, such as 0-4")
+        str | None, typer.Option(help="with --update-recorded: record these seeds too, such as 0-4", **SEEDS)
     ] = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="run only what has changed since its last run in --output")

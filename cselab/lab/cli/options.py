@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cselab.bundled import BUNDLED
+from cselab.data.files import check_file
 from cselab.lab.cli.names import DEV, REFERENCES, SUITES, check_encoder, check_name, looks_like_a_file, method_names
+from cselab.lab.table import FORMS, check_form
 from cselab.progress import be_quiet
 
 if TYPE_CHECKING:
     import torch
 
 
-def _each(check: Callable[[str], str]) -> Callable[[Any], Any]:
+OR_PAIRS = ", or a file of pairs"
+
+
+def _each(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A check of one name as the callback of an option that may hold several or none."""
 
     def callback(value: Any) -> Any:
@@ -42,12 +47,16 @@ def _check_scored(name: str) -> str:
     return name if name.startswith("static:") else check_encoder(name, REFERENCES)
 
 
-def _check_suite(name: str) -> str:
-    return name if looks_like_a_file(name) else check_name("suite", name, SUITES, also=", or a file of pairs")
+def _check_suite(name: str) -> Any:
+    return check_file(name) if looks_like_a_file(name) else check_name("suite", name, SUITES, OR_PAIRS)
 
 
-def _check_dev(name: str) -> str:
-    return name if looks_like_a_file(name) else check_name("dev", name, DEV, also=", or a file of pairs")
+def _check_dev(name: str) -> Any:
+    return check_file(name) if looks_like_a_file(name) else check_name("dev", name, DEV, OR_PAIRS)
+
+
+def _check_fit(name: str) -> Any:
+    return name if name == "world" else check_file(name)
 
 
 def _check_device(name: str) -> str:
@@ -62,6 +71,9 @@ def _quieten(context: typer.Context, quiet: bool) -> bool:
     return quiet
 
 
+SEEDS = {"callback": _each(lambda text: read_seeds(text))}
+FILE = {"callback": _each(check_file)}  # looked for before torch is imported
+FIT = {"callback": _each(_check_fit)}
 OF_YOURS = "; one of yours is found with `cselab --code FILE`, before the command"
 METHOD = {
     "is_eager": True,  # a name is looked at first, and a slip answered without pydantic
@@ -75,6 +87,7 @@ EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), fo
 ScoredName = Annotated[
     str, typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED)
 ]
+TextFile = Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too", **FILE)]
 Pooling = Annotated[str | None, typer.Option(help="default: what the encoder's folder says")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ~/.cache/cselab/data")
@@ -118,9 +131,20 @@ Device = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, only results and errors", callback=_quieten)]
-Format = Annotated[
-    Literal["text", "md", "csv", "json"], typer.Option("--format", help="form of the table on standard output")
-]
+
+
+def _format(forms: Sequence[str]) -> Any:
+    return typer.Option(
+        "--format",
+        metavar="|".join(forms),
+        help="form of the table on standard output",
+        callback=_each(lambda form: check_form(form, forms)),
+        autocompletion=_complete(forms),
+    )
+
+
+Format = Annotated[str, _format(("text", "md", "csv", "json"))]
+PaperFormat = Annotated[str, _format((*FORMS, "json"))]
 
 
 def writable(file: Path) -> Path:
@@ -139,6 +163,24 @@ def read_settings(assignments: Iterable[str] | None) -> dict[str, str]:
             raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def read_seeds(text: str) -> list[int]:
+    """Seeds as people write them.
+
+    >>> read_seeds("0-2,7")
+    [0, 1, 2, 7]
+
+    Raises:
+        ValueError: not numbers and ranges of them, or a range that goes down.
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = (side.strip() for side in part.partition("-"))
+        if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
+            raise ValueError(f"--seeds takes numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def is_main_process() -> bool:

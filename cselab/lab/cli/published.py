@@ -1,9 +1,11 @@
 """`cselab published`: what the papers print, in a terminal."""
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
+
+from cselab.lab.cli.options import PaperFormat
 
 
 def published(
@@ -13,9 +15,7 @@ def published(
     number: Annotated[
         str | None, typer.Argument(metavar="TABLE", help="number of a table, or `claims` for those in the text")
     ] = None,
-    form: Annotated[
-        Literal["text", "markdown", "latex", "csv", "html", "json"], typer.Option("--format", help="how to print it")
-    ] = "text",
+    form: PaperFormat = "text",
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="the same as --format latex")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="the same as --format csv")] = False,

@@ -19,7 +19,6 @@ def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 
     if form == "json":
         typer.echo(json.dumps([{corner: name, **row} for name, row in rows.items()], indent=1, ensure_ascii=False))
     else:
-        form = {"md": "markdown"}.get(form, form)
         typer.echo(table(rows, digits=digits, form=form).rstrip("\n"))
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from cselab.lab.cli.experiments import read_seeds
 from cselab.lab.cli.options import (
     ENCODER,
+    FILE,
     METHOD,
+    SEEDS,
     DataFolder,
     Dev,
     Device,
@@ -23,6 +24,7 @@ from cselab.lab.cli.options import (
     Settings,
     accelerator,
     is_main_process,
+    read_seeds,
     read_settings,
 )
 from cselab.lab.cli.tables import print_table
@@ -91,7 +93,10 @@ def train(
     context: typer.Context,
     method: Annotated[list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)],
     corpus: Annotated[
-        Path, typer.Option(help="text, one sentence per line; for a method of several columns, a table with a header")
+        Path,
+        typer.Option(
+            help="text, one sentence per line; for a method of several columns, a table with a header", **FILE
+        ),
     ],
     output: Annotated[Path, typer.Option(help="folder of the run; when it is finished, an encoder")],
     encoder: Annotated[str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)] = "micro",
@@ -117,7 +122,9 @@ def train(
     seed: Annotated[int, typer.Option(help="random seed, of everything")] = 42,
     seeds: Annotated[
         str | None,
-        typer.Option(help="several seeds, such as 0,1,2 or 0-4: a run for each, and a table of them all at the end"),
+        typer.Option(
+            help="several seeds, such as 0,1,2 or 0-4: a run for each, and a table of them all at the end", **SEEDS
+        ),
     ] = None,
     max_length: Annotated[
         int | None, typer.Option(help="training sentences are cut to so many tokens; default: 32")
@@ -200,14 +207,13 @@ def _run(
 
     try:
         run = run_training(
-            model, plan.method, sentences, config, evaluator, callbacks=[_tell_score], output=plan.folder
+            model, plan.method, sentences, config, evaluator, callbacks=[_ScoreTeller()], output=plan.folder
         )
     except KeyboardInterrupt:
         typer.echo(f"interrupted: {_standing(plan.folder)}", err=True)
         raise typer.Exit(130) from None
-    if run.resumed_from is not None:
-        finished = run.resumed_from == run.history[-1]["step"]
-        _tell("finished before: read back" if finished else f"continued from step {run.resumed_from}")
+    if run.resumed_from is not None and run.resumed_from == run.history[-1]["step"]:
+        _tell("finished before: read back")
     if run.stopped is not None:
         _tell(f"stopped early: {run.stopped}")
     if run.best is not None:
@@ -231,12 +237,17 @@ def _standing(folder: Path) -> str:
     return f"{folder} holds the run up to step {step}; the same command continues from there"
 
 
-def _tell_score(run: "Run", row: dict[str, Any]) -> None:
-    if "score" in row:
-        say(
-            f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
-            f"uniformity {row['uniformity']:.3f}"
-        )
+class _ScoreTeller:
+    """Prints each dev score, with the geometry, once: at the step where it was measured."""
+
+    tells_scores = True
+
+    def __call__(self, run: "Run", row: dict[str, Any]) -> None:
+        if "score" in row:
+            say(
+                f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
+                f"uniformity {row['uniformity']:.3f}"
+            )
 
 
 def _result(run: "Run") -> dict[str, Any]:
@@ -296,9 +307,11 @@ def _training_on(device: str | None) -> Iterator[None]:
 def pretrain(
     output: Annotated[Path, typer.Argument(help="folder of the run; afterwards a plain encoder")],
     neighbours: Annotated[
-        list[Path] | None, typer.Option(help="corpus whose lines follow one another; may be repeated")
+        list[Path] | None, typer.Option(help="corpus whose lines follow one another; may be repeated", **FILE)
     ] = None,
-    corpus: Annotated[list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated")] = None,
+    corpus: Annotated[
+        list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated", **FILE)
+    ] = None,
     tokenizer: Annotated[Path | None, typer.Option(help="folder of a tokenizer; default: train one")] = None,
     tokens_from: Annotated[
         Path | None, typer.Option(help="folder of an encoder whose input vectors start the token table")

@@ -96,7 +96,7 @@ def test_doubtful_cells_keep_their_note_and_other_rows_their_reason(tmp_path):
 def test_a_table_prints_in_every_form(tmp_path):
     write(tmp_path, TABLE, "classroom", averages)
     found = read_results(TABLE, "classroom", tmp_path)
-    for form in ("text", "markdown", "latex", "csv", "html"):
+    for form in ("text", "md", "latex", "csv", "html"):
         assert "54.20" in found.shown(form=form) and "77.81" in found.shown(form=form)
     assert "<table" in found._repr_html_() and "Is it the whitening" in found._repr_html_()
     with pytest.raises(ValueError, match=r"no column 'x'; it has STS-Avg\., World-STS"):
