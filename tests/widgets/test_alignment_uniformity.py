@@ -200,7 +200,7 @@ def test_the_score_over_the_steps_moves_with_the_plane(histories):
 def test_without_scores_there_is_no_curve_and_no_colour_to_choose():
     panel = AlignmentUniformity({"a": [{"step": 0, "alignment": 0.2, "uniformity": -1.0}]})
     assert [trace.uid for trace in panel.figure().data if "score" in trace.uid] == []
-    assert list(panel.controls()) == ["step"]
+    assert list(panel.controls()) == ["step", "selection"]
 
 
 def test_points_can_be_coloured_by_dev_score(histories):
@@ -242,6 +242,20 @@ def test_a_click_selects_the_checkpoint_and_rings_it():
     (picked,) = panel.picked().to_dict("records")
     assert (picked["method"], picked["seed"], picked["step"], picked["kept"]) == ("a", 1, 5, True)
     assert traces(panel)["picked"].x == (-1.5,)
+
+
+def test_a_checkpoint_is_chosen_from_the_list_by_keyboard():
+    panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]}, cosines={"b": watched(0.2)})
+    chosen = panel.widget.children[0].children[-2]  # before the line for errors
+    assert chosen.value is None and chosen.options[0][0] == "a, seed 0, step 0"
+    number = dict(chosen.options)["b, step 10, kept"]
+    chosen.value = number
+    assert panel.selection == number and traces(panel)["picked"].x == (panel.picked()["uniformity"].iloc[0],)
+    assert "b, step 10" in [note.text for note in panel.figure().layout.annotations]
+    panel.clicked(0)
+    assert chosen.value == (0,)
+    kept = [label for label, _ in chosen.options if "kept" in label]
+    assert kept == ["a, seed 0, step 10, kept", "a, seed 1, step 5, kept", "b, step 10, kept"]
 
 
 def watched(shift: float) -> CosinesByGrade:

@@ -134,6 +134,27 @@ def test_clicking_a_pair_loads_it(panel):
     assert traces(panel)["cone: picked"].x == traces(panel)["cone: your pair"].x[:1]
 
 
+def test_a_pair_is_chosen_from_the_list_by_keyboard(panel):
+    chosen, first = controls(panel)["selection"], controls(panel)["first"]
+    assert chosen.value is None and len(chosen.options) == 12
+    assert chosen.options[0] == ("grade 5: abba / abba", (0,)) and chosen.options[-1][1] == (11,)
+    chosen.value = (5,)
+    assert (panel.state.first, panel.state.second, panel.selection) == ("hide", "edihl", (5,))
+    assert first.value == "hide"
+    first.value = "a cage"
+    assert panel.selection == (5,) and panel.state.second == "edihl"
+    panel.clicked(5)  # again: what was typed gives way
+    assert first.value == "hide"
+    panel.selection = (1, 2)
+    assert chosen.value is None and first.value == "hide"  # several: the list is blank, nothing is loaded
+
+
+def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypatch):
+    monkeypatch.setattr("cselab_widgets.pair_explorer.OFFERED", 6)
+    labels = [label for label, _ in controls(PairExplorer({"a": Letters()}, pairs))["selection"].options]
+    assert [label.split(":")[0] for label in labels] == ["grade 5"] * 2 + ["grade 2"] * 2 + ["grade 0"] * 2
+
+
 def test_pairs_without_kinds_have_no_choice_of_ridges(pairs):
     plain = Pairs(pairs.sentences1, pairs.sentences2, pairs.scores, name="mine")
     panel = PairExplorer({"a": Letters()}, plain)

@@ -11,6 +11,7 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
+from .choosing import RowList
 from .panel import Panel, rounded
 from .ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from .steps import Scrubber, film
@@ -235,7 +236,7 @@ def explain(state: AlignmentUniformityState) -> str:
     if any(len(paths) > 1 for paths in state.seeds.values()):
         text += " Thin lines are seeds, thick ones their mean."
     if state.bands is not None:
-        text += " Click a point for that checkpoint's cosines by grade."
+        text += " Click a point, or choose it from the list, for that checkpoint's cosines by grade."
     return text
 
 
@@ -243,7 +244,7 @@ class AlignmentUniformity(Panel):
     """Methods in the plane of uniformity (x) and alignment (y), step by step; lower left is better.
 
     It opens at the kept step, the one with the highest dev score after the start, and below the plane the score over
-    the steps moves with it. Click a point: its row is in `panel.selection`.
+    the steps moves with it. Click a point, or choose it from the list: its row is in `panel.selection`.
 
     Args:
         histories: what each method went through: name -> history of a training run, or anything that has one
@@ -304,7 +305,19 @@ class AlignmentUniformity(Panel):
         color = ipywidgets.ToggleButtons(
             options=COLORS, value=self.state.color, style={"button_width": "7em"}, tooltips=["colour by"] * 2
         )
-        return {"step": Scrubber(self.state.steps, self.state.step), **({"color": color} if self.state.scored else {})}
+        checkpoints = [
+            (f"{point.method}{_of_seed(self.state, point)}, step {point.at.step}" + ", kept" * point.kept, (row,))
+            for row, point in enumerate(self.state.checkpoints)
+        ]
+        checkpoint = RowList(
+            options=checkpoints, description="checkpoint", style={"description_width": "auto"}, layout={"width": "24em"}
+        )
+        checkpoint.value = self.state.selection
+        return {
+            "step": Scrubber(self.state.steps, self.state.step),
+            **({"color": color} if self.state.scored else {}),
+            "selection": checkpoint,
+        }
 
     def items(self) -> Sequence[Hashable]:
         return [(point.method, point.seed, point.at.step) for point in self.state.checkpoints]

@@ -1,9 +1,10 @@
 """Two sentences, typed by hand: their cosine under each encoder, among the cosines of graded pairs."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -11,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from .choosing import RowList
 from .panel import Panel
 from .ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from .sources import opened
@@ -27,6 +29,7 @@ REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1
 BY = ("grade", "kind")
 BAND = 46  # pixels a ridge
 LISTED = 10  # selected pairs named below the plot
+OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 REMEMBERED = 200  # typed sentences whose vectors are kept
 
 
@@ -233,8 +236,8 @@ def explain(state: PairExplorerState) -> str:
     """What is seen."""
     return (
         f"The line is your pair. Each ridge holds the cosines (-1 to 1) of the {state.data.pairs.name} pairs of one "
-        f"{state.by}, the dots below it the pairs themselves: click one to load it. An encoder that knows meaning "
-        "orders the ridges by grade, whatever the words."
+        f"{state.by}, the dots below it the pairs themselves: click one, or choose it from the list, to load it. An "
+        "encoder that knows meaning orders the ridges by grade, whatever the words."
     )
 
 
@@ -264,7 +267,8 @@ def details(state: PairExplorerState) -> str:
 class PairExplorer(Panel):
     """Type two sentences: their cosine under each encoder, among the cosines of pairs graded by people or a grammar.
 
-    Try a paraphrase, then a negation, then the same words with their roles exchanged; then remove the mean.
+    Try a paraphrase, then a negation, then the same words with their roles exchanged; then remove the mean. A click
+    on a dot loads its pair; by keyboard it is chosen from a list.
 
     Args:
         encoders: an encoder, a finished run, or the name of an encoder; or name -> any of these, several to compare,
@@ -333,17 +337,44 @@ class PairExplorer(Panel):
             layout={"flex": "1 1 20em", "width": "auto", "max_width": "30em"},
         )
         by = ipywidgets.ToggleButtons(options=BY, value=state.by, style={"button_width": "5em"})
+        pair = RowList(
+            options=self._offered(),
+            description="load",
+            tooltip="a graded pair, the highest grades first",
+            style={"description_width": "auto"},
+            layout={"width": "30em"},
+        )
+        pair.value = state.selection
         return {
             "first": text("first"),
             "second": text("second"),
             "removed": removed,
             **({"by": by} if len(state.data.bands) > 1 else {}),
+            "selection": pair,
         }
 
-    def clicked(self, row: int) -> None:
-        """Load the pair into the text boxes."""
+    def _offered(self) -> list[tuple[str, tuple[int, ...]]]:
+        """The pairs of the list, from the highest grade down."""
         pairs = self.state.data.pairs
-        self.set(first=pairs.sentences1[row], second=pairs.sentences2[row], selection=(row,))
+        by_grade = np.argsort(-np.asarray(pairs.scores, dtype=float), kind="stable")
+        places = np.linspace(0, len(pairs) - 1, min(len(pairs), OFFERED)).round().astype(int)
+        return [(f"grade {pairs.scores[row]:g}: {self._shortly(row)}", (row,)) for row in by_grade[places].tolist()]
+
+    def _shortly(self, row: int) -> str:
+        pairs = self.state.data.pairs
+        return " / ".join(shorten(side[row], 50) for side in (pairs.sentences1, pairs.sentences2))
+
+    def _changed(self, changes: Mapping[str, Any]) -> PairExplorerState:
+        """One pair alone that is selected is loaded into the text boxes."""
+        state, pairs = super()._changed(changes), self.state.data.pairs
+        if len(changes.get("selection", ())) != 1 or {"first", "second"} & changes.keys():
+            return state
+        (row,) = state.selection
+        return replace(state, first=pairs.sentences1[row], second=pairs.sentences2[row])
+
+    def clicked(self, row: int) -> None:
+        """Load the pair into the text boxes, also where it was loaded before and then changed by hand."""
+        self.set(selection=(row,))
 
     def items(self) -> Sequence[Hashable]:
         pairs = self.state.data.pairs
