@@ -1044,6 +1044,23 @@ def test_version_help_and_completion():
     assert done.stdout.split() == ["whitenedcse"]
 
 
+def commands(group, path=()):
+    for name, command in group.commands.items():
+        yield from commands(command, (*path, name)) if hasattr(command, "commands") else [(*path, name)]
+
+
+def test_help_is_in_plain_words_and_the_list_of_commands_in_whole_sentences():
+    for path in commands(get_command(cli.app)):
+        said = run(*path, "-h")
+        assert not re.search(r"<|list\[|int range|Path\b", said), said  # Python's types
+        usage = said.splitlines()[0].split("[OPTIONS]")[1].split()
+        arguments = [name.strip(".") for name in re.findall(r"^  ([A-Z|.]+)  ", said, re.M)]
+        assert arguments == [name.strip("[].") for name in usage]
+    for group in ((), ("data",), ("notebooks",), ("world",), ("experiment",)):
+        listed = run(*group, "-h").split("Commands:\n")[1]
+        assert all(line.endswith(".") and not line.endswith("...") for line in listed.splitlines()), listed
+
+
 def test_a_reader_that_stops_reading_is_no_error():
     command = Path(sys.executable).with_name("cselab")
     line = f"{command} world sentences 3000 | head -n 1"

@@ -33,11 +33,16 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="which cselab this is")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Say which cselab this is.")
     ] = False,
     code: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Python file that registers methods or experiments of yours"),
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="FILE",
+            help="Python file that registers methods or experiments of yours",
+        ),
     ] = None,
 ) -> None:
     """Contrastive learning of sentence embeddings: train, measure, take apart."""

@@ -19,7 +19,10 @@ def data_check(
     ] = None,
     data: DataFolder = None,
 ) -> None:
-    """Compare the data sets in FOLDER with what is known of them: rows, content. Fails if any is damaged."""
+    """Hold the data sets in FOLDER against what is known of them.
+
+    That is their rows and their content. Fails if any is damaged.
+    """
     if folder is not None and data is not None:
         raise ValueError(f"two folders: {folder} and --data {data}; name one")
     from cselab.data import check, senteval_folder
@@ -49,7 +52,9 @@ def data_fetch(
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="only this evaluation set; may be repeated")] = None,
 ) -> None:
-    """Get data from the Hugging Face hub into FOLDER, checked; fails if something is refused.
+    """Get data from the Hugging Face hub into FOLDER.
+
+    All is checked; fails if something is refused.
 
     Evaluation sets: STS and transfer, in SentEval's layout (one archive of 90 MB). `wiki1m`: the million sentences
     that SimCSE and its followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction
@@ -79,7 +84,10 @@ def data_negate(
     corpus: Annotated[Path, typer.Argument(help="text, one sentence per line", **FILE)],
     output: Annotated[Path, typer.Argument(help="the table to write: sentence, tab, negation")],
 ) -> None:
-    """Write a denial beside each sentence of CORPUS, made by rule: rows for sncse and sncse_dropout."""
+    """Write a denial beside each sentence of CORPUS.
+
+    Denials are made by rule; the table is what sncse and sncse_dropout train on.
+    """
     from cselab.augmentations import negate
     from cselab.augmentations.negation import UNTRUE
     from cselab.data import read_sentences

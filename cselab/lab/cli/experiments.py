@@ -7,18 +7,18 @@ from typing import Annotated
 import typer
 
 from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import SEEDS, PaperFormat, read_seeds
+from cselab.lab.cli.options import SEEDS, SIZES, PaperFormat, read_seeds
 
-experiment_app = group("The papers' experiments: list them, run them, read them beside the published numbers.")
+experiment_app = group("The papers' experiments: list, run, read beside the published.")
 
 ExperimentName = Annotated[str, typer.Argument(help="see `cselab experiment list`")]
-Size = Annotated[str, typer.Option("--profile", help="smoke, classroom or paper")]
+Size = Annotated[str, typer.Option("--profile", help=SIZES)]
 Results = Annotated[Path, typer.Option("--folder", help="where the results files are")]
 
 
 @experiment_app.command("list", cls=Command)
 def experiment_list() -> None:
-    """All experiments: the question, and how many rows."""
+    """List the experiments: the question of each, and how many rows."""
     from cselab.lab.experiments import EXPERIMENTS
 
     for name, experiment in EXPERIMENTS.items():
@@ -35,7 +35,9 @@ def experiment_show(
     form: PaperFormat = "text",
     folder: Results = Path("results"),
 ) -> None:
-    """Published beside ours (mean ± sd over the seeds, how many), the difference, and what becomes of each claim.
+    """Show published numbers beside ours.
+
+    Ours are mean ± sd over the seeds, with how many. Then comes the difference, and what becomes of each claim.
 
     json has every row and column; the other forms but text have the table alone.
     """

@@ -1,5 +1,6 @@
 """How commands behave: one line of error on stderr, the nearest name for an unknown one, Ctrl-C, full memory."""
 
+import re
 import sys
 from typing import Any
 
@@ -75,6 +76,16 @@ def _spare_pydantic(parameters: Any) -> None:
             parameter.get_runtime_param = _AsItIs(parameter).itself
 
 
+PLAIN = {"str": "TEXT", "int": "N", "float": "NUMBER", "Path": "PATH", "path": "PATH", "file": "FILE"}
+
+
+def _in_capitals(parameter: Any, name: str) -> str:
+    """`METHOD...`, `--steps N`: how the list of a command's help names a parameter, without Python's types."""
+    if parameter.param_type_name == "argument":
+        return name.split(" <")[0].upper()
+    return re.sub(r"<(?:list\[)?([^]> ]+)(?: range)?\]?>", lambda kind: PLAIN.get(kind[1], kind[1]), name)
+
+
 class Command(TyperCommand):
     """A command that lists the allowed options, and reports errors of the user's making without a traceback."""
 
@@ -89,6 +100,17 @@ class Command(TyperCommand):
         """`[OPTIONS] METHOD...`: a name to fill in stands in capitals, without typer's braces."""
         pieces = (piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx))
         return [piece.upper() for piece in pieces]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments and options, in plain words."""
+        lines: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for parameter in self.get_params(ctx):
+            if (found := parameter.get_help_record(ctx)) is not None:
+                lines[parameter.param_type_name].append((_in_capitals(parameter, found[0]), found[1]))
+        for kind, rows in lines.items():
+            if rows:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -38,7 +38,10 @@ def evaluate(
     task: Tasks = None,
     data: DataFolder = None,
     pooling: Pooling = None,
-    representation: Annotated[str | None, typer.Option(help="backbone or head")] = None,
+    representation: Annotated[
+        str | None,
+        typer.Option(help="the vector that is scored: backbone or head; default: what the encoder's folder says"),
+    ] = None,
     aggregation: Annotated[str | None, typer.Option(help="for sts: all (the default), mean or weighted_mean")] = None,
     protocol: Protocol = None,
     split: Annotated[str | None, typer.Option(help="for geometry: dev (the default), test, train or full")] = None,
@@ -151,7 +154,10 @@ def references(
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """An encoder's scores beside chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow."""
+    """Score an encoder beside simple references.
+
+    Those are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
+    """
     if json_file is not None:
         writable(json_file)
     from cselab.encoder import SentenceEncoder
@@ -196,7 +202,9 @@ def compare(
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """Is one encoder better than another? Paired tests on every task that both have.
+    """Test whether one encoder is better than another.
+
+    Paired tests on every task that both have.
 
     Two encoders are compared row by row (paired bootstrap; McNemar's test for classes). Two folders of seeds, as
     `train --seeds` writes them, are compared seed by seed (paired t-test).
@@ -267,7 +275,10 @@ def encode(
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write the vectors of the sentences of a file, in their order, float32 [n, d]."""
+    """Write the vectors of a file's sentences.
+
+    An array of float32 [n, d], its rows in the order of the sentences.
+    """
     if writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     from safetensors.numpy import save_file
@@ -303,7 +314,10 @@ def search(
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """The sentences of a file nearest to a query by cosine, each with its line number."""
+    """Find the sentences of a file that are nearest to a query.
+
+    By cosine; each is shown with the number of its line.
+    """
     import numpy as np
 
     from cselab.data import read_lines

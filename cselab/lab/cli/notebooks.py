@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import SEEDS, Quiet, Settings, read_seeds, read_settings, writable
+from cselab.lab.cli.options import SEEDS, SIZES, Quiet, Settings, read_seeds, read_settings, writable
 
 notebooks_app = group("The notebooks: list, copy, run headless.")
 
@@ -15,7 +15,10 @@ Folder = Annotated[Path | None, typer.Option(help="where the notebooks are; defa
 
 @notebooks_app.command("list", cls=Command)
 def notebooks_list(folder: Folder = None) -> None:
-    """List the notebooks, with the profiles under which numbers were recorded."""
+    """List the notebooks.
+
+    In brackets are the profiles under which numbers were recorded.
+    """
     from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks, read_notebook, title_of
 
     folder = folder or bundled_notebooks()
@@ -44,7 +47,7 @@ def notebooks_copy(
 @notebooks_app.command("run", cls=Command)
 def notebooks_run(
     names: Annotated[list[str] | None, typer.Argument(help="names or numbers; default: all")] = None,
-    profile: Annotated[Literal["smoke", "classroom", "paper"], typer.Option(help="how much is computed")] = "classroom",
+    profile: Annotated[Literal["smoke", "classroom", "paper"], typer.Option(help=SIZES)] = "classroom",
     output: Annotated[Path, typer.Option(help="folder for the executed notebooks, pages and numbers")] = Path("out"),
     folder: Folder = None,
     recorded: Annotated[
@@ -71,7 +74,9 @@ def notebooks_run(
     settings: Settings = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run notebooks headless, compare their numbers with the recorded ones, and write pages to read offline.
+    """Run notebooks headless.
+
+    Their numbers are held against the recorded ones, and each becomes a page to read offline.
 
     Exits with 1 if a notebook failed or a number is not within its tolerance.
     """

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 OR_PAIRS = ", or a file of pairs"
+SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
 
 
 def _each(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -88,7 +89,12 @@ ScoredName = Annotated[
     str, typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED)
 ]
 TextFile = Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too", **FILE)]
-Pooling = Annotated[str | None, typer.Option(help="default: what the encoder's folder says")]
+Pooling = Annotated[
+    str | None,
+    typer.Option(
+        help="how tokens become a vector: cls, mean, emb_last_mean ...; default: what the encoder's folder says"
+    ),
+]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ~/.cache/cselab/data")
 ]
@@ -115,7 +121,7 @@ Precision = Annotated[
     Literal["auto", "fp32", "bf16"],
     typer.Option(help="of the encoder's arithmetic; auto: bf16 where this machine is faster with it"),
 ]
-Tasks = Annotated[list[str] | None, typer.Option(help="only this task; may be repeated")]
+Tasks = Annotated[list[str] | None, typer.Option(help="only this task, such as STS-B; may be repeated")]
 Protocol = Annotated[
     str | None, typer.Option(help="for transfer tasks: senteval (the default), senteval-fast or lbfgs")
 ]

@@ -20,7 +20,10 @@ def published(
     as_latex: Annotated[bool, typer.Option("--latex", help="the same as --format latex")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="the same as --format csv")] = False,
 ) -> None:
-    """Print a table of a paper as it was published, with notes on doubtful cells."""
+    """Print a table of a paper as it was published.
+
+    Notes say which cells are doubtful, and why.
+    """
     from cselab.lab.published import PAPERS, TITLES, claims, published_table, tables_of
     from cselab.lab.table import table
 

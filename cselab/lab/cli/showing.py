@@ -11,7 +11,10 @@ from cselab.lab.cli.options import METHOD
 def methods(
     name: Annotated[str | None, typer.Argument(help="one method, with its parameters", **METHOD)] = None,
 ) -> None:
-    """List the methods, or show one: what it does, its parameters and variants."""
+    """List the methods, or show one.
+
+    Of one: what it does, its parameters, what its variants change.
+    """
     import inspect
 
     from cselab.methods import FAMILIES, METHODS, get_method
@@ -37,7 +40,7 @@ def methods(
         typer.echo(f"  variant={variant}: {', '.join(f'{k}={v!r}' for k, v in changes.items()) or 'as default'}")
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="as JSON, for programs")] = False) -> None:
     """Say what this machine has, and what would run on it."""
     from dataclasses import asdict
 

@@ -108,7 +108,10 @@ def train(
     ] = None,
     pooling: Annotated[
         str | None,
-        typer.Option(help="default: what the encoder's folder says; for a plain checkpoint, what the paper takes"),
+        typer.Option(
+            help="how tokens become a vector: cls, mean ...; default: what the encoder's folder says; for a plain "
+            "checkpoint, what the paper takes"
+        ),
     ] = None,
     steps: Annotated[int | None, typer.Option(help="optimiser steps; default: as many as --epochs makes")] = None,
     epochs: Annotated[float | None, typer.Option(help="passes over the corpus; default: 1")] = None,
@@ -150,7 +153,9 @@ def train(
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train an encoder with a method; continue the run if OUTPUT holds an unfinished one.
+    """Train an encoder with a method.
+
+    Where OUTPUT holds an unfinished run of the same settings, that goes on.
 
     With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
     the end.
@@ -318,7 +323,9 @@ def pretrain(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Pretrain a small plain BERT by masked words and next passages; continues an unfinished run.
+    """Pretrain a small plain BERT.
+
+    By masked words and next passages. Where OUTPUT holds an unfinished run, that goes on.
 
     --set takes the fields of PretrainConfig: layers, width, heads, vocabulary, length, steps, batch_size, lr ...
     """

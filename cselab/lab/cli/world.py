@@ -6,7 +6,7 @@ import typer
 
 from cselab.lab.cli.frame import Command, group
 
-world_app = group("Text of the bundled world, on standard output: the same seed gives the same.")
+world_app = group("Text of the bundled world, on standard output. The same seed gives the same.")
 
 HowMany = Annotated[int, typer.Argument(help="how many")]
 Split = Annotated[str, typer.Option(help="train, dev or test, which have no story in common")]
@@ -15,7 +15,7 @@ WorldSeed = Annotated[int, typer.Option(help="random seed")]
 
 @world_app.command("sentences", cls=Command)
 def world_sentences(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
-    """N different sentences, one a line."""
+    """Print N different sentences, one a line."""
     from cselab.world import World
 
     for sentence in World(seed).sentences(n, split):
@@ -24,7 +24,10 @@ def world_sentences(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> 
 
 @world_app.command("documents", cls=Command)
 def world_documents(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
-    """N texts of five sentences that follow one another, one sentence a line."""
+    """Print N texts of five sentences, one sentence a line.
+
+    The sentences of a text follow one another.
+    """
     from cselab.world import World
 
     for document in World(seed).documents(n, split):
@@ -34,7 +37,10 @@ def world_documents(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> 
 
 @world_app.command("pairs", cls=Command)
 def world_pairs(n: HowMany, split: Split = "test", seed: WorldSeed = 0) -> None:
-    """N graded pairs, one a line: sentence, sentence, grade from 0 to 5, kind of pair, with tabs between."""
+    """Print N graded pairs, one a line.
+
+    A line is sentence, sentence, grade from 0 to 5, kind of pair, with tabs between.
+    """
     from cselab.world import World
 
     pairs = World(seed).sts(n, split)
