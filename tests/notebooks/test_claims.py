@@ -203,6 +203,14 @@ CLAIMS: dict[str, dict[str, Check]] = {
             )
             > 0
         ),
+        "With the shuffle or without it, the scores are the same": lambda r: (
+            not any(
+                told_from_chance("WhitenedCSE, 3 passes", "WhitenedCSE, groups not shuffled", test) for test in SCORES
+            )
+        ),
+        "it lies further off than any two seeds of the others do": lambda r: all(
+            gain < -spread(test) for test, gain in zip(SCORES, r.over("WhitenedCSE, 1 pass", "SimCSE"), strict=True)
+        ),
         "`mini` gains a little on STS-B": lambda r: r.over("WhitenedCSE, 3 passes", "SimCSE", ["STS-B"])[0] > 0,
         "nothing on the two other tests": lambda r: (
             not any(told_from_chance("WhitenedCSE, 3 passes", "SimCSE", test) for test in SCORES[1:])
@@ -222,6 +230,9 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "Both easy tasks lie below SimCSE on all three tests, with every seed": lambda r: (
             max(r.over("-noise on positives", "SimCSE") + r.over("+noise on negatives", "SimCSE")) < 0
+        ),
+        "*Less noise on the negatives* moves nothing that five seeds could show": lambda r: (
+            not any(told_from_chance("-noise on negatives", "SimCSE", test) for test in SCORES)
         ),
         "What they gain in the paper is below one point": lambda r: (
             0 < printed("imsimcse", 1, "Neg. -Noise", "Avg.") - printed("imsimcse", 1, "SimCSE", "Avg.") < 1
@@ -246,6 +257,13 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "short rows raise the rank alone, and the gradient stays": lambda r: (
             r["rank with short artificial rows"] in (128, 256) and 0.95 < pulls_of_rows(r)[0.01] < 1.05
         ),
+        "full rank is above $M = 0$ on average on each test": lambda r: (
+            min(fmean(gains("Barlow Twins, M = full", "Barlow Twins, M = 0", test)) for test in SCORES) > 0
+        ),
+        "on Classroom-STS with every seed": lambda r: (
+            r.over("Barlow Twins, M = full", "Barlow Twins, M = 0", ["Classroom-STS"])[0] > 0
+        ),
+        "At full rank it lies on SimCSE": lambda r: max(map(abs, r.over("Barlow Twins, M = full", "SimCSE"))) < 0.4,
         "This encoder does not show the paper's fall of Barlow Twins": lambda r: (
             min(r.over("Barlow Twins, M = 0", "SimCSE")) > -2
         ),
@@ -304,6 +322,13 @@ CLAIMS: dict[str, dict[str, Check]] = {
             mean_of_the_seven("SimCSE-BERT_base") < mean_of_the_seven("SimCSE-RoBERTa_base")
             and mean_of_the_seven("SimCSE-BERT_base", PAIRS) > mean_of_the_seven("SimCSE-RoBERTa_base", PAIRS)
             and r.mini("plain", "STS-B") < r.mini("SimCSE", "STS-B") < MINI_BY_MEAN["scores"]["STS-B"]
+        ),
+        "the harm of noise on the negatives pass the test on both sets": lambda r: all(
+            told_from_chance("+noise on negatives", "SimCSE", test) for test in SCORES[:2]
+        ),
+        "The gains of ImSimCSE and WhitenedCSE over SimCSE pass on one, just so": lambda r: all(
+            [told_from_chance(row, "SimCSE", test) for test in SCORES[:2]] == [True, False]
+            for row in ("ImSimCSE", "WhitenedCSE, 3 passes")
         ),
         "too small to be told from chance on both tests": lambda r: (
             not any(
