@@ -28,7 +28,8 @@ def test_it_holds_the_package_the_panels_the_encoders_and_the_notebooks_with_the
         assert f"cselab/notebooks/{file.name}" in names
     for file in (ROOT / "notebooks" / "recorded").glob("*.json"):
         assert f"cselab/notebooks/recorded/{file.name}" in names
-    assert "cselab/results/effects.jsonl" in names  # which lessons show
+    for file in (ROOT / "results").glob("*.jsonl"):  # which lessons show
+        assert f"cselab/results/{file.name}" in names
     assert not [name for name in names if "checkpoint" in name and name.endswith(".ipynb")]
     assert not [name for name in names if name.startswith(("tests/", "results/"))]
 

@@ -15,7 +15,7 @@ from functools import cache
 from statistics import mean, stdev
 from typing import Any
 
-from cselab.lab.notebook_folder import CHECKOUT, PACKAGE
+from cselab.lab.recorded_results import recorded_results
 from cselab.lab.table import table
 
 USUAL = "half-world:20000"  # the corpus of all rows but one
@@ -84,8 +84,7 @@ def read_effects(corpus: str = USUAL) -> Effects:
     >>> effects.mean("SimCSE", "STS-B") > effects.mean("plain", "STS-B")
     True
     """
-    shipped = PACKAGE / "results"  # of a wheel; in a checkout they lie beside the package
-    path = (shipped if shipped.is_dir() else CHECKOUT / "results") / "effects.jsonl"
+    path = recorded_results() / "effects.jsonl"
     lines: dict[str, dict[int | None, Any]] = {}
     for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         if line["corpus"] == corpus:

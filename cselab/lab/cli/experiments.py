@@ -33,7 +33,9 @@ def experiment_show(
         str | None, typer.Option(help="a column other than the first; `cselab published` lists them")
     ] = None,
     form: PaperFormat = "text",
-    folder: Results = Path("results"),
+    folder: Annotated[
+        Path | None, typer.Option(help="where the results files are  [default: results, else what cselab recorded]")
+    ] = None,
 ) -> None:
     """Show published numbers beside ours.
 

@@ -16,6 +16,7 @@ from cselab.lab.experiments.experiment import Column, Experiment, Row, get_exper
 from cselab.lab.experiments.jobs import NotPossible, job_of
 from cselab.lab.experiments.profiles import Profile, get_profile
 from cselab.lab.experiments.store import RESULTS, Store
+from cselab.lab.recorded_results import recorded_results
 from cselab.lab.table import table
 
 if TYPE_CHECKING:
@@ -194,9 +195,14 @@ class Results:
 
 
 def read_results(
-    experiment: Experiment | str, profile: Profile | str = "classroom", folder: str | Path = RESULTS
+    experiment: Experiment | str, profile: Profile | str = "classroom", folder: str | Path | None = None
 ) -> Results:
     """The finished jobs of an experiment, nothing run.
+
+    Args:
+        experiment, profile: which.
+        folder: of the results files. By default `results` in the current directory; an experiment that was never run
+            there is read as it was recorded for cselab.
 
     Raises:
         ValueError: an unknown experiment or profile.
@@ -204,7 +210,7 @@ def read_results(
     """
     experiment = get_experiment(experiment) if isinstance(experiment, str) else experiment
     profile = get_profile(profile) if isinstance(profile, str) else profile
-    done = Store(folder, experiment.name, profile.name).read()
+    done = _store(folder, experiment, profile).read()
     seeds = sorted({line["seed"] for line in done.values() if line["seed"] is not None})
     lines: dict[str, dict[int | None, dict[str, Any]]] = {}
     reasons: dict[str, str] = {}
@@ -227,8 +233,15 @@ def read_results(
     return Results(experiment, profile, lines, reasons, len(done) - len(used))
 
 
+def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:
+    store = Store(folder or RESULTS, experiment.name, profile.name)
+    if folder is None and not store.path.exists():
+        return Store(recorded_results(), experiment.name, profile.name)
+    return store
+
+
 def beside(
-    experiment: Experiment | str, profile: Profile | str = "classroom", folder: str | Path = RESULTS
+    experiment: Experiment | str, profile: Profile | str = "classroom", folder: str | Path | None = None
 ) -> DataFrame:
     """Published numbers beside ours as a frame: `Results.beside` of `read_results`."""
     return read_results(experiment, profile, folder).beside()

@@ -1,11 +1,20 @@
 """Reading: the numbers of the file beside the published ones, the gains paired by seed, the claims in words."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
 
-from cselab.lab.experiments import EXPERIMENTS, beside, get_experiment, get_profile, read_results, run_experiment
+from cselab.lab.experiments import (
+    EXPERIMENTS,
+    beside,
+    get_experiment,
+    get_profile,
+    read_results,
+    reading,
+    run_experiment,
+)
 from cselab.lab.experiments.jobs import jobs
 from cselab.lab.experiments.profiles import PROFILES
 
@@ -42,6 +51,20 @@ def test_published_ours_and_difference_stand_side_by_side(tmp_path):
     assert row["published"] == 77.81 and row["n"] == 5
     assert row["ours"] == pytest.approx(54.2) and row["difference"] == pytest.approx(54.2 - 77.81)
     assert row["sd"] == pytest.approx(1.1 * 2.5**0.5)
+
+
+def test_what_was_not_run_here_is_read_as_it_was_recorded(tmp_path, monkeypatch):
+    recorded, mine = tmp_path / "recorded", tmp_path / "mine"
+    (mine / "results").mkdir(parents=True)
+    recorded.mkdir()
+    monkeypatch.setattr(reading, "recorded_results", lambda: recorded)
+    monkeypatch.chdir(mine)
+    assert read_results(TABLE).lines == {}
+    write(recorded, TABLE, "classroom", averages)
+    assert len(read_results(TABLE).values("SimCSE", "Avg.")) == 5
+    write(mine / "results", TABLE, "classroom", lambda label, seed: {"Avg.": 7.0})
+    assert set(read_results(TABLE).values("SimCSE", "Avg.").values()) == {7.0}
+    assert read_results(TABLE, folder=tmp_path).lines == {}, "a folder that is named stands alone"
 
 
 def test_gains_are_paired_by_seed(tmp_path):
@@ -153,3 +176,9 @@ def test_committed_results_are_whole_and_made_with_what_is_declared_now():
 def test_claims_are_escaped_in_a_page(tmp_path):
     page = read_results("whitenedcse-table3", "classroom", tmp_path)._repr_html_()
     assert "PCA &lt; ZCA" in page and "PCA < ZCA" not in page
+
+
+def test_the_page_of_results_is_what_the_results_say():
+    root = Path(__file__).parents[3]
+    script = runpy.run_path(str(root / "scripts" / "experiments_page.py"))
+    assert script["page"]() == (root / "results" / "experiments.md").read_text(encoding="utf-8")
