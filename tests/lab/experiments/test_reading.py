@@ -3,6 +3,7 @@
 import json
 import runpy
 from pathlib import Path
+from statistics import mean, stdev
 
 import pytest
 
@@ -182,3 +183,17 @@ def test_the_page_of_results_is_what_the_results_say():
     root = Path(__file__).parents[3]
     script = runpy.run_path(str(root / "scripts" / "experiments_page.py"))
     assert script["page"]() == (root / "results" / "experiments.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_says_what_the_main_comparison_measured():
+    root = Path(__file__).parents[3]
+    said = " ".join((root / "README.md").read_text(encoding="utf-8").split())
+    results = read_results("main-comparison", "classroom", root / "results")
+    for label in ("SimCSE", "ImSimCSE", "Focal-InfoNCE", "WhitenedCSE"):
+        found = list(results.values(label, "Avg.").values())
+        assert f"{mean(found):.1f} ± {stdev(found):.1f} ({label})" in said
+    plain, centred, whitened = (
+        f"{results.values(label, 'Avg.')[None]:.1f}" for label in ("plain", "plain, mean subtracted", "plain, whitened")
+    )
+    assert f"from {plain} on average of the seven STS sets" in said
+    assert f"subtracting the mean vector gives {centred} and whitening {whitened}." in said
