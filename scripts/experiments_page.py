@@ -29,7 +29,7 @@ def section(results: Results) -> str:
     printed = "No published numbers." if experiment.published is None else experiment.published.title
     claims = [f"* {verdict}" for verdict in results.verdicts()]
     return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`. {printed}", "", *claims, "",
-                      results.shown(form="markdown"), ""])  # fmt: skip
+                      results.shown(form="md"), ""])  # fmt: skip
 
 
 def page(folder: Path = RESULTS) -> str:
