@@ -8,6 +8,7 @@ from typing import Any
 
 from cselab.lab.experiments.directions import Direction
 from cselab.lab.published import Cell, PublishedTable, published_table
+from cselab.nearest import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -178,5 +179,6 @@ def get_experiment(name: str) -> Experiment:
         ValueError: an unknown name; lists the known.
     """
     if name not in EXPERIMENTS:
-        raise ValueError(f"unknown experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}")
+        hint = did_you_mean(name, EXPERIMENTS, likeness=0.75)
+        raise ValueError(f"unknown experiment {name!r}.{hint} Choose one of {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]

@@ -12,6 +12,7 @@ from typing import Any
 
 from cselab.bundled import ASSETS, CHECKSUMS
 from cselab.lab.recipes import recipe
+from cselab.nearest import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -130,5 +131,5 @@ def get_profile(name: str) -> Profile:
         ValueError: an unknown name; lists the known.
     """
     if name not in PROFILES:
-        raise ValueError(f"unknown profile {name!r}; choose one of {', '.join(PROFILES)}")
+        raise ValueError(f"unknown profile {name!r}.{did_you_mean(name, PROFILES)} Choose one of {', '.join(PROFILES)}")
     return PROFILES[name]

@@ -122,9 +122,11 @@ def test_a_slip_in_a_declaration_is_found_when_it_is_made(changes, message):
 
 
 def test_unknown_names_are_answered_with_the_known():
-    with pytest.raises(ValueError, match="unknown experiment 'table1'; choose one of main-comparison"):
+    with pytest.raises(ValueError, match=r"unknown experiment 'imsimcse-tabel1'\. Did you mean 'imsimcse-table1'\?"):
+        get_experiment("imsimcse-tabel1")
+    with pytest.raises(ValueError, match=r"unknown experiment 'table1'\. Choose one of main-comparison"):
         get_experiment("table1")
-    with pytest.raises(ValueError, match="unknown profile 'big'; choose one of smoke, classroom, paper"):
+    with pytest.raises(ValueError, match=r"unknown profile 'big'\. Choose one of smoke, classroom, paper"):
         get_profile("big")
     with pytest.raises(ValueError, match="no row 'BERT'; its rows are: 'plain'"):
         get_experiment("imsimcse-table1").row("BERT")
