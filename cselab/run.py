@@ -1,6 +1,6 @@
 """What a training run is told, and what it leaves: settings, history, the best step."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -159,16 +159,20 @@ class Run:
 
 
 Callback = Callable[[Run, dict[str, Any]], None]
-"""`callback(run, row)` after each row of the history.
-
-One that prints the dev scores itself has an attribute `tells_scores`; the progress then leaves them out.
-"""
+"""`callback(run, row)` after each row of the history."""
 
 
-def progress_note(run: Run, callbacks: Sequence[Callback] = ()) -> str:
-    """What the progress of a run says: the loss that was read last, the last dev score and where it was measured."""
-    read, scored = (next((row for row in reversed(run.history) if name in row), None) for name in ("loss", "score"))
-    told = [] if read is None else [f"loss {read['loss']:.4f}"]
-    if scored is not None and not any(getattr(callback, "tells_scores", False) for callback in callbacks):
-        told.append(f"dev {scored['score']:.2f} at step {scored['step']}")
-    return ", ".join(told)
+class News:
+    """What the progress of a run says: the last loss, and the last dev score with its step."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, str] = {}
+
+    def after(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """What is to be said once these rows have come to the history."""
+        for row in rows:
+            if "loss" in row:
+                self.said["loss"] = f"loss {row['loss']:.4f}"
+            if "score" in row:
+                self.said["dev"] = f"dev {row['score']:.2f} at step {row['step']}"
+        return ", ".join(self.said.values())

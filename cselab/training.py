@@ -28,7 +28,7 @@ from cselab.methods import Method, create_method
 from cselab.precision import chosen_precision, computing_in
 from cselab.readings import Readings
 from cselab.resumable import ResumableLoop, Stateful
-from cselab.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged, progress_note
+from cselab.run import Callback, Evaluator, News, Run, StopTraining, TrainConfig, TrainingDiverged
 from cselab.storage.checkpoint import pack, unpack
 from cselab.storage.run_folder import RunFolder
 from cselab.versions import versions
@@ -133,6 +133,7 @@ class _Training:
         self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.readings = Readings(processes.device)
+        self.news = News()
         self.encode = Encode(encoder, config.max_length, processes, config.mini_batch_size)
         parts: dict[str, Stateful] = {
             "encoder": encoder,
@@ -193,7 +194,7 @@ class _Training:
         self._note(rows, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        return progress_note(run, self.callbacks)
+        return self.news.after(rows)
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
@@ -283,8 +284,7 @@ class _Training:
     def _evaluate(self, row: dict[str, Any]) -> None:
         run = self.run
         row.update(self._scores(row["step"]))
-        scored = "score" in row and row["step"] > 0
-        if scored and (run.best is None or row["score"] > run.best["score"]):
+        if row["step"] > 0 and "score" in row and (run.best is None or row["score"] > run.best["score"]):
             run.best = row
             self._keep_best()
 

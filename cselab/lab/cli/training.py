@@ -212,7 +212,7 @@ def _run(
 
     try:
         run = run_training(
-            model, plan.method, sentences, config, evaluator, callbacks=[_ScoreTeller()], output=plan.folder
+            model, plan.method, sentences, config, evaluator, callbacks=[_tell_score], output=plan.folder
         )
     except KeyboardInterrupt:
         typer.echo(f"interrupted: {_standing(plan.folder)}", err=True)
@@ -242,17 +242,12 @@ def _standing(folder: Path) -> str:
     return f"{folder} holds the run up to step {step}; the same command continues from there"
 
 
-class _ScoreTeller:
-    """Prints each dev score, with the geometry, once: at the step where it was measured."""
-
-    tells_scores = True
-
-    def __call__(self, run: "Run", row: dict[str, Any]) -> None:
-        if "score" in row:
-            say(
-                f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
-                f"uniformity {row['uniformity']:.3f}"
-            )
+def _tell_score(run: "Run", row: dict[str, Any]) -> None:
+    if "score" in row:
+        say(
+            f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
+            f"uniformity {row['uniformity']:.3f}"
+        )
 
 
 def _result(run: "Run") -> dict[str, Any]:
