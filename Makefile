@@ -7,6 +7,8 @@
 #   make bench    how fast, beside what a user would pick instead; wants a machine that does nothing else
 #   make wheelhouse   a folder with every wheel, to install where there is no network
 #   make install  the environment alone
+#   make help     this list
+# demo and book take PROFILE=smoke, for a run that only shows that all works.
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,16 +18,19 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 PROFILE ?= classroom
 
-.PHONY: install demo test lab book nbval bench wheelhouse lint clean
+.PHONY: help install demo test lab book nbval bench wheelhouse lint clean
 
 install: $(READY)
+
+help:
+	@sed -n 's/^# *//p' $(firstword $(MAKEFILE_LIST))
 
 $(READY): pyproject.toml constraints.txt scripts/install.py
 	$(PYTHON) scripts/install.py $(VENV)
 	touch $(READY)
 
 demo: $(READY)
-	$(BIN)/cselab notebooks run 00_tour --output out
+	$(BIN)/cselab notebooks run 00_tour --profile $(PROFILE) --output out
 
 test: lint
 	$(BIN)/python scripts/browser.py

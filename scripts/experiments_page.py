@@ -26,9 +26,9 @@ scripts/experiments_page.py` this page. More: [Running the papers' experiments](
 def section(results: Results) -> str:
     """An experiment: its question, table and claims."""
     experiment = results.experiment
-    printed = "No published numbers." if experiment.published is None else experiment.published.title
+    printed = "no published numbers." if experiment.published is None else experiment.published.title
     claims = [f"* {verdict}" for verdict in results.verdicts()]
-    return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`. {printed}", "", *claims, "",
+    return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`: {printed}", "", *claims, "",
                       results.shown(form="md"), ""])  # fmt: skip
 
 

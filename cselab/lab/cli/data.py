@@ -84,9 +84,9 @@ def data_negate(
     corpus: Annotated[Path, typer.Argument(help="text, one sentence per line", **FILE)],
     output: Annotated[Path, typer.Argument(help="the table to write: sentence, tab, negation")],
 ) -> None:
-    """Write a denial beside each sentence of CORPUS.
+    """Write a negation beside each sentence of CORPUS.
 
-    Denials are made by rule; the table is what sncse and sncse_dropout train on.
+    Negations are made by rule; the table is what sncse and sncse_dropout train on.
     """
     from cselab.augmentations import negate
     from cselab.augmentations.negation import UNTRUE

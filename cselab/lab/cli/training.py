@@ -122,7 +122,7 @@ def train(
     ] = None,
     lr: Annotated[float | None, typer.Option(help="peak learning rate; default: 3e-5")] = None,
     warmup: Annotated[float, typer.Option(help="share of the steps in which the learning rate rises")] = 0.0,
-    seed: Annotated[int, typer.Option(help="random seed, of everything")] = 42,
+    seed: Annotated[int, typer.Option(help="random seed: of the order of the data, of dropout, of new weights")] = 42,
     seeds: Annotated[
         str | None,
         typer.Option(
@@ -155,7 +155,7 @@ def train(
 ) -> None:
     """Train an encoder with a method.
 
-    Where OUTPUT holds an unfinished run of the same settings, that goes on.
+    Where OUTPUT holds an unfinished run of the same settings, that run is continued.
 
     With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
     the end.
@@ -320,7 +320,7 @@ def pretrain(
 ) -> None:
     """Pretrain a small plain BERT.
 
-    By masked words and next passages. Where OUTPUT holds an unfinished run, that goes on.
+    By masked words and next passages. Where OUTPUT holds an unfinished run, that run is continued.
 
     --set takes the fields of PretrainConfig: layers, width, heads, vocabulary, length, steps, batch_size, lr ...
     """
