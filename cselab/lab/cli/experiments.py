@@ -66,7 +66,10 @@ def experiment_run(
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask cluster: tcp://HOST:PORT")] = None,
     folder: Results = Path("results"),
 ) -> None:
-    """Run the rows that have no result yet, and show the table. Finished jobs are never computed twice; a killed run goes on."""
+    """Run the rows that have no result yet, and show the table.
+
+    Finished jobs are never computed twice; a killed run goes on.
+    """
     from cselab.lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, get_profile, run_experiment
 
     chosen = list(EXPERIMENTS) if names == ["all"] else names
