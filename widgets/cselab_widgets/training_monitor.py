@@ -143,8 +143,8 @@ def explain(state: TrainingMonitorState) -> str:
     others = " Thin lines are the means of finished runs, bands their lowest and highest seeds." if state.others else ""
     held = {
         "paused": " Paused: the weights are those of the step shown.",
-        "stopped": " Stopped: the panel keeps the run as its attribute run; the encoder has the best weights so far.",
-        "finished": " Finished: the panel keeps the run as its attribute run; the encoder has the best weights.",
+        "stopped": " Stopped: the panel's run has the encoder, with the best weights so far.",
+        "finished": " Finished: the panel's run has the encoder, with the best weights.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
     return (
