@@ -18,6 +18,7 @@ import torch
 from cselab.lab.effects import SCORES, read_effects
 from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
 from cselab.lab.published import published_table
+from cselab.lab.recorded_results import recorded_results
 from cselab.losses import barlow_twins
 from cselab.measures.significance import paired_t_test
 
@@ -94,7 +95,7 @@ def mean_of_the_seven(row: str, weights: Mapping[str, int] | None = None) -> flo
 
 
 PAIRS = {"STS12": 3108, "STS13": 1500, "STS14": 3750, "STS15": 3000, "STS16": 1186, "STS-B": 1379, "SICK-R": 4927}
-MINI_BY_MEAN = json.loads((bundled_notebooks().parent / "results" / "suites-mini.json").read_text(encoding="utf-8"))
+MINI_BY_MEAN = json.loads((recorded_results() / "suites-mini.json").read_text(encoding="utf-8"))
 
 # Not here: definitions (an STS score, a softmax share), what follows from a formula and is tested with it
 # (Focal-InfoNCE's temperatures, whitening by groups, off-dropout's one pass), advice, and what others report of BERT.
