@@ -85,6 +85,9 @@ class Column:
     published: str | None = None
 
 
+DEV = "STS-B dev"
+"""The column of a table that compares values of a hyper-parameter."""
+
 SEVEN = tuple(Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"))
 """The columns of every STS table, the average first."""
 
@@ -130,6 +133,11 @@ class Experiment:
             raise ValueError(f"{self.name}: two rows have the same label")
         for row in self.all_rows:
             self.cell(row, self.columns[0])
+
+    @property
+    def on_dev(self) -> bool:
+        """Whether it asks about dev pairs alone, as a search for hyper-parameters does: no STS test set is scored."""
+        return all(column.measure == DEV for column in self.columns)
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

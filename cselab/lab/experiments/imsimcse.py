@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from cselab.lab.experiments.directions import Above, Trend
-from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, Size, declare
+from cselab.lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, Size, declare
 
 PAPER = "imsimcse"
 
@@ -159,7 +159,7 @@ declare(
         question="How much do m, the weight and the temperature of the dimension-wise term matter?",
         paper=PAPER,
         table=5,
-        columns=(Column("STS-B dev"),),
+        columns=(Column(DEV),),
         baseline="SimCSE",
         rows=(Row("SimCSE", "simcse"), *_one_at_a_time()),
         directions=(

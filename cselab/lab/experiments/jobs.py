@@ -12,12 +12,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cselab.data import MissingFile
-from cselab.lab.experiments.experiment import Experiment, Row, Size
+from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size
 from cselab.lab.experiments.profiles import Profile, weights_of
 from cselab.versions import versions
 
 if TYPE_CHECKING:
     from cselab.encoder import SentenceEncoder
+    from cselab.evaluators.task import Collected, Source, Suite
     from cselab.evaluators.vectors import Encoder, PairScorer
 
 Report = Callable[[int, int], None]
@@ -109,6 +110,8 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
             "dev": profile.dev,
         }
     suites = profile.suites + (experiment.suites if "sts" in profile.suites else ())
+    if experiment.on_dev:
+        suites = tuple(DEV if suite == "sts" else suite for suite in suites)
     return Job(row.label, seed if row.seeded else None, settings, suites, profile.geometry)
 
 
@@ -291,16 +294,31 @@ def _measured(model: Encoder | PairScorer, suites: Sequence[str], geometry: str)
         away = [suite for suite in wanted if not suite.startswith("world")]
         found["missing"] = {suite: str(reason).partition(":")[0] for suite in away}
         wanted = [suite for suite in wanted if suite not in away]
-    if wanted and hasattr(model, "encode") and (geometry == "world" or "sts" in wanted):
+    if wanted and hasattr(model, "encode") and (geometry == "world" or {"sts", DEV} & set(wanted)):
         wanted.append("geometry")
     if not wanted:
         return found
     on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
-    scores = evaluate(_quiet(model), wanted, **on)
+    asked: list[str | Suite] = [_DevPairs() if suite == DEV else suite for suite in wanted]
+    scores = evaluate(_quiet(model), asked, **on)
     average = {} if scores.avg is None else {"Avg.": scores.avg}
     found["scores"], found["failures"] = scores.scores | average, dict(scores.failures)
     found["missing"] |= scores.missing
     return found
+
+
+class _DevPairs:
+    """The dev pairs of STS-B as a suite."""
+
+    name = DEV
+    tasks: tuple[str, ...] = (DEV,)
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        from cselab.data import load_sts
+        from cselab.evaluators import STS
+        from cselab.evaluators.task import Collected
+
+        return Collected([STS().task(load_sts("STS-B", split="dev"), DEV)], {})
 
 
 class _Quiet:

@@ -7,11 +7,12 @@ import pytest
 from small_experiment import DEV, tiny_profile
 from tiny import make_encoder
 
-from cselab.evaluators import Geometry, Scores
+from cselab.evaluators import Geometry, Scores, word_overlap
 from cselab.lab.experiments import get_experiment
 from cselab.lab.experiments.corpora import corpus
 from cselab.lab.experiments.jobs import _measured, job_of, run_job
 from cselab.lab.experiments.posthoc import ComponentsRemoved, fit
+from cselab.lab.experiments.profiles import get_profile
 
 TRAINED = [
     ("whitenedcse-table3", "ZCA"),
@@ -83,6 +84,23 @@ def test_geometry_is_measured_on_sts_b_dev(monkeypatch):
     monkeypatch.setattr("cselab.evaluators.evaluate", evaluate)
     _measured(make_encoder(), ("sts",), "STS-B")
     assert asked["suites"] == ["sts", "geometry"] and asked.get("split", Geometry().split) == "dev"
+
+
+def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, monkeypatch):
+    file = tmp_path / "STS" / "STSBenchmark" / "sts-dev.csv"
+    file.parent.mkdir(parents=True)
+    pairs = [("a dog runs", "a dog runs", 5), ("a dog runs", "a dog sleeps", 3), ("a dog runs", "it is late", 0)]
+    file.write_text(
+        "".join(f"g\tf\ty\t{n}\t{pairs[n % 3][2]}\t{pairs[n % 3][0]}\t{pairs[n % 3][1]}\n" for n in range(1500))
+    )
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    classroom = get_profile("classroom")
+    searched, compared = (get_experiment(name) for name in ("imsimcse-table5", "focal-table5"))
+    job = job_of(searched, searched.row("plain"), classroom, seed=None)
+    assert job.suites == ("world", "STS-B dev")
+    assert job_of(compared, compared.row("plain"), classroom, seed=None).suites == ("world", "sts")
+    found = _measured(word_overlap, job.suites, job.geometry)
+    assert found["scores"]["STS-B dev"] == 100.0 and not {"STS-B", "SICK-R"} & found["scores"].keys()
 
 
 @pytest.mark.parametrize(("fit_on", "rows"), [(None, 64), (40, 40)])
