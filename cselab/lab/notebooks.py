@@ -136,6 +136,10 @@ def run_notebooks(
         path: {seed: _prepare(path, profile, {"seed": seed}, output / f"seed-{seed}") for seed in seeds}
         for path in paths
     }
+    for (path, result), others in zip(runs, over_seeds.values(), strict=True):
+        own = parameters_of(read_notebook(path), path.stem).get("seed")
+        if isinstance(own, int) and own in others:
+            others[own] = result  # this is that run
     tell = _nothing if quiet else echo
     results = []
     for path, result in runs:
@@ -247,7 +251,8 @@ def _record_anew(
     timeout: float | None,
     tell: Callable[[str], None],
 ) -> None:
-    for seed, other in over_seeds.items() if not result.failures else ():
+    others = {seed: other for seed, other in over_seeds.items() if other is not result}
+    for seed, other in others.items() if not result.failures else ():
         tell(f"{result.name}  seed {seed}")
         _run(path, other, folder, timeout, tell)
         _collect(other)

@@ -250,6 +250,7 @@ def test_a_baseline_may_hold_the_numbers_of_several_seeds(course):
     recorded = json.loads((course.recorded / "00_tour.smoke.json").read_text(encoding="utf-8"))
     assert recorded["records"][-1]["value"] == 10
     assert recorded["records"][-1]["seeds"] == {"0": 10, "3": 13}
+    assert {folder.name for folder in result.executed.parent.glob("seed-*")} == {"seed-3"}  # 0 is the run itself
     (again,) = course.run()
     assert again.passed
 
