@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from cselab.data import Pairs
 from cselab.evaluators.records import Measured, Record
@@ -53,8 +53,8 @@ class Suite(Protocol):
         tasks: the names of its tasks.
     """
 
-    name: str
-    tasks: tuple[str, ...]
+    name: ClassVar[str]
+    tasks: ClassVar[tuple[str, ...]]
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         """Load and check the data of the named tasks, or of all that are there.

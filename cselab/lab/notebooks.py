@@ -132,14 +132,7 @@ def run_notebooks(
 
     paths = find_notebooks(folder, names)
     runs = [(path, _prepare(path, profile, overrides, output)) for path in paths]
-    over_seeds = {
-        path: {seed: _prepare(path, profile, {"seed": seed}, output / f"seed-{seed}") for seed in seeds}
-        for path in paths
-    }
-    for (path, result), others in zip(runs, over_seeds.values(), strict=True):
-        own = parameters_of(read_notebook(path), path.stem).get("seed")
-        if isinstance(own, int) and own in others:
-            others[own] = result  # this is that run
+    over_seeds = {path: _with_seeds(path, result, seeds, output) for path, result in runs}
     tell = _nothing if quiet else echo
     results = []
     for path, result in runs:
@@ -178,6 +171,15 @@ def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: 
         page=output / f"{path.stem}.html",
         state=hashlib.sha256(json.dumps(depends_on).encode()).hexdigest(),
     )
+
+
+def _with_seeds(path: Path, result: NotebookResult, seeds: Sequence[int], output: Path) -> dict[int, NotebookResult]:
+    """A run for each seed; for the seed that the notebook has by itself that is `result`."""
+    own = parameters_of(read_notebook(path), path.stem).get("seed")
+    return {
+        seed: result if seed == own else _prepare(path, result.profile, {"seed": seed}, output / f"seed-{seed}")
+        for seed in seeds
+    }
 
 
 @cache

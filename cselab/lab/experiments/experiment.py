@@ -38,6 +38,15 @@ def channels_a_group(channels: int) -> Callable[[Size], int]:
     return groups
 
 
+def times(factor: float) -> Callable[[float], float]:
+    """So many times what the profile's recipe says, to three digits.
+
+    >>> times(1 / 3)(3e-4)
+    0.0001
+    """
+    return lambda value: float(f"{factor * value:.3g}")
+
+
 @dataclass(frozen=True)
 class Row:
     """One row: an encoder, what trains it, and what is done to its vectors.
@@ -52,7 +61,8 @@ class Row:
         pooling: other than the recipe's.
         posthoc: "centred", "without 4" (components), "whitening" or "flow", fitted on training sentences.
         reference: instead of an encoder: "random", "word overlap" or "static".
-        recipe: fields of `TrainConfig` that differ from the profile's recipe.
+        recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
+            it is a multiple of that, such as `times(3)`.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
@@ -77,8 +87,8 @@ class Row:
 class Column:
     """One column: a measured number, and the column of the published table beside it.
 
-    `measure` is a task ("STS-B", "SICK-R", "MR" ...), "Avg." of the seven STS sets, "STS-B dev", or one of
-    "alignment", "uniformity", "mean_cosine", "effective_rank".
+    `measure` is a task ("STS-B", "SICK-R", "MR" ...), "Avg." of the seven STS sets, "STS-B dev", "dev" (the pairs of
+    the profile that select the best step), or one of "alignment", "uniformity", "mean_cosine", "effective_rank".
     """
 
     measure: str
@@ -137,7 +147,7 @@ class Experiment:
     @property
     def on_dev(self) -> bool:
         """Whether it asks about dev pairs alone, as a search for hyper-parameters does: no STS test set is scored."""
-        return all(column.measure == DEV for column in self.columns)
+        return all(column.measure in (DEV, "dev") for column in self.columns)
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

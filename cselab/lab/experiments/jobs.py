@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cselab.data import MissingFile
 from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size
@@ -26,6 +26,10 @@ Report = Callable[[int, int], None]
 
 CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
 """What of the training history a line keeps, at the evaluated steps."""
+
+
+K_MEANS_RUNS = {True: 2, False: 10}
+"""Of a row that is trained (five seeds make ten runs, as many as the survey took), and of one that is not."""
 
 
 class NotPossible(ValueError):
@@ -101,7 +105,8 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
         settings["fit_on"] = profile.fit_on
     if row.method is not None:
         settings["columns"] = _columns(row.method, profile)
-        recipe = {**profile.recipe, **backbone.recipe, **row.recipe}
+        recipe = {**profile.recipe, **backbone.recipe}
+        recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
         size = Size(backbone.width, recipe["batch_size"])
         settings |= {
             "method": row.method,
@@ -171,7 +176,7 @@ def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, repo
         if settings.get("posthoc"):
             line["corpus_hash"] = _hash(sentences)
             encoder = _transformed(encoder, settings["posthoc"], sentences[: settings["fit_on"]])
-        measured = _measured(encoder, suites, geometry)
+        measured = _measured(encoder, suites, geometry, K_MEANS_RUNS[settings.get("method") is not None])
         line["scores"] |= measured["scores"]
         line |= {name: measured[name] for name in ("missing", "failures")}
     line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
@@ -281,10 +286,12 @@ def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -
     return TransformedEncoder(encoder, fit(posthoc, vectors), name=f"{encoder.name}, {posthoc}")
 
 
-def _measured(model: Encoder | PairScorer, suites: Sequence[str], geometry: str) -> dict[str, dict]:
+def _measured(
+    model: Encoder | PairScorer, suites: Sequence[str], geometry: str, k_means_runs: int = 10
+) -> dict[str, dict]:
     """All scores of the suites whose data are there, the average of seven STS sets, and the geometry."""
     from cselab.data import senteval_folder
-    from cselab.evaluators import evaluate
+    from cselab.evaluators import Clustering, evaluate
 
     found: dict[str, dict] = {"scores": {}, "missing": {}, "failures": {}}
     wanted = list(suites)
@@ -299,8 +306,8 @@ def _measured(model: Encoder | PairScorer, suites: Sequence[str], geometry: str)
     if not wanted:
         return found
     on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
-    asked: list[str | Suite] = [_DevPairs() if suite == DEV else suite for suite in wanted]
-    scores = evaluate(_quiet(model), asked, **on)
+    own: dict[str, Suite] = {DEV: _DevPairs(), "clustering": Clustering(seeds=range(k_means_runs))}
+    scores = evaluate(_quiet(model), [own.get(suite, suite) for suite in wanted], **on)
     average = {} if scores.avg is None else {"Avg.": scores.avg}
     found["scores"], found["failures"] = scores.scores | average, dict(scores.failures)
     found["missing"] |= scores.missing
@@ -310,8 +317,8 @@ def _measured(model: Encoder | PairScorer, suites: Sequence[str], geometry: str)
 class _DevPairs:
     """The dev pairs of STS-B as a suite."""
 
-    name = DEV
-    tasks: tuple[str, ...] = (DEV,)
+    name: ClassVar[str] = DEV
+    tasks: ClassVar[tuple[str, ...]] = (DEV,)
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         from cselab.data import load_sts

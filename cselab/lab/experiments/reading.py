@@ -63,6 +63,8 @@ class Results:
 
     def measure(self, column: Column) -> str:
         """The number that stands for a column: its own, or where no row has it, the first stand-in that is there."""
+        if column.measure == "dev":
+            return f"{self.profile.dev} dev"
         measured = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
         return next((name for name in (column.measure, *STAND_INS) if name in measured), column.measure)
 

@@ -1,7 +1,10 @@
-"""The survey: tables 8 (similarity), 9 (transfer), 10 (clustering), figure 3; each system trained where it can be."""
+"""The survey: tables 8 (similarity), 9 (transfer), 10 (clustering), figure 3; each system trained where it can be.
+
+Before them, one search for the learning rate of each system, of the same size for all.
+"""
 
 from cselab.lab.experiments.directions import Above
-from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
+from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare, times
 
 PAPER = "survey"
 
@@ -43,6 +46,27 @@ ALL = (
     Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"),
 )
 
+RATES = {"rate / 3": 1 / 3, "the recipe's rate": 1.0, "rate x 3": 3.0}
+"""What the search tries, of the rate that the profile has for all."""
+
+declare(
+    Experiment(
+        name="survey-rates",
+        question="Which learning rate does each of the survey's systems want? (dev pairs alone)",
+        columns=(Column("dev"),),
+        baseline="SimCSE, the recipe's rate",
+        rows=tuple(
+            Row(f"{row.label}, {words}", row.method, row.parameters,
+                recipe={} if factor == 1 else {"lr": times(factor)}, against=f"{row.label}, the recipe's rate")
+            for row in ALL if row.method
+            for words, factor in RATES.items()
+        ),
+    )
+)  # fmt: skip
+
+TOGETHER = ("transfer", "clustering")
+"""Measured at once: one training of a system then serves tables 8, 9 and 10."""
+
 declare(
     Experiment(
         name="survey-table8",
@@ -68,7 +92,7 @@ declare(
         paper=PAPER,
         table=9,
         columns=tuple(Column(name, name) for name in ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")),
-        suites=("transfer",),
+        suites=TOGETHER,
         baseline="SimCSE",
         rows=(*WITHOUT_TRAINING, *TRAINED),
         directions=(Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),),
@@ -85,7 +109,7 @@ declare(
             Column(name, name)
             for name in ("AgNews", "SearchSnippets", "StackOverflow", "Biomedical", "Tweet", "GoogleNews")
         ),
-        suites=("clustering",),
+        suites=TOGETHER,
         baseline="SimCSE",
         rows=(*WITHOUT_TRAINING, *TRAINED),
         directions=(Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),),

@@ -66,6 +66,17 @@ def test_all_rows_of_a_table_train_with_the_same_recipe():
         assert all(recipe == recipes[0] for recipe in recipes) and recipes[0]["seed"] == 3
 
 
+def test_the_search_tries_the_same_rates_for_every_system_of_the_survey_and_scores_no_test_set():
+    found, _ = jobs(get_experiment("survey-rates"), PROFILES["classroom"], [0])
+    systems = {row.method for row in get_experiment("survey-table8").rows if row.method}
+    tried = {method: [] for method in systems}
+    for job in found:
+        assert "sts" not in job.suites and "Classroom-STS" in get_profile("classroom").dev
+        if job.seed == 0:
+            tried[job.settings["method"]].append(job.settings["recipe"]["lr"])
+    assert all(rates == [1e-4, 3e-4, 9e-4] for rates in tried.values())
+
+
 def test_every_table_with_something_to_run_is_declared():
     declared = {(experiment.paper, experiment.table) for experiment in EXPERIMENTS.values()}
     assert declared >= {("whitenedcse", number) for number in range(1, 7)}

@@ -10,7 +10,7 @@ from tiny import make_encoder
 from cselab.evaluators import Geometry, Scores, word_overlap
 from cselab.lab.experiments import get_experiment
 from cselab.lab.experiments.corpora import corpus
-from cselab.lab.experiments.jobs import _measured, job_of, run_job
+from cselab.lab.experiments.jobs import K_MEANS_RUNS, _measured, job_of, run_job
 from cselab.lab.experiments.posthoc import ComponentsRemoved, fit
 from cselab.lab.experiments.profiles import get_profile
 
@@ -101,6 +101,24 @@ def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, 
     assert job_of(compared, compared.row("plain"), classroom, seed=None).suites == ("world", "sts")
     found = _measured(word_overlap, job.suites, job.geometry)
     assert found["scores"]["STS-B dev"] == 100.0 and not {"STS-B", "SICK-R"} & found["scores"].keys()
+
+
+def test_one_training_serves_the_surveys_three_tables_and_five_seeds_make_ten_runs_of_k_means(monkeypatch):
+    asked = {}
+
+    def evaluate(encoder, suites, **options):
+        asked.update({suite if isinstance(suite, str) else suite.name: suite for suite in suites})
+        return Scores([])
+
+    tables = [get_experiment(f"survey-table{number}") for number in (8, 9, 10)]
+    similarity, transfer, clustering = (job_of(t, t.row("MixCSE"), get_profile("classroom"), seed=1) for t in tables)
+    assert similarity.hash == transfer.hash == clustering.hash
+    assert set(similarity.suites) < set(transfer.suites) == set(clustering.suites)
+    monkeypatch.setattr("cselab.data.senteval_folder", lambda: None)
+    monkeypatch.setattr("cselab.evaluators.evaluate", evaluate)
+    _measured(make_encoder(), clustering.suites, "STS-B", K_MEANS_RUNS[True])
+    assert set(asked) == {"world", "sts", "transfer", "clustering", "geometry"}
+    assert len(asked["clustering"].seeds) * len(get_profile("classroom").seeds) == 10 == K_MEANS_RUNS[False]
 
 
 @pytest.mark.parametrize(("fit_on", "rows"), [(None, 64), (40, 40)])
