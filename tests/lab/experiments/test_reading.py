@@ -68,6 +68,14 @@ def test_what_was_not_run_here_is_read_as_it_was_recorded(tmp_path, monkeypatch)
     assert read_results(TABLE, folder=tmp_path).lines == {}, "a folder that is named stands alone"
 
 
+def test_a_search_is_read_on_the_dev_pairs_that_the_profile_has(tmp_path):
+    rates = get_experiment("survey-rates")
+    write(tmp_path, rates, "classroom", lambda label, seed: {DEV: 60.0 + label.endswith("rate x 3"), "STS-B": 0.0})
+    found = read_results(rates, "classroom", tmp_path)
+    assert found.measure(rates.columns[0]) == DEV and set(found.values("MixCSE, rate x 3", DEV).values()) == {61.0}
+    assert cell(found.beside(), "MixCSE, rate x 3", "dev")["gain"] == 1.0
+
+
 def test_gains_are_paired_by_seed(tmp_path):
     write(tmp_path, TABLE, "classroom", averages)
     row = cell(beside(TABLE, "classroom", tmp_path), "whitening alone")
