@@ -71,7 +71,7 @@ class Results:
     def beside(self) -> DataFrame:
         """Published beside ours, a line for each row and column.
 
-        Columns: row, column (as published), measure (what ours is: another task where the data of the published one
+        Columns: row, column (our name of what was published), measure (what ours is: another task where the data of the published one
         are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, where the
         measure is the same), published_gain and gain (over the experiment's baseline, or the row's own, seed by
         seed, for rows of the same encoder) with gain_low and gain_high (its 95 % interval), failed (seeds that broke
@@ -100,7 +100,7 @@ class Results:
         notes = [self.reasons.get(row.label, ""), cell.note if cell is not None else ""]
         return {
             "row": row.label,
-            "column": column.published or column.measure,
+            "column": column.measure,
             "measure": measure,
             "published": printed,
             "published_spread": float(cell.spread) if cell is not None and cell.spread else None,

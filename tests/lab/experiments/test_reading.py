@@ -42,7 +42,7 @@ def averages(label, seed):
     return {"Avg.": 50.0 + seed + gain, "World-STS": 60.0 + seed}
 
 
-def cell(frame, row, column="STS-Avg."):
+def cell(frame, row, column="Avg."):
     return frame[(frame["row"] == row) & (frame["column"] == column)].iloc[0]
 
 
@@ -131,7 +131,7 @@ def test_a_table_prints_in_every_form(tmp_path):
     for form in ("text", "md", "latex", "csv", "html"):
         assert "54.20" in found.shown(form=form) and "77.81" in found.shown(form=form)
     assert "<table" in found._repr_html_() and "Is it the whitening" in found._repr_html_()
-    with pytest.raises(ValueError, match=r"no column 'x'; it has STS-Avg\., World-STS"):
+    with pytest.raises(ValueError, match=r"no column 'x'; it has Avg\., World-STS"):
         found.shown("x")
 
 
