@@ -193,6 +193,9 @@ def test_the_page_of_results_is_what_the_results_say():
     assert script["page"]() == (root / "results" / "experiments.md").read_text(encoding="utf-8")
 
 
+CONTROL = "SimCSE at Focal's temperature"
+
+
 def test_the_readme_says_what_the_main_comparison_measured():
     root = Path(__file__).parents[3]
     said = " ".join((root / "README.md").read_text(encoding="utf-8").split())
@@ -203,5 +206,7 @@ def test_the_readme_says_what_the_main_comparison_measured():
     plain, centred, whitened = (
         f"{results.values(label, 'Avg.')[None]:.1f}" for label in ("plain", "plain, mean subtracted", "plain, whitened")
     )
+    control = list(read_results("focal-table2", "classroom", root / "results").values(CONTROL, "Avg.").values())
+    assert f"SimCSE at Focal-InfoNCE's temperature has {mean(control):.1f} ± {stdev(control):.1f}." in said
     assert f"from {plain} on average of the seven STS sets" in said
     assert f"subtracting the mean vector gives {centred} and whitening {whitened}." in said
