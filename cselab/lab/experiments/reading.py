@@ -71,7 +71,7 @@ class Results:
     def beside(self) -> DataFrame:
         """Published beside ours, a line for each row and column.
 
-        Columns: row, column (our name of what was published), measure (what ours is: another task where the data of the published one
+        Columns: row, column (by our name), measure (what ours is: another task where the data of the published one
         are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, where the
         measure is the same), published_gain and gain (over the experiment's baseline, or the row's own, seed by
         seed, for rows of the same encoder) with gain_low and gain_high (its 95 % interval), failed (seeds that broke
