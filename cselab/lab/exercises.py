@@ -113,7 +113,8 @@ class Example:
 
     def _call(self, answer: Callable) -> str:
         shown = (" ".join(repr(argument).split()) for argument in self.arguments)
-        arguments = ", ".join(f"torch.{text}" if text.startswith("tensor(") else text for text in shown)
+        module = {"tensor": "torch.", "array": "np."}
+        arguments = ", ".join(module.get(text.partition("(")[0], "") + text for text in shown)
         return f"{getattr(answer, '__name__', 'your_function')}({arguments})"
 
 

@@ -9,6 +9,7 @@ from html import escape
 from cselab.lab.record import shown
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
+NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
 
 
 def guess(**values: object) -> Guesses:
@@ -75,15 +76,24 @@ class Outcome:
 
 
 def _verdict(mine: object, found: object) -> str:
+    if isinstance(mine, str) and isinstance(found, str):
+        return "right" if _letters(mine) == _letters(found) else "not so"
     if not isinstance(mine, int | float) or not isinstance(found, int | float) or bool in (type(mine), type(found)):
         return "right" if mine == found else "not so"
     if shown(float(mine)) == shown(float(found)):
         return "right"
-    if abs(mine - found) <= CLOSE * max(abs(found), abs(mine)):
+    if abs(mine - found) <= CLOSE * max(abs(found), abs(mine)) or (mine == 0 and abs(found) < NOTHING):
         return "close"
+    if 0 <= found <= 1 and 10 <= mine <= 100:
+        return f"you said too much; a share of {mine:g} % is written {mine / 100:g}"
     if mine * found < 0:
         return "the other sign"
     return "you said too much" if mine > found else "you said too little"
+
+
+def _letters(text: str) -> str:
+    """A word without what nobody means by it: capitals, hyphens, spaces."""
+    return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 def _plain(value: object) -> object:

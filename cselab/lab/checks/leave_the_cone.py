@@ -8,6 +8,7 @@ from cselab.lab.exercises import Stage
 
 WORDS = 3  # at least so many in each: not a code, not an exclamation
 BELOW = 0.3
+ALMOST = 0.45
 
 
 def words(sentence: str) -> list[str]:
@@ -15,10 +16,15 @@ def words(sentence: str) -> list[str]:
     return re.findall(r"[a-z']+", sentence.lower())
 
 
+FURTHER = "The form is right; go to its ends: one of three or four small words, the other long, with names and numbers."
+
+
 class _Apart(Stage):
     def finding(self, answer: Any) -> str:
         found = cosine(answer)
-        return "" if found < BELOW else f"Yours have the cosine {found:.3f}. {self.hint}"
+        if found < BELOW:
+            return ""
+        return f"Yours have the cosine {found:.3f}. {FURTHER if found < ALMOST else self.hint}"
 
 
 STAGES = [

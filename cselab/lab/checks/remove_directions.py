@@ -25,6 +25,12 @@ def _rows_for_columns(x: Any, k: int) -> Any:
     return centred - centred @ axes @ axes.T
 
 
+def _columns_for_rows(x: Any, k: int) -> Any:
+    centred = x - x.mean(0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:, :k].T
+    return centred - centred @ axes.T @ axes
+
+
 def _in_new_axes(x: Any, k: int) -> Any:
     centred = x - x.mean(0)
     return centred @ np.linalg.svd(centred, full_matrices=False)[2][k:].T
@@ -43,6 +49,7 @@ MISTAKES = {
     "You kept the k directions and removed the rest: subtract them.": lambda x, k: _removed(x, k, keep=True),
     "One direction too many is gone: the mean is not one of the k.": lambda x, k: _removed(x, k + 1),
     "One direction too few is gone: the mean is not one of the k.": lambda x, k: _removed(x, max(k - 1, 0)),
+    "The directions are the rows of the last matrix that svd returns, vt[:k], not its columns.": _columns_for_rows,
     "The eigenvectors are the columns of what eigh returns, not its rows.": _rows_for_columns,
     "These are coordinates along the directions that are left. Go back: the result is as wide as the input.": (
         _in_new_axes

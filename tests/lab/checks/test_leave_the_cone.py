@@ -23,6 +23,10 @@ WRONG = [
     ("do not count", (REPORT, "no no no no no no")),
     ("Another topic does little", ("A cook is peeling an onion.", "Parliament rejected the new tax.")),
     ("Another topic does little", (REPORT, REPORT)),
+    (
+        "The form is right",
+        ("According to the ministry, exports of cars rose to 12.5 per cent in May.", "I do not know."),
+    ),
 ]
 
 

@@ -68,6 +68,11 @@ def smallest(x, k):
     return x - x @ axes @ axes.T
 
 
+def columns_of_svd(x, k):
+    axes = np.linalg.svd(x, full_matrices=False)[2][:, :k].T
+    return x - x @ axes.T @ axes
+
+
 def rows_of_eigh(x, k):
     x = x - x.mean(0)
     axes = np.linalg.eigh(x.T @ x)[1][:, ::-1][:k].T
@@ -90,6 +95,8 @@ WRONG = [
     ("as wide as the input", lambda x, k: (x - x.mean(0)) @ axes_of(x - x.mean(0), 3)[k:].T if k else svd(x, k)),
     ("not of each row", lambda x, k: x - x.mean(1, keepdims=True)),
     ("stay as they are", in_place),
+    ("not its columns", lambda x, k: columns_of_svd(x - x.mean(0), k)),
+    ("Try it: <lambda>(np.array([[", lambda x, k: x * 17),
     ("`return` missing", prints),
     ("The shape should be", lambda x, k: svd(x, k)[0]),
     ("Nothing of the mean was removed", lambda x, k: x - x @ axes_of(x, k).T @ axes_of(x, k) if k else svd(x, k)),
