@@ -194,6 +194,7 @@ def test_the_page_of_results_is_what_the_results_say():
 
 
 CONTROL = "SimCSE at Focal's temperature"
+FIRST_LAST = ("plain, first-last average", "the same, whitened")
 
 
 def test_the_readme_says_what_the_main_comparison_measured():
@@ -206,7 +207,10 @@ def test_the_readme_says_what_the_main_comparison_measured():
     plain, centred, whitened = (
         f"{results.values(label, 'Avg.')[None]:.1f}" for label in ("plain", "plain, mean subtracted", "plain, whitened")
     )
+    table4 = read_results("imsimcse-table4", "classroom", root / "results")
     control = list(read_results("focal-table2", "classroom", root / "results").values(CONTROL, "Avg.").values())
     assert f"SimCSE at Focal-InfoNCE's temperature has {mean(control):.1f} ± {stdev(control):.1f}." in said
     assert f"from {plain} on average of the seven STS sets" in said
-    assert f"subtracting the mean vector gives {centred} and whitening {whitened}." in said
+    assert f"subtracting the mean vector gives {centred} and whitening {whitened};" in said
+    pooled, both = (next(iter(table4.values(label, "Avg.").values())) for label in FIRST_LAST)
+    assert f"in place of [CLS] gives {pooled:.1f}, and {both:.1f} whitened." in said
