@@ -495,9 +495,10 @@ NO_ROW = {  # which of the three
 }
 
 
-def test_smoke_is_recorded_over_five_seeds_and_every_lesson_has_its_claims():
+def test_every_lesson_is_recorded_over_five_seeds_at_both_sizes_and_has_its_claims():
     assert [path.stem for path in find_notebooks(bundled_notebooks()) if path.stem[:2].isdecimal()] == list(CLAIMS)
-    assert all([run.seed for run in recorded_runs(lesson, "smoke")] == list(SEEDS) for lesson in CLAIMS)
+    for profile in ("smoke", "classroom"):
+        assert all([run.seed for run in recorded_runs(lesson, profile)] == list(SEEDS) for lesson in CLAIMS)
     assert all(set(EFFECTS.values("SimCSE", test)) == set(SEEDS) for test in SCORES)
 
 
