@@ -53,10 +53,16 @@ def run_telling(command: list[str], seconds: float = SECONDS) -> tuple[int, str]
                 return process.wait(), "".join(said)
             said.append(line)
         except queue.Empty:
-            news = next((line for line in reversed(said) if not line[:1].isspace()), "starting")  # pip indents details
-            news = news.split(" (from ")[0].strip()
-            print(f"  {time.monotonic() - began:3.0f} s  {news[:100]}", flush=True)
+            print(f"  {time.monotonic() - began:3.0f} s  {newest(said)[:100]}", flush=True)
             next_news = time.monotonic() + seconds
+
+
+def newest(said: list[str]) -> str:
+    """The last thing that pip said to people: no details, which it indents, no warnings, no list of all packages."""
+    lines = (line for line in reversed(said) if not line[:1].isspace() and not line.startswith("WARNING"))
+    line = next(lines, "starting").split(" (from ")[0].strip()
+    packages = line.removeprefix("Installing collected packages: ")
+    return line if packages == line else f"unpacking {packages.count(',') + 1} packages, still at work"
 
 
 def main(folder: Path) -> None:

@@ -105,6 +105,13 @@ def test_a_browser_that_does_not_start_is_passed_over(tmp_path, monkeypatch):
     assert browser.find_browser.__wrapped__() == str(edge)
 
 
+def test_the_news_of_an_installation_are_neither_warnings_nor_a_list_of_all_packages():
+    said = ["Collecting torch==2.13.0 (from -r x)\n", "  Downloading torch\n", "WARNING: Location is ignored\n"]
+    assert install.newest(said) == "Collecting torch==2.13.0"
+    said.append("Installing collected packages: a, b, c\n")
+    assert install.newest(said) == "unpacking 3 packages, still at work" and install.newest([]) == "starting"
+
+
 def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
     script = (
         "import time; print('Collecting numpy (from x)\\n  more', flush=True); time.sleep(.5); print('done'); exit(3)"
