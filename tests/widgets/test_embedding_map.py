@@ -63,7 +63,7 @@ def test_titles_name_encoder_and_step_and_axes_what_they_are(panel):
         assert axis.title.text.endswith(f"({panel.state.planes[plane].explained[0]:.0%})")
     assert layout.xaxis.title.text.startswith("component 1 (")
     assert layout.yaxis2.title.text.startswith("component 2 (")
-    assert "whose axes are those of step 50" in panel.explain(panel.state)
+    assert "the axes are those of step 50" in panel.explain(panel.state)
 
 
 def test_hover_shows_the_sentence_and_its_colour(panel, sentences):
@@ -146,7 +146,7 @@ def test_every_state_has_the_same_traces_in_the_same_order(panel):
 def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
     snapshots = {0: embeddings, 50: embeddings[::-1]}
     panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
-    assert "whose axes are those of step 0" in panel.explain(panel.state)
+    assert "the axes are those of step 0" in panel.explain(panel.state)
     expected = project(snapshots, "first").points[50]
     np.testing.assert_allclose(panel.figure().data[0].x, expected[:, 0], atol=1e-4)
 

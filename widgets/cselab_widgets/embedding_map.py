@@ -334,14 +334,14 @@ def explain(state: EmbeddingMapState) -> str:
     linear = next(iter(state.planes.values())).linear
     several = len(state.planes) > 1 or bool(state.steps)
     text = "Each dot is a sentence; " + (
-        "near dots have a high cosine as far as two axes can show it (their share of the variance stands on them)."
+        "near dots have a high cosine as far as two axes can show it (each says what share of the variance it holds)."
         if linear
         else "dots are near where the cosine is high, and distances farther off mean nothing."
     )
     if linear and several:
         fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
-        of = f", whose axes are those of step {' and '.join(map(str, fitted))}" if fitted else ""
-        text += f" One scale for all planes and steps{of}."
+        of = f"; the axes are those of step {' and '.join(map(str, fitted))}" if fitted else ""
+        text += f" All pictures and steps share one scale{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each plane and each step is a map of its own."
     elif state.projection == UMAP and state.steps:

@@ -235,9 +235,9 @@ def summary(state: PairExplorerState) -> str:
 def explain(state: PairExplorerState) -> str:
     """What is seen."""
     return (
-        f"The line is your pair. Each ridge holds the cosines (-1 to 1) of the {state.data.pairs.name} pairs of one "
+        f"The line is your pair. Each hill holds the cosines (-1 to 1) of the {state.data.pairs.name} pairs of one "
         f"{state.by}, the dots below it the pairs themselves: click one, or choose it from the list, to load it. An "
-        "encoder that knows meaning orders the ridges by grade, whatever the words."
+        "encoder that knows meaning orders the hills by grade, whatever the words."
     )
 
 
