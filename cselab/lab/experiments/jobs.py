@@ -27,9 +27,8 @@ Report = Callable[[int, int], None]
 CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
 """What of the training history a line keeps, at the evaluated steps."""
 
-
-K_MEANS_RUNS = {True: 2, False: 10}
-"""Of a row that is trained (five seeds make ten runs, as many as the survey took), and of one that is not."""
+K_MEANS_RUNS, RUNS_A_SEED = 10, 2
+"""As many as the survey took: all at once for a row that is not trained, spread over five seeds for one that is."""
 
 
 class NotPossible(ValueError):
@@ -176,7 +175,7 @@ def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, repo
         if settings.get("posthoc"):
             line["corpus_hash"] = _hash(sentences)
             encoder = _transformed(encoder, settings["posthoc"], sentences[: settings["fit_on"]])
-        measured = _measured(encoder, suites, geometry, K_MEANS_RUNS[settings.get("method") is not None])
+        measured = _measured(encoder, suites, geometry, RUNS_A_SEED if "method" in settings else K_MEANS_RUNS)
         line["scores"] |= measured["scores"]
         line |= {name: measured[name] for name in ("missing", "failures")}
     line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
@@ -287,7 +286,7 @@ def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -
 
 
 def _measured(
-    model: Encoder | PairScorer, suites: Sequence[str], geometry: str, k_means_runs: int = 10
+    model: Encoder | PairScorer, suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
 ) -> dict[str, dict]:
     """All scores of the suites whose data are there, the average of seven STS sets, and the geometry."""
     from cselab.data import senteval_folder
