@@ -121,6 +121,7 @@ class Experiment:
         baseline: the label of the row that gains are counted from.
         paper, table: where the published numbers are; None where no paper has any.
         suites: beyond the profile's, where their data are.
+        rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Experiment:
     paper: str | None = None
     table: int | None = None
     suites: tuple[str, ...] = ()
+    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         labels = [row.label for row in self.all_rows]

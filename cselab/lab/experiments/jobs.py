@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cselab.data import MissingFile
-from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size
+from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size, times
 from cselab.lab.experiments.profiles import Profile, weights_of
 from cselab.versions import versions
 
@@ -106,6 +106,8 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
         settings["columns"] = _columns(row.method, profile)
         recipe = {**profile.recipe, **backbone.recipe}
         recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
+        if row.label in (own := experiment.rates.get(profile.name, {})):
+            recipe["lr"] = times(own[row.label])(recipe["lr"])
         size = Size(backbone.width, recipe["batch_size"])
         settings |= {
             "method": row.method,

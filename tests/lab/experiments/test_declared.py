@@ -1,5 +1,7 @@
 """What is declared: every ablation table of the three papers, each row where it belongs."""
 
+from dataclasses import replace
+
 import pytest
 
 from cselab.lab.experiments import EXPERIMENTS, PROFILES, Above, Column, Experiment, Row, get_experiment, get_profile
@@ -75,6 +77,18 @@ def test_the_search_tries_the_same_rates_for_every_system_of_the_survey_and_scor
         if job.seed == 0:
             tried[job.settings["method"]].append(job.settings["recipe"]["lr"])
     assert all(rates == [1e-4, 3e-4, 9e-4] for rates in tried.values())
+
+
+def test_a_rate_that_was_found_is_that_of_its_row_and_profile_alone():
+    table = replace(get_experiment("survey-table8"), rates={"classroom": {"MixCSE": 1 / 3}})
+    rate = {
+        (job.label, profile): job.settings["recipe"]["lr"]
+        for profile in ("classroom", "smoke")
+        for job in jobs(table, PROFILES[profile], [0])[0]
+        if job.seed == 0
+    }
+    assert rate["MixCSE", "classroom"] == 1e-4
+    assert {lr for row, lr in rate.items() if row != ("MixCSE", "classroom")} == {3e-4}
 
 
 def test_every_table_with_something_to_run_is_declared():

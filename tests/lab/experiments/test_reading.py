@@ -18,6 +18,7 @@ from cselab.lab.experiments import (
 )
 from cselab.lab.experiments.jobs import jobs
 from cselab.lab.experiments.profiles import PROFILES
+from cselab.lab.experiments.survey import FOUND, rates_found
 
 DEV = "Classroom-STS dev"
 TABLE = get_experiment("whitenedcse-table6")
@@ -74,6 +75,18 @@ def test_a_search_is_read_on_the_dev_pairs_that_the_profile_has(tmp_path):
     found = read_results(rates, "classroom", tmp_path)
     assert found.measure(rates.columns[0]) == DEV and set(found.values("MixCSE, rate x 3", DEV).values()) == {61.0}
     assert cell(found.beside(), "MixCSE, rate x 3", "dev")["gain"] == 1.0
+
+
+def test_another_rate_is_taken_only_where_it_is_clearly_better(tmp_path):
+    points = {"MixCSE, rate x 3": 60.9, "DCLR, rate / 3": 61.5, "DCLR, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
+    rates = get_experiment("survey-rates")
+    write(tmp_path, rates, "classroom", lambda label, seed: {DEV: points.get(label, 60.0)})
+    assert rates_found(read_results(rates, "classroom", tmp_path)) == {"MixCSE": 3.0, "DCLR": 1 / 3}
+
+
+def test_the_surveys_tables_train_with_the_rates_that_the_recorded_search_found():
+    recorded = read_results("survey-rates", "classroom", Path(__file__).parents[3] / "results")
+    assert FOUND["classroom"] == rates_found(recorded)
 
 
 def test_gains_are_paired_by_seed(tmp_path):
