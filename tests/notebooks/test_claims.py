@@ -121,6 +121,12 @@ def mean_of_the_seven(row: str, weights: Mapping[str, int] | None = None) -> flo
 
 
 PAIRS = {"STS12": 3108, "STS13": 1500, "STS14": 3750, "STS15": 3000, "STS16": 1186, "STS-B": 1379, "SICK-R": 4927}
+NOISE = (
+    "noise on the negatives costs points",
+    "less noise in the negatives gains points",
+    "noise on the positives costs points",
+    "less noise in the positives costs points",
+)
 MINI_BY_MEAN = json.loads((recorded_results() / "suites-mini.json").read_text(encoding="utf-8"))
 
 # Not here: definitions (an STS score, a softmax share), what follows from a formula and is tested with it
@@ -282,6 +288,14 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "*Less noise on the negatives* moves nothing that five seeds could show": lambda r: (
             not any(told_from_chance("-noise on negatives", "SimCSE", test) for test in SCORES)
+        ),
+        "All four signs are the paper's": lambda r: all(verdict("imsimcse-table1", claim).ours > 0 for claim in NOISE),
+        "less noise on the positives costs about a quarter": lambda r: (
+            0.15 < (found := verdict("imsimcse-table1", NOISE[3])).ours / found.published < 0.35
+            and verdict("imsimcse-table1", NOISE[0]).ours > verdict("imsimcse-table1", NOISE[0]).published
+        ),
+        "five seeds cannot decide them": lambda r: all(
+            verdict("imsimcse-table1", claim).answer == "undecided" for claim in NOISE[1:3]
         ),
         "What they gain in the paper is below one point": lambda r: (
             0 < printed("imsimcse", 1, "Neg. -Noise", "Avg.") - printed("imsimcse", 1, "SimCSE", "Avg.") < 1
