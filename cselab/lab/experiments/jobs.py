@@ -117,7 +117,8 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
         }
     suites = profile.suites + (experiment.suites if "sts" in profile.suites else ())
     if experiment.on_dev:
-        suites = tuple(DEV if suite == "sts" else suite for suite in suites)
+        asked = {column.measure for column in experiment.columns}
+        suites = tuple(DEV if suite == "sts" else suite for suite in suites if suite != "sts" or DEV in asked)
     return Job(row.label, seed if row.seeded else None, settings, suites, profile.geometry)
 
 
