@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.augmentations.cutoff import embedding_masked
 from cselab.bundled import POOLINGS
 from cselab.data.rows import check_sentences
 from cselab.device import sent, with_ready_mask
@@ -321,11 +322,9 @@ class SentenceEncoder(nn.Module):
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
         pooling = get_pooling(self.pooling)
-        if self.prefix is None:
-            inputs = with_ready_mask(features, self.backbone)
-        else:
-            inputs = self.prefix.before(features, self.backbone)
-        output = self.backbone(**inputs, output_hidden_states=len(pooling.layers) > 1)
+        ready = with_ready_mask if self.prefix is None else self.prefix.before
+        with embedding_masked(self.backbone, features) as unmasked:
+            output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
         counted = features["attention_mask"]
         if pooling.counts == "mask":

@@ -25,9 +25,9 @@ class Encode:
     """`z1, z2 = encode(one, two)`: an argument a view, a matrix of vectors [N, d] a view, N over all processes.
 
     A view is a list of texts, or tokens: what `encode.tokens` returns, changed by the method (other ids,
-    `inputs_embeds` in place of `input_ids`, `position_ids`, a shorter mask). The views of a call share one
-    forward pass where their tokens have the same names and rows, and each row has a dropout mask of its own, so
-    that `encode(batch, batch)` gives the two views of SimCSE. A single view gives a single matrix.
+    `inputs_embeds` in place of `input_ids`, `position_ids`, an `embedding_mask`, a shorter mask). The views of a call
+    share one forward pass where their tokens have the same names and rows, and each row has a dropout mask of its
+    own, so that `encode(batch, batch)` gives the two views of SimCSE. A single view gives a single matrix.
 
     Of several processes each encodes its share of every view and sees the vectors of all. A view whose rows cannot
     be shared evenly (the one row of a template, say) is encoded by every process in full.

@@ -9,8 +9,13 @@ make a level; after each level but the last, half of the channels leave the flow
 
 Glow itself mixes the channels with a learnt invertible 1x1 convolution. BERT-flow's released code has one too, but
 its settings (`"permutation": true` in each `flow/config/*.json`) put a fixed reversal in its place, and that is what
-stands here. Two things differ from that code: inside the couplings it has activation norms after the two hidden
-layers, which are plain here; and it begins the norms at the first batch, here at all the rows.
+stands here. The rest differs from that code in this:
+
+* Norms: it begins them at the first batch, here at all the rows. What it learns is a third of the log scale
+  (`logscale_factor` 3), so that a step of Adam moves the scale three times as far.
+* Couplings: it has norms after the two hidden layers, and a learnt scale on the last layer.
+* Fitting: its Adam has weight decay 0.01 and no bias correction, and gradients are clipped at length 1; here it is
+  plain Adam. A step takes 32 pairs of sentences with BERT's dropout on; here 32 vectors that stay as they are.
 
 See also: `cselab.posthoc.BertFlow`, which fits it.
 """

@@ -3,6 +3,9 @@
 "First-last average" has two meanings in the literature, with different scores for the same BERT: the static
 embeddings with the last layer (`emb_last_mean`, the 56.70 row of most tables) and the first transformer layer
 with the last (`layer1_last_mean`, 60.73 in the SimCSE repository since 2022).
+
+BERT-flow's text takes the mean of the last two layers (`last2_mean`). Its code counts layers[-0] and layers[-1], which
+are the first transformer layer and the last: what it runs is `layer1_last_mean`.
 """
 
 from collections.abc import Sequence
@@ -60,7 +63,7 @@ POOLINGS: dict[str, Pooling] = {
     "mean": Pooling("mean of the tokens of the last layer"),
     "emb_last_mean": Pooling("mean of the static embeddings and the last layer (56.70)", layers=(0, -1)),
     "layer1_last_mean": Pooling("mean of the first and the last layer (60.73)", layers=(1, -1)),
-    "last2_mean": Pooling("mean of the last two layers (BERT-flow, ConSERT)", layers=(-2, -1)),
+    "last2_mean": Pooling("mean of the last two layers (BERT-flow's text, ConSERT)", layers=(-2, -1)),
     "mask": Pooling("the [MASK] vector of a prompt (PromptBERT)", counts="mask"),
 }
 

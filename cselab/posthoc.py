@@ -98,7 +98,8 @@ class BertFlow:
     """y = f(x) with f an invertible network that makes the embeddings a standard normal (Li et al. 2020).
 
     f is the `Glow` of `cselab.flow`, fitted by maximum likelihood with Adam: the released sizes and learning
-    rate, one epoch. Unlike whitening it is not linear, and it depends on its seed.
+    rate, one epoch. `cselab.flow` says what else differs from the released code. Unlike whitening it is not linear, and
+    it depends on its seed.
 
     Args:
         levels, depth, hidden: of the flow; the released 3, 3 and 32.

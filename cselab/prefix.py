@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -15,8 +16,10 @@ class DeepPrefix(nn.Module):
 
         attention_l( q, [P_l^K ; K], [P_l^V ; V] )       in every layer l, P_l the same for all sentences
 
-    The sentence's tokens keep their positions. The prefix belongs to the encoder (`SentenceEncoder.prefix`): it is part
-    of its weights, its hash and its folder. transformers and sentence-transformers cannot apply it.
+    In training each row drops out numbers of the prefix as of its own embedding. The sentence's tokens keep their
+    positions; in DCPCSE's code they begin behind the prefix. The prefix belongs to the encoder
+    (`SentenceEncoder.prefix`): it is part of its weights, its hash and its folder. transformers and
+    sentence-transformers cannot apply it.
 
     Args:
         keys, values: `[layers, heads, length, width of a head]`.
@@ -41,8 +44,10 @@ class DeepPrefix(nn.Module):
         from transformers import DynamicCache
 
         mask, cache = features["attention_mask"], DynamicCache()
+        rate = backbone.embeddings.dropout.p
         for layer, pair in enumerate(zip(self.keys, self.values, strict=True)):
-            cache.update(*(part.expand(len(mask), *part.shape) for part in pair), layer)
+            keys, values = (F.dropout(part.expand(len(mask), *part.shape), rate, backbone.training) for part in pair)
+            cache.update(keys, values, layer)
         places = first_position(backbone) + torch.arange(mask.shape[1], device=mask.device)
         seen = torch.cat([mask.new_ones(len(mask), self.keys.shape[2]), mask], dim=1)
         ours = {"past_key_values": cache, "attention_mask": seen}

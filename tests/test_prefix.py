@@ -39,6 +39,19 @@ def test_attention_agrees_with_the_formula():
     torch.testing.assert_close(seen["out"][0], expected.transpose(0, 1).flatten(1))
 
 
+def test_in_training_each_row_drops_numbers_of_the_prefix_out_and_the_rest_makes_up_for_them():
+    encoder = with_prefix(layers=1, dropout=0.5, length=50)
+    tokens = encoder.tokenize(SENTENCES)
+    encoder.train()
+    keys = encoder.prefix.before(tokens, encoder.backbone)["past_key_values"].layers[0].keys
+    gone = keys == 0
+    assert 0.4 < gone.float().mean() < 0.6 and not torch.equal(gone[0], gone[1])
+    torch.testing.assert_close(keys[~gone], (2 * encoder.prefix.keys).expand_as(keys)[~gone])
+    encoder.eval()
+    keys = encoder.prefix.before(tokens, encoder.backbone)["past_key_values"].layers[0].keys
+    assert torch.equal(keys, encoder.prefix.keys.expand_as(keys))
+
+
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_padding_does_not_matter_and_positions_stay(family):
     encoder = with_prefix(family)

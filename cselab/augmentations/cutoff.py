@@ -1,42 +1,72 @@
-"""Cutoff: parts of the input vectors set to zero (Shen et al. 2020; two of ConSERT's augmentations)."""
+"""Cutoff: parts of what a sentence is embedded as are 0 (Shen et al. 2020; two of ConSERT's augmentations)."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
+from jaxtyping import Float
+from torch import Tensor, nn
 
+from cselab.augmentations.inner import inner_tokens
 from cselab.device import sent
 
 
-def cut_features(embeds: Float[Tensor, "n t d"], share: float, generator: torch.Generator) -> Float[Tensor, "n t d"]:
+def cut_features(
+    tokens: Mapping[str, Tensor], width: int, share: float, generator: torch.Generator
+) -> dict[str, Tensor]:
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
 
     Args:
-        embeds: input vectors of the tokens.
-        share: of the dimensions that are cut; 0.2 in ConSERT.
+        tokens: what `Encode.tokens` gives.
+        width: dimensions of the encoder.
+        share: of the dimensions that are cut, rounded down; 0.2 in ConSERT.
         generator: what chooses, on the CPU.
+
+    Returns:
+        the tokens with `embedding_mask` [n, t, width]: what the embedding layer's output is multiplied by, 0 or 1.
 
     See also: `cut_tokens`, which cuts rows of the same matrix in place of columns.
     """
-    rows, _, width = embeds.shape
-    ranks = torch.rand(rows, width, generator=generator).argsort(1).argsort(1)
-    kept = ranks >= round(share * width)
-    return embeds * sent(kept[:, None], embeds.device).to(embeds)
+    seen = tokens["attention_mask"]
+    ranks = torch.rand(len(seen), width, generator=generator).argsort(1).argsort(1)
+    kept = sent(ranks >= int(share * width), seen.device).float()
+    return {**tokens, "embedding_mask": kept[:, None].expand(-1, seen.shape[1], -1)}
 
 
-def cut_tokens(
-    embeds: Float[Tensor, "n t d"], inner: Bool[Tensor, "n t"], share: float, generator: torch.Generator
-) -> Float[Tensor, "n t d"]:
-    """Token cutoff: randomly chosen tokens of each sentence have the input vector 0.
+def cut_tokens(tokens: Mapping[str, Tensor], share: float, generator: torch.Generator) -> dict[str, Tensor]:
+    """Token cutoff: randomly chosen tokens of each sentence are embedded as 0; [CLS] and [SEP] stay.
 
     Args:
-        embeds: input vectors of the tokens.
-        inner: which tokens may be cut: see `inner_tokens`.
-        share: of each sentence's tokens that are cut, rounded down.
+        tokens: what `Encode.tokens` gives.
+        share: of each sentence's own tokens that are cut, rounded down.
         generator: what chooses, on the CPU.
 
-    See also: `cut_features`.
+    Returns:
+        the tokens with `embedding_mask` [n, t, 1]: see `cut_features`.
     """
+    inner = inner_tokens(tokens)
     drawn = sent(torch.rand(inner.shape, generator=generator), inner.device)
     ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
     cut = ranks < (share * inner.sum(1, keepdim=True)).floor()
-    return embeds.masked_fill(cut[..., None], 0)
+    return {**tokens, "embedding_mask": (~cut[..., None]).float()}
+
+
+@contextmanager
+def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
+    """The tokens without their `embedding_mask`; meanwhile the backbone's embedding layer (the sum of word, position
+    and type behind its LayerNorm) gives its output times that mask.
+    """
+    if "embedding_mask" not in tokens:
+        yield tokens
+        return
+    mask: Float[Tensor, "n t _d"] = tokens["embedding_mask"]
+
+    def cut(module: nn.Module, given: Any, embedded: Tensor) -> Tensor:
+        return embedded * mask.to(embedded)
+
+    hook = backbone.embeddings.register_forward_hook(cut)
+    try:
+        yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}
+    finally:
+        hook.remove()

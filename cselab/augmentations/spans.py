@@ -10,7 +10,7 @@ def draw_spans(
 
     Lengths lie between the two bounds; anchors tend to be long, positives short (the fourth and the second smallest of
     five uniform numbers, so Beta(4, 2) and Beta(2, 4)). A positive begins at most its own length before its anchor,
-    and at the latest where the anchor ends.
+    and at the latest where the anchor ends. Anchors may overlap, which the released code rules out.
 
     Args:
         document: a text; its words are what stands between blanks.

@@ -165,7 +165,7 @@ class _Watched(Encode):
             if not set(view) <= self.corpus:
                 yield "changed texts"
             self.seen.retrieved |= set(view) <= self.corpus and not set(view) <= self.batch
-        elif "inputs_embeds" in view:
+        elif {"inputs_embeds", "embedding_mask"} & set(view):
             yield "changed input vectors"
         elif "position_ids" in view:
             yield "changed positions"

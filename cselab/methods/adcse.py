@@ -26,7 +26,9 @@ class AdCSE(Contrastive):
     q: the encoder's vectors; k: those of its copy, whose weights follow with `momentum`, with dropout, through the same
     head and without gradients. The adversaries start as standard normal vectors; only their direction counts.
     The released code climbs by hand as written here, and fills the segment ids from the attention mask, which is
-    left out. `symmetric` contrasts k with q, too.
+    left out. Its slow encoder starts from random weights, copied before the checkpoint is loaded; here it starts as
+    the encoder. `symmetric`, its --sym, takes the mean of l over two such pairs (q, k) of each sentence, which differ
+    by dropout; the adversaries climb that mean.
 
     See also: `MoCoSE`, whose further negatives are remembered; `DCLR`, whose are noise.
     """
@@ -53,8 +55,13 @@ class AdCSE(Contrastive):
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         sentences = self.column(batch, "sentence")
-        keys = self.slow.keys(encode, sentences)
-        v = Views(encode(sentences), keys).against(self.w)
+        if self.symmetric:
+            k, other_k = self.slow.keys(encode, sentences, sentences)
+            q, other_q = encode(sentences, sentences)
+            v = Views(q, k, other_q=other_q, other_k=other_k).against(self.w)
+        else:
+            keys = self.slow.keys(encode, sentences)
+            v = Views(encode(sentences), keys).against(self.w)
         self.climb(v)
         return v
 
@@ -62,12 +69,13 @@ class AdCSE(Contrastive):
     def climb(self, v: Views) -> None:
         """The adversaries of the next step; those in `v` stay as they are."""
         w = self.w.clone().requires_grad_()
-        loss = info_nce(v.anchor.detach(), v.positive, self.temperature, w).total
-        (slope,) = torch.autograd.grad(loss, w)
+        pairs = [(v.anchor, v.positive), *([(v.other_q, v.other_k)] if self.symmetric else [])]
+        losses = [info_nce(q.detach(), k, self.temperature, w).total for q, k in pairs]
+        (slope,) = torch.autograd.grad(torch.stack(losses).mean(), w)
         self.u = self.adversary_momentum * self.u + slope - self.adversary_decay * self.w
         self.w = self.w + self.adversary_lr * self.u
 
     def loss(self, v: Views) -> Loss:
         if not self.symmetric:
             return super().loss(v)
-        return 0.5 * (super().loss(v) + info_nce(v.positive, v.anchor, self.temperature, v.negatives))
+        return 0.5 * (super().loss(v) + info_nce(v.other_q, v.other_k, self.temperature, v.negatives))

@@ -170,6 +170,8 @@ class Method(nn.Module):
     def recipe(cls, encoder: SentenceEncoder) -> Recipe:
         """What the paper prints for encoders of this family: BERT or RoBERTa, base or large.
 
+        Where it prints nothing for the family, the first of `recipes` is taken, and `cselab train` says so.
+
         Raises:
             ValueError: the paper prints none.
         """

@@ -1,6 +1,7 @@
 """CARDS (Wang et al. 2022): switched cases in the positive, negatives retrieved from the corpus."""
 
 from cselab.methods.base import register
+from cselab.methods.recipe import CARDS_RECIPES
 from cselab.methods.retrieved_negatives import RetrievedNegatives
 from cselab.methods.switch_case import SwitchCase
 
@@ -11,7 +12,8 @@ class CARDS(RetrievedNegatives, SwitchCase):
 
         l_i = -log( e^{s(x_i, switch(x_i))} / ( sum_j e^{s(x_i, switch(x_j))} + sum_j e^{s(x_i, near(x_j))} ) )
 
-    s: cosine / temperature, of vectors with dropout. near(x_j) is one of the `nearest` sentences to x_j, as it stands.
+    s: cosine / temperature, of vectors with dropout. near(x_j) is one of the `nearest` sentences to x_j, as it stands,
+    and left out where it is x_i.
     The bundled encoders do not tell cases apart: there `retrieved_negatives` is the part that can be trained.
 
     Raises:
@@ -21,3 +23,5 @@ class CARDS(RetrievedNegatives, SwitchCase):
     """
 
     family = "negatives"
+
+    recipes = CARDS_RECIPES

@@ -27,6 +27,9 @@ class CERT(Contrastive):
     sentence and paraphrase hold the two, or take the world's paraphrases. The queue of 6,720 begins as random
     directions; it should be smaller than the corpus. q and k are unit vectors here, as in MoCo.
 
+    The recipe is the released code's. Its optimiser is not here: SGD with momentum 0.9, whose rate falls by a cosine,
+    where all methods here have AdamW and a linear decay. The same rate of 4e-5 makes other steps there.
+
     See also: `BTBERT`, the same rows without a queue; `MomentumEncoder` and `Queue`.
     """
 
@@ -37,7 +40,7 @@ class CERT(Contrastive):
     queue: Count = 6720
     width: Count = 128
 
-    recipes = {"bert-base": Recipe(lr=4e-5, batch_size=32)}
+    recipes = {"bert-base": Recipe(lr=4e-5, batch_size=32, epochs=50, max_length=64)}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         size = encoder.hidden_size

@@ -5,29 +5,35 @@ from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Int
 from torch import Tensor, nn
 
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.heads import fresh_linear
 from cselab.losses import Loss
-from cselab.methods.base import Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods.base import Method, Views, register
 from cselab.methods.hyperparameters import Share
-from cselab.methods.pieces import MaskedWords, antonyms, synonyms, token_states
+from cselab.methods.pieces import MaskedWords, antonyms, replaced_tokens, synonyms, token_states
 from cselab.methods.recipe import Recipe
 
 
 @register("cline", "CLINE")
-class CLINE(Contrastive):
+class CLINE(Method):
     """Masked words, which tokens were replaced and by what, and a single negative: the sentence with antonyms.
 
         l = masked words(x) + CE( original, synonym or antonym | tokens of x_syn, x_ant )
             + mean_i -log( e^{h_i h_syn_i} / ( e^{h_i h_syn_i} + e^{h_i h_ant_i} ) )
 
-    Raw dot products, no batch negatives. A sentence in which no word has an antonym is left out of the last mean.
-    `variant="released"` weighs the terms by learnt uncertainties, as the code does: sum_k e^{-v_k} l_k + max(v_k, 0).
+    Raw dot products, no temperature, no batch negatives. A sentence in which no word has an antonym is left out of the
+    last mean.
+
+    `variant="released"` does as the code with learnt weights. The terms weigh sum_k e^{-v_k} l_k + max(v_k, 0)
+    (`balance="learnt"`), and the last is a mean over 2n pairs, each judged alone (`contrast="sigmoid"`):
+
+        -log sigmoid( h_i h_syn_i / d )   and   -log( 1 - sigmoid( h_i h_ant_i / d ) ),   h_i of the masked sentence
+
+    Here a sentence without an antonym has the first pair only. The code reads the masked sentence once for two terms,
+    here it is read twice; it sorts tokens by two layers, here by one.
 
     The paper takes WordNet, blocks of 256 tokens, and is evaluated on GLUE alone; `synonyms` and `antonyms` are files
     with the columns word and synonym, or word and antonym, the world's by default. The rate is that of its script for a
@@ -40,10 +46,11 @@ class CLINE(Contrastive):
     share: Share = 0.4
     masked: Share = 0.15
     balance: Literal["sum", "learnt"] = "sum"
+    contrast: Literal["softmax", "sigmoid"] = "softmax"
     synonyms: str | None = None
     antonyms: str | None = None
 
-    variants = {"paper": {}, "released": {"balance": "learnt"}}
+    variants = {"paper": {}, "released": {"balance": "learnt", "contrast": "sigmoid"}}
     recipes = {"bert-base": Recipe(lr=1e-4, max_length=256)}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
@@ -57,31 +64,28 @@ class CLINE(Contrastive):
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         same, opposite = ([table.replaced(text, self.share, self.generator) for text in batch] for table in self.tables)
         changed = [text for text, _ in same + opposite]
-        labels = self._labels(encode, same, 1), self._labels(encode, opposite, 2)
-        tokens = encode.tokens(changed)
+        labels = torch.cat([kind * replaced_tokens(encode, texts) for kind, texts in ((1, same), (2, opposite))])
+        tokens, plain = encode.tokens(changed), encode.tokens(batch)
         kinds = self.kind(token_states(encode.encoder, tokens))[tokens["attention_mask"].bool()]
-        replaced = F.cross_entropy(kinds, torch.cat(labels).to(kinds.device))
-        anchor, positive, negative = encode(batch, changed[: len(batch)], changed[len(batch) :])
+        masked, chosen = self.guess.mask(encode, plain, self.masked, self.generator)
+        read = masked if self.contrast == "sigmoid" else batch
+        anchor, positive, negative = encode(read, changed[: len(batch)], changed[len(batch) :])
         known = torch.tensor([bool(places) for _, places in opposite], device=anchor.device)
-        words = self.guess(encode, encode.tokens(batch), self.masked, self.generator)
+        replaced = F.cross_entropy(kinds, labels.to(kinds.device))
+        words = self.guess.guessed(encode, plain, masked, chosen)
         return Views(anchor, positive, negative=negative, known=known, replaced=replaced, words=words)
 
-    def _labels(self, encode: Encode, changed: Sequence[Any], kind: int) -> Int[Tensor, " tokens"]:
-        """0 for each token as it was, `kind` for one that stands where a replacement does; row by row."""
-        read = encode.encoder.tokenizer(
-            [text for text, _ in changed], truncation=True, max_length=encode.max_length, return_offsets_mapping=True
-        )
-        return torch.tensor([
-            kind * any(start < end and begin <= start < stop for begin, stop in places)
-            for (_, places), offsets in zip(changed, read["offset_mapping"], strict=True)
-            for start, end in offsets
-        ])  # fmt: skip
-
     def loss(self, v: Views) -> Loss:
-        towards, away = ((v.anchor * other).sum(1).float() for other in (v.positive, v.negative))
-        apart = (F.softplus(away - towards) * v.known).sum() / v.known.sum().clamp(min=1)
-        terms = {**v.words.terms, "replaced": v.replaced, "apart": apart}
+        terms = {**v.words.terms, "replaced": v.replaced, "apart": self._apart(v)}
         if self.balance == "sum":
             return Loss(terms)
         weighed = {name: (-u).exp() * term for u, (name, term) in zip(self.uncertainty, terms.items(), strict=True)}
         return Loss(weighed | {"uncertainty": self.uncertainty.clamp(min=0).sum()})
+
+    def _apart(self, v: Views) -> Tensor:
+        towards, away = ((v.anchor * other).sum(1).float() for other in (v.positive, v.negative))
+        if self.contrast == "sigmoid":
+            width = v.anchor.shape[1]
+            found, missed = F.softplus(-towards / width), F.softplus(away / width) * v.known
+            return (found.sum() + missed.sum()) / (len(found) + v.known.sum())
+        return (F.softplus(away - towards) * v.known).sum() / v.known.sum().clamp(min=1)

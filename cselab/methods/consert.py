@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cselab.augmentations import cut_features, cut_tokens, first_position, inner_tokens, shuffle_positions
+from cselab.augmentations import cut_features, cut_tokens, first_position, shuffle_positions
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode, Tokens
 from cselab.losses import Loss, nt_xent
@@ -22,13 +22,14 @@ class ConSERT(Contrastive):
         l = InfoNCE( f(cutoff(x)), f(shuffle(x)) )                             TSFC-BERT, survey section 5
         l = weight * NT-Xent( f(cutoff(x)), f(shuffle(x)) )                    ConSERT
 
-    The default is the survey's TSFC-BERT. `variant="paper"` is ConSERT: NT-Xent over 2N views at 0.1;
-    `variant="released"` also multiplies it by 0.15, as the code does. ConSERT's own setting is lr 5e-7, batches of 96,
-    64 tokens, ten epochs, the mean of the last two layers (`last2_mean`), trained on the texts of the test sets.
+    The default is the survey's TSFC-BERT. `variant="paper"` is ConSERT: NT-Xent over 2N views at 0.1, without a head;
+    `variant="released"` also multiplies it by 0.3: the code has 0.15 of the sum of both directions. ConSERT's own
+    setting is lr 5e-7, batches of 96, 64 tokens, ten epochs on the texts of the test sets; it trains the mean of the
+    last layer and is tested with that of the last two (`last2_mean`).
 
-    `first` and `second` choose what changes each view. Cutoff sets input vectors to 0 before position and type are
-    added; dimensions of the whole sentence ("feature_cutoff") or tokens ("token_cutoff"). "shuffling" permutes
-    positions; [CLS] and [SEP] stay.
+    `first` and `second` choose what changes each view. Cutoff sets to 0 what the embedding layer gives: dimensions of
+    the whole sentence ("feature_cutoff") or tokens ("token_cutoff"). "shuffling" permutes positions. [CLS] and [SEP]
+    stay where they are; in the code they are shuffled and cut, too.
 
     See also: `SimCSE`, whose only change is dropout.
     """
@@ -41,8 +42,8 @@ class ConSERT(Contrastive):
     weight: Positive = 1.0
 
     variants = {
-        "paper": {"objective": "nt_xent", "temperature": 0.1},
-        "released": {"objective": "nt_xent", "temperature": 0.1, "weight": 0.15},
+        "paper": {"objective": "nt_xent", "temperature": 0.1, "head": "none"},
+        "released": {"objective": "nt_xent", "temperature": 0.1, "head": "none", "weight": 0.3},
     }
     recipes = SURVEY_RECIPES
 
@@ -59,14 +60,9 @@ class ConSERT(Contrastive):
     def _changed(self, encode: Encode, tokens: Tokens, change: Change) -> Tokens:
         if change == "shuffling":
             return shuffle_positions(tokens, self.generator, first_position(encode.encoder.backbone))
-        if change == "none":
-            return tokens
-        embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"])
         if change == "feature_cutoff":
-            embeds = cut_features(embeds, self.share, self.generator)
-        else:
-            embeds = cut_tokens(embeds, inner_tokens(tokens), self.share, self.generator)
-        return {name: tensor for name, tensor in tokens.items() if name != "input_ids"} | {"inputs_embeds": embeds}
+            return cut_features(tokens, encode.encoder.hidden_size, self.share, self.generator)
+        return cut_tokens(tokens, self.share, self.generator) if change == "token_cutoff" else tokens
 
     def loss(self, v: Views) -> Loss:
         if self.objective == "info_nce":

@@ -10,7 +10,7 @@ from torch import nn
 
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
-from cselab.losses import Loss
+from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Count
@@ -24,11 +24,15 @@ class CT(Contrastive):
         l = mean over pairs of binary cross-entropy( sigmoid( f1(a) f2(b) ), a = b )
 
     Each sentence makes a pair with itself and one with each of `negatives` others (7 in the paper: one equal pair in
-    eight). Raw dot products, so that lengths count. The encoder that is kept is the second.
+    eight). Raw dot products, so that lengths count; `temperature` has no effect. The authors' batch of 16 is 16 pairs,
+    2 equal and 14 unequal, of 30 sentences drawn for it; here 16 are sentences, which make 128 pairs. The encoder that
+    is kept is the second; the authors' code keeps the one that scores higher on the dev set.
 
-    `objective="info_nce"` contrasts the two encoders' vectors within the batch, which sentence-transformers calls
-    CT with in-batch negatives. The paper trains with RMSprop, at falling steps of 1e-5 to 2e-6; here it is AdamW with
-    a linear decay, as for all. It takes the mean of the tokens as the vector, and 75 tokens.
+    `objective="info_nce"` contrasts the two encoders' vectors within the batch, in both directions, which
+    sentence-transformers calls CT with in-batch negatives. There 1 / t is learnt, from 20; here `temperature` stays.
+
+    The paper trains with RMSprop, at falling steps of 1e-5 to 2e-6; here it is AdamW with a linear decay, as for all.
+    It takes the mean of the tokens as the vector, and 75 tokens.
 
     See also: `SGOPT`, whose second network is frozen; `MomentumEncoder`, which follows.
     """
@@ -53,7 +57,7 @@ class CT(Contrastive):
 
     def loss(self, v: Views) -> Loss:
         if self.objective == "info_nce":
-            return super().loss(v)
+            return 0.5 * (super().loss(v) + info_nce(v.positive, v.anchor, self.temperature))
         others = range(min(self.negatives, len(v.anchor) - 1) + 1)
         pairs = [(v.anchor * v.positive.roll(-shift, 0)).sum(1).float() for shift in others]
         equal = [torch.full_like(dots, float(shift == 0)) for shift, dots in zip(others, pairs, strict=True)]

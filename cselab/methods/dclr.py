@@ -33,7 +33,9 @@ class DCLR(Contrastive):
     a_ij = 0 where a guide finds the two sentences more similar than `phi`, else 1. The guide is fixed: a trained
     SimCSE in the paper, here any encoder that `SentenceEncoder.from_pretrained` opens. `guide=None` asks the encoder
     in training itself, without dropout. Untrained, it may find too many similar: of pairs of the world's sentences
-    3.6 % under `micro`, 0.05 % under `mini`. RoBERTa's `noise` is 2.5 and `phi` 0.85.
+    3.6 % under `micro`, 0.05 % under `mini`. The authors' code compares the outputs of the guide's pooler with phi,
+    here its vectors before the head. Their script has a `phi` of 0.85 for RoBERTa, more `noise` for it and for large
+    models, and starts these from SimCSE.
 
     `clean_loss=False` is what the released code computes: the logits of false negatives are set to 0, not
     taken out, and the loss is the binary cross-entropy of the softmax, a mean over all cells.
@@ -50,20 +52,23 @@ class DCLR(Contrastive):
     clean_loss: bool = True
 
     variants = {"paper": {}, "released": {"clean_loss": False}}
-    recipes = {"bert-base": Recipe(lr=3e-5, batch_size=128, epochs=3)}
+    recipes = {
+        "bert-base": Recipe(lr=3e-5, batch_size=128, epochs=3),
+        "bert-large": Recipe(lr=3e-5, batch_size=256, hyperparameters={"noise": 3.0}),
+        "roberta-base": Recipe(lr=3e-5, batch_size=128, epochs=3, hyperparameters={"phi": 0.85, "noise": 2.5}),
+        "roberta-large": Recipe(lr=1e-5, batch_size=256, hyperparameters={"phi": 0.85, "noise": 5.0}),
+    }
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
-        opened = SentenceEncoder.from_pretrained(self.guide) if self.guide else None
-        self.opened = opened and opened.requires_grad_(False)
+        self.opened = SentenceEncoder.from_pretrained(self.guide).requires_grad_(False) if self.guide else None
         return super().build(encoder, rows, generator)
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         v = super().views(encode, batch)
         with torch.no_grad():
             guide = encode(self.column(batch, "sentence"), by=self.opened, dropout=False, head=False)
-            false = (cosine_matrix(guide, guide) > self.phi).fill_diagonal_(False)
-        v.false = false
-        v.weigh(v.anchor.new_zeros(false.shape).masked_fill(false, -inf))
+            v.false = (cosine_matrix(guide, guide) > self.phi).fill_diagonal_(False)
+        v.weigh(v.anchor.new_zeros(v.false.shape).masked_fill(v.false, -inf))
         return v.against(self.ascended(v)) if self.noise else v
 
     @torch.enable_grad()
@@ -73,9 +78,8 @@ class DCLR(Contrastive):
         size = round(self.noise * len(anchor)), anchor.shape[1]
         noise = sent(torch.randn(size, generator=self.generator), anchor.device).to(anchor)
         for _ in range(self.ascent_steps):
-            noise.requires_grad_()
-            loss = info_nce(anchor, positive, self.temperature, noise).total
-            (slope,) = torch.autograd.grad(loss, noise)
+            loss = info_nce(anchor, positive, self.temperature, noise.requires_grad_())
+            (slope,) = torch.autograd.grad(loss.total, noise)
             noise = (noise + self.step * F.normalize(slope, dim=1)).detach()
         return noise
 
@@ -83,7 +87,6 @@ class DCLR(Contrastive):
         if self.clean_loss:
             return super().loss(v)
         logits = cosine_matrix(v.anchor, with_further(v.positive, v.negatives)) / self.temperature
-        zeroed = F.pad(v.false, (0, logits.shape[1] - len(logits)))
-        shares = logits.masked_fill(zeroed, 0).softmax(1)
+        shares = logits.masked_fill(F.pad(v.false, (0, logits.shape[1] - len(logits))), 0).softmax(1)
         own = torch.eye(*shares.shape, dtype=torch.bool, device=shares.device)
         return Loss({"cross_entropy": -torch.where(own, shares, 1 - shares).clamp(min=1e-12).log().mean()})

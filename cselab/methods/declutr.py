@@ -21,12 +21,17 @@ from cselab.methods.recipe import Recipe
 class DeCLUTR(Contrastive):
     """Anchors of a document against the mean of spans that overlap them or lie beside, and masked words.
 
-        l = NT-Xent( f(anchor_a), mean_p f(span_ap) ) + weight * masked words,   a = 1 ... A N
+        l = NT-Xent( f(masked anchor_a), mean_p f(span_ap) ) + weight * masked words(anchor_a),   a = 1 ... A N
 
     Two anchors of each of N documents, two spans for each; the other anchors of the same document are negatives, too.
+    The anchors that are contrasted are those whose masked words are guessed; with `weight` 0 nothing is masked. All of
+    this is as in the released code, which has no head either. The code reads the anchors once for both terms; here the
+    second term reads them again, under another dropout mask.
+
     `shortest` and `longest` are shares of a document: a 64th and a quarter, which of the 2,048 tokens that the paper
-    asks for are its 32 and 512. The exact shape of the lengths' distribution is not checked against the paper.
-    Rows are documents: the world's have five sentences, a user's file has one document a line.
+    asks for are its 32 and 512. Lengths are drawn as in the code, from Beta(4, 2) for anchors and Beta(2, 4) for spans.
+    The code keeps the anchors of a document apart; here they may overlap. Rows are documents: the world's have five
+    sentences, a user's file has one document a line.
 
     See also: `cselab.augmentations.draw_spans`; `CLEAR`, the same two terms for sentences.
     """
@@ -39,6 +44,7 @@ class DeCLUTR(Contrastive):
     longest: Share = 1 / 4
     weight: NonNegative = 1.0
     masked: Share = 0.15
+    head = "none"
 
     recipes = {"roberta-base": Recipe(lr=5e-5, batch_size=4, max_length=512, pooling="mean")}
 
@@ -59,10 +65,13 @@ class DeCLUTR(Contrastive):
         drawn = [draw_spans(document, *sizes, self.generator) for document in batch]
         anchors = [anchor for found, _ in drawn for anchor in found]
         near = [spans for _, found in drawn for spans in found]
-        anchor, *spans = encode(anchors, *(list(each) for each in zip(*near, strict=True)))
+        tokens = read = encode.tokens(anchors)
+        if self.weight:
+            read, chosen = self.guess.mask(encode, tokens, self.masked, self.generator)
+        anchor, *spans = encode(read, *(list(each) for each in zip(*near, strict=True)))
         v = Views(anchor, torch.stack(spans).mean(0))
         if self.weight:
-            v.masked_words = self.guess(encode, encode.tokens(anchors), self.masked, self.generator)
+            v.masked_words = self.guess.guessed(encode, tokens, read, chosen)
         return v
 
     def loss(self, v: Views) -> Loss:

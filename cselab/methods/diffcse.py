@@ -32,8 +32,11 @@ class DiffCSE(Contrastive):
 
     The head is Linear - batch norm - ReLU - Linear - batch norm.
 
-    `variant="released"` does what the code does: the language model's likeliest token stands at every place, masked or
-    not (`fill="argmax"`), and padding counts as tokens that were not replaced.
+    `variant="released"` takes two things from the code: the language model's likeliest token stands at every place,
+    masked or not (`fill="argmax"`), and padding counts as tokens that were not replaced. In five points the code
+    differs from both variants. It judges x'' of both views, each with its own mask and its own h; of the masked tokens
+    a fifth keep their word or get a random one, as in BERT; only [CLS] is put back, so that [SEP] may be replaced; the
+    batch norms of the head see both views together; and the language model guesses under dropout.
 
     See also: `SNCSEDropout`, which learns from an edit whose meaning is known.
     """

@@ -27,8 +27,11 @@ class ESimCSE(Contrastive):
     shared head; a batch is put in after its loss. `variant="simclr"` is the survey's ESimCSE-SimCLR: no queue.
 
     `variant="released"` draws k from {0 ... min(10, int(rate * length)) - 1}, [CLS] and [SEP] counted, as the code
-    does. That code draws once for the whole training, here every step draws anew. The texts give 0.32 for BERT, and for
-    RoBERTa 0.30 (base) and 0.28 (large) with a queue of 128 vectors in the code's list of settings.
+    does. That code draws once for the whole training, here every step draws anew. Its slow encoder starts from random
+    weights, copied before the checkpoint is loaded; here it starts as the encoder.
+
+    The authors' script has a `rate` of 0.32 for BERT, 0.30 for RoBERTa-base, and 0.28 for RoBERTa-large, where the
+    queue holds 128 vectors and dropout is 0.15 (the `recipes` leave dropout as it is).
 
     See also: `MomentumEncoder` and `Queue`, its second half; `SimCSE`, without either.
     """
@@ -42,8 +45,9 @@ class ESimCSE(Contrastive):
     variants = {"paper": {}, "released": {"counts": "released"}, "simclr": {"queue": 0}}
     recipes = {
         "bert-base": Recipe(lr=3e-5),
-        "roberta-base": Recipe(lr=3e-5, hyperparameters={"rate": 0.30}),
-        "roberta-large": Recipe(lr=3e-5, hyperparameters={"rate": 0.28}),
+        "bert-large": Recipe(lr=1e-5),
+        "roberta-base": Recipe(lr=1e-5, hyperparameters={"rate": 0.30}),
+        "roberta-large": Recipe(lr=1e-5, hyperparameters={"rate": 0.28, "queue": 128}),
     }
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:

@@ -24,10 +24,11 @@ class ISBERT(Contrastive):
 
         l = mean sp( -F_a(x) . E(x) ) + mean sp( F_a(x') . E(x) ),   sp(z) = log(1 + e^z),  x' != x
 
-    Windows of 1, 3 and 5 tokens give a third of the width each, with ReLU (256 of 768 in the paper). E(x) is here the
-    encoder's own vector, which the paper's mean of token vectors is with the pooling "mean"; the convolutions are not
-    kept. There is no temperature, the one in the list of settings does nothing. The paper trains on the sentences of
-    NLI, 32 a batch, one epoch; its rate is not in the texts at hand, so the recipe has the survey's.
+    Windows of 1, 3 and 5 tokens give a third of the width each, with ReLU (256 of 768 in the paper). In the paper E(x)
+    is the mean of the n-gram vectors, and the convolutions stay part of the encoder. Here E(x) is the encoder's own
+    vector, from a pass of its own, so that what is trained is what is saved. There is no temperature, the one in the
+    list of settings does nothing. The paper trains on the sentences of NLI, 32 a batch, one epoch; its rate is not in
+    the texts at hand, so the recipe has the survey's.
 
     See also: `cselab.losses.mutual_information`.
     """

@@ -21,7 +21,7 @@ class MCSE(Contrastive):
     """SimCSE, and a contrast between sentences and pictures in a space of their own.
 
         l = InfoNCE + weight * mean over both views z of InfoNCE( u(z_i), v(y_i) )
-        u = tanh(A x + a),  v = B y + b,  both of `width` numbers;  x before the head, y the picture's features
+        u = tanh(A x + a),  v = tanh(B y + b),  both of `width` numbers;  x before the head, y the picture's features
 
     Rows: sentence, scene: numbers with blanks between, as many in each row. The world's scenes are what a picture
     would show (`World.scene_vector`); the paper's are ResNet features of Flickr30k or COCO (2,048 numbers). There a
@@ -57,7 +57,7 @@ class MCSE(Contrastive):
         v = Views(*(z if encode.head is None else encode.head(z) for z in vectors))
         scenes = torch.tensor([_numbers(scene) for scene in self.column(batch, "scene")])
         v.grounded = [torch.tanh(self.from_text(z)) for z in vectors]
-        v.scene = self.from_scene(scenes.to(v.anchor))
+        v.scene = torch.tanh(self.from_scene(scenes.to(v.anchor)))
         return v
 
     def loss(self, v: Views) -> Loss:

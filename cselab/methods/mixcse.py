@@ -26,7 +26,7 @@ class MixCSE(Contrastive):
     `appended="own"` adds m_i to the negatives of sentence i alone, as the text does. `"all"` adds every m_j, but for
     m_{i-1}, most of which is i's own positive. The released code (`"both_ways"`) takes all, contrasts the mixed
     anchors with the positives, too, and sets the logits it means to leave out to 0, where they count as a cosine
-    of 0.
+    of 0. Its script keeps the head when it selects the best weights, which is `representation="head"` here.
 
     See also: `DCLR` and `AdCSE`, whose extra negatives are drawn and learnt.
     """

@@ -43,7 +43,7 @@ class PairSupCon(Method):
     width: Count = 128
     head_lr: Positive = 5e-4
 
-    recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
+    recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, epochs=3, pooling="mean")}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         width = encoder.hidden_size

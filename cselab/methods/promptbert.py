@@ -34,8 +34,8 @@ class PromptBERT(Contrastive):
 
     The tokens of the empty prompt stand at the positions that they have around the sentence (template denoising).
     Training makes the encoder one that pools the [MASK] of the first prompt: it is evaluated and saved so, without
-    subtraction and head. `max_length` counts the sentence's tokens, the prompt comes on top. Write [MASK] in a template
-    whatever the model's token is. `denoise=False` leaves out the subtraction.
+    subtraction and head. `max_length` counts the sentence's own tokens; prompt, [CLS] and [SEP] come on top. Write
+    [MASK] in a template whatever the model's token is. `denoise=False` leaves out the subtraction.
 
     See also: `SNCSE`, which adds denials; `DCPCSE`, whose prompt is vectors; `TEMPLATES` in this file, all of
         the survey's Table 4.
@@ -62,7 +62,7 @@ class PromptBERT(Contrastive):
         """The vectors of the texts in one of the prompts."""
         encoder = encode.encoder
         empty = encoder.tokenize([""], template=prompt)
-        room = min(encode.max_length - 2 + empty["input_ids"].shape[1], encoder.max_length)
+        room = min(encode.max_length + empty["input_ids"].shape[1], encoder.max_length)
         tokens = encoder.tokenize(texts, room, prompt)
         vectors = encode(tokens, head=False)
         if self.denoise:

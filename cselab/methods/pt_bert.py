@@ -28,7 +28,9 @@ class PTBERT(Contrastive):
     vector, without P.
 
     `variant="released"` lets Y be the [CLS] vector alone, as the path that the code ships does: a softmax over one key
-    is 1, so Z repeats it, and h is y_CLS: P does not matter. The recipe's rate and batch are the survey's general ones.
+    is 1, so Z repeats it, and h is y_CLS: P does not matter. The code's attention is a layer of BERT's, with learnt
+    queries, keys and values, BERT's number of heads, and dropout on the weights. Its second encoder has a P and a head
+    of its own that follow; here both are shared. The recipe is its script's.
 
     See also: `MomentumEncoder`, `Queue`; `ESimCSE`, which breaks the tie of length by repeating.
     """

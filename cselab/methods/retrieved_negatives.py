@@ -1,6 +1,8 @@
 """The retrieved negatives of CARDS (Wang et al. 2022): sentences of the corpus that look alike."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import torch
@@ -8,6 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from cselab.device import sent
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode
 from cselab.methods.base import Views, register
@@ -26,13 +29,17 @@ class RetrievedNegatives(Contrastive):
     sentences, in blocks. A corpus of n sentences is encoded once, and takes n^2 d multiplications and n x `nearest`
     numbers of memory.
 
+    A sentence is no negative of itself: where one that was retrieved for another is the anchor, it is left out.
+    The released code retrieves 65 sentences (9 for RoBERTa-large), among which is the sentence itself, which is never
+    drawn: 64 and 8 here. It caches the mean of the plain RoBERTa's tokens, here the pooling is that of the training.
+
     See also: `CARDS`, which switches cases, too; `MixCSE` and `AdCSE`, which make negatives that are no sentences.
     """
 
     family = "negatives"
-    nearest: Count = 65
+    nearest: Count = 64
 
-    recipes = CARDS_RECIPES
+    recipes = CARDS_RECIPES | {"roberta-large": replace(CARDS_RECIPES["roberta-large"], hyperparameters={"nearest": 8})}
 
     neighbours: Tensor
 
@@ -48,8 +55,10 @@ class RetrievedNegatives(Contrastive):
         v = super().views(encode, batch)
         rows = torch.tensor([self.place[sentence] for sentence in self.column(batch, "sentence")])
         drawn = torch.randint(self.neighbours.shape[1], (len(rows),), generator=self.generator)
-        found = self.neighbours[rows, drawn].tolist()
-        return v.against(encode([self.sentences[row] for row in found]))
+        found = self.neighbours[rows, drawn].cpu()
+        itself = sent(rows[:, None] == found, v.anchor.device)
+        near = encode([self.sentences[row] for row in found.tolist()])
+        return v.against(near, near.new_zeros(itself.shape).masked_fill(itself, -inf))
 
 
 def nearest_others(vectors: Float[Tensor, "n d"], k: int) -> Int[Tensor, "n k"]:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 
 from cselab.encoder import SentenceEncoder, eval_mode
 from cselab.encoding import Encode
-from cselab.heads import DenseLayers
+from cselab.heads import DenseLayers, fresh_linear
 from cselab.losses import Loss
 from cselab.losses.contrast import cosine_matrix
 from cselab.methods.base import Views, register
@@ -24,11 +25,17 @@ class SGOPT(Contrastive):
     """The tuned encoder's vector c_i against the mean-pooled hidden layers h_ik of a frozen copy, all of them.
 
         l = mean_ik -log( e^{s(c_i, h_ik)} / ( e^{s(c_i, h_ik)} + n_i ) ) + weight * |theta - theta_0|^2
-        n_i = sum_{j != i} ( e^{s(c_i, c_j)} + sum_m e^{s(c_i, h_jm)} ),     s = cos / t
+        n_i = sum_{j != i} sum_m e^{s(c_i, h_jm)},     s = cos / t
 
-    Both go through one projection, GELU between two linear layers. The input embeddings stay as they are, and the
-    weights theta are held near where they began. The paper pools [CLS] and trains on the texts of STS-B, test included;
-    its momentum terms (0.9, 0.9) of Adam are not taken over.
+    Other sentences' c_j are no negatives, and neither are a sentence's own other layers. So it is in the released code,
+    which has s(c_i, c_j) commented out and keeps it in its ablation OPT1 alone.
+
+    Both go through one projection, as in the code: Linear, GELU, Linear, GELU, `projection` wide. The input embeddings
+    stay as they are, and the weights theta are held near where they began. The frozen copy reads without dropout; the
+    code says so, too, but its training loop switches the copy's dropout on again.
+
+    The paper pools [CLS] and trains on the texts of STS-B, test included. Its momentum terms (0.9, 0.9) of Adam and its
+    warm-up over the first tenth of the steps are not taken over.
 
     See also: `CT`, whose second encoder learns, too.
     """
@@ -38,19 +45,16 @@ class SGOPT(Contrastive):
     weight: NonNegative = 0.1
     projection: Count = 4096
 
-    recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, eval_every=50)}
+    recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, max_length=128, eval_every=50)}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         self.frozen = copy.deepcopy(encoder.backbone).requires_grad_(False)
         encoder.backbone.embeddings.requires_grad_(False)
         if self.head == "none":
             return None
-        width = encoder.hidden_size
-        layers = [nn.Linear(width, self.projection), nn.Linear(self.projection, width)]
-        for layer in layers:
-            nn.init.normal_(layer.weight, std=0.02, generator=generator)
-            nn.init.zeros_(layer.bias)
-        return DenseLayers(list(zip(layers, (nn.GELU(), nn.Identity()), strict=True)))
+        sizes = encoder.hidden_size, self.projection, self.projection
+        layers = [fresh_linear(width, out, generator) for width, out in pairwise(sizes)]
+        return DenseLayers([(layer, nn.GELU()) for layer in layers])
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         tokens, head = encode.tokens(batch), encode.head or nn.Identity()
@@ -68,8 +72,8 @@ class SGOPT(Contrastive):
 
     def loss(self, v: Views) -> Loss:
         others = torch.eye(len(v.anchor), device=v.anchor.device).bool()
-        logits = torch.stack([cosine_matrix(v.anchor, z) / self.temperature for z in (v.anchor, *v.positives)])
+        logits = torch.stack([cosine_matrix(v.anchor, layer) / self.temperature for layer in v.positives])
         negatives = logits.masked_fill(others, -torch.inf).logsumexp((0, 2))  # of each i, over j and all layers
-        own = logits[1:].diagonal(dim1=1, dim2=2)
+        own = logits.diagonal(dim1=1, dim2=2)
         guided = Loss({"self_guided": nn.functional.softplus(negatives - own).mean()})
         return guided + self.weight * Loss({"moved": v.moved}) if self.weight else guided

@@ -32,6 +32,8 @@ class SupervisedSimCSE(Contrastive):
     recipes = {
         "bert-base": Recipe(lr=5e-5, batch_size=512, epochs=3),
         "bert-large": Recipe(lr=1e-5, batch_size=512, epochs=3),
+        "roberta-base": Recipe(lr=5e-5, batch_size=512, epochs=3),
+        "roberta-large": Recipe(lr=1e-5, batch_size=512, epochs=3),
     }
 
     def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:

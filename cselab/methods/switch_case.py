@@ -19,8 +19,11 @@ class SwitchCase(Contrastive):
 
         l_i = InfoNCE( f(x_i), f(switch(x_i)) )                                survey section 3.2.1 and Table 3
 
-    `share` is the probability for each word, 0.05 to 0.15 in CARDS. It works against the bias of frequent sub-words: a
-    model with case divides the changed word otherwise. A model without case cannot be trained so.
+    This works against the bias of frequent sub-words: a model with case divides the changed word otherwise. A model
+    without case cannot be trained so.
+
+    `share` is the probability for each word ("v2" of the released code): 0.05 for RoBERTa-base. RoBERTa-large has 0.1,
+    and in the released code "v1", which switches that share of each sentence's words, rounded, and one at least.
 
     Raises:
         ValueError: an encoder whose tokenizer does not tell cases apart.
@@ -29,9 +32,9 @@ class SwitchCase(Contrastive):
     """
 
     family = "text"
-    share: Share = 0.1
+    share: Share = 0.05
 
-    recipes = {family: replace(recipe, hyperparameters={}) for family, recipe in CARDS_RECIPES.items()}
+    recipes = CARDS_RECIPES | {"roberta-large": replace(CARDS_RECIPES["roberta-large"], hyperparameters={"share": 0.1})}
 
     def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)

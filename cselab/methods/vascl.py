@@ -29,8 +29,9 @@ class VaSCL(Contrastive):
     N(e): the `neighbours` sentences of the batch nearest to e by inner product; l(. | N) is NT-Xent with these as its
     only negatives; p is the head, two layers into `width` dimensions, evaluated without it.
 
-    `variant="released"` takes the detours of the authors' code: `probe` is as long as `reach`, and the second
-    term sees e as a constant (`through=False`), so that of all weights it trains the head alone.
+    `variant="released"` takes the detours of the authors' code: `probe` is as long as `reach` (0.1 is the default of
+    a class to which their trainer gives `reach`), and the second term sees e and p(e) as constants (`through=False`),
+    so that it trains the head alone, by the moved vectors.
 
     See also: `USCAL`, which moves the input; `DCLR`, whose noise is not bound to a sentence.
     """
@@ -44,7 +45,7 @@ class VaSCL(Contrastive):
     head_lr: Positive = 5e-4
 
     variants = {"paper": {}, "released": {"probe": 15.0, "through": False}}
-    recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, pooling="mean")}
+    recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, epochs=5, pooling="mean")}
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         return ProjectionHead(encoder.hidden_size, self.width, generator)
@@ -59,9 +60,9 @@ class VaSCL(Contrastive):
         sentences = self.column(batch, "sentence")
         e, other = encode(sentences, sentences, head=False)
         v = Views(encode.head(e), encode.head(other))
-        e = e if self.through else e.detach()
+        e, v.still = (e, v.anchor) if self.through else (e.detach(), v.anchor.detach())
         v.near = self.nearest(e)
-        v.still, v.moved = (encode.head(e), encode.head(e + self.reach * self.direction(encode.head, e, v.near)))
+        v.moved = encode.head(e + self.reach * self.direction(encode.head, e, v.near))
         return v
 
     def nearest(self, e: Float[Tensor, "n d"]) -> Bool[Tensor, "n n"]:

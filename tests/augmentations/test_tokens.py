@@ -73,18 +73,36 @@ def test_shuffled_tokens_give_the_vector_of_the_shuffled_sentence():
 
 
 def test_feature_cutoff_cuts_the_same_dimensions_of_all_tokens_of_a_sentence():
-    embeds = torch.rand(50, 7, 10, generator=drawing(1)) + 1
-    cut = cut_features(embeds, 0.2, drawing()) == 0
-    assert (cut.sum(2) == 2).all()
+    tokens = {"attention_mask": torch.ones(50, 7)}
+    cut = cut_features(tokens, 14, 0.2, drawing())["embedding_mask"] == 0
+    assert cut.shape == (50, 7, 14) and (cut.sum(2) == 2).all()
     assert (cut == cut[:, :1]).all() and len(cut[:, 0].unique(dim=0)) > 20
-    assert torch.equal(cut_features(embeds, 0.0, drawing()), embeds)
+    assert (cut_features(tokens, 14, 0.0, drawing())["embedding_mask"] == 1).all()
 
 
 def test_token_cutoff_cuts_that_share_of_the_inner_tokens(tokens):
     inner = inner_tokens(tokens)
-    cut = (cut_tokens(torch.ones(*inner.shape, 4), inner, 0.3, drawing()) == 0).all(2)
+    cut = cut_tokens(tokens, 0.3, drawing())["embedding_mask"][..., 0] == 0
     assert not (cut & ~inner).any()
     assert cut.sum(1).tolist() == [2, 2, 0]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_what_is_cut_off_is_0_behind_the_embedding_layer_for_this_call_alone(family):
+    encoder = make_encoder(family, layers=1).eval()
+    tokens = encoder.tokenize(["the cat sees a dog", "a dog"])
+    plain, seen = encoder.pooled(tokens), {}
+    cut = cut_features(tokens, encoder.hidden_size, 0.5, drawing())
+    with torch.no_grad():
+        hook = encoder.backbone.encoder.register_forward_pre_hook(
+            lambda module, given, named: seen.update(states=given[0] if given else named["hidden_states"]),
+            with_kwargs=True,
+        )
+        changed = encoder.pooled(cut)
+        hook.remove()
+    assert torch.equal(seen["states"] == 0, cut["embedding_mask"] == 0)
+    assert not torch.allclose(changed, plain, atol=1e-2)
+    torch.testing.assert_close(encoder.pooled(tokens), plain)
 
 
 def test_repetition_doubles_some_inner_tokens_and_keeps_everything_else_in_order(tokens):
@@ -110,6 +128,6 @@ def test_the_same_generator_makes_the_same_change(tokens):
     for change in (
         lambda generator: shuffle_positions(tokens, generator)["position_ids"],
         lambda generator: repeat_subwords(tokens, most, generator)["input_ids"],
-        lambda generator: cut_tokens(torch.ones(3, 10, 4), inner_tokens(tokens), 0.5, generator),
+        lambda generator: cut_tokens(tokens, 0.5, generator)["embedding_mask"],
     ):
         assert torch.equal(change(drawing(4)), change(drawing(4)))

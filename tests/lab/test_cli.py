@@ -335,6 +335,29 @@ def test_the_recipe_of_a_paper_gives_way_to_what_is_said(encoder, corpus, tmp_pa
     assert (own["config"]["lr"], own["config"]["batch_size"], own["encoder"]["pooling"]) == (1e-3, 8, "mean")
 
 
+def test_a_recipe_for_another_kind_of_encoder_is_not_taken_without_a_word(encoder, corpus, tmp_path):
+    roberta = write_checkpoint(tmp_path / "roberta", "roberta", layers=1)
+
+    def said(method, model):
+        output = tmp_path / method / Path(model).name
+        return train(model, corpus, output, "--dev", "none", "--recipe", "paper", "--steps", 1, method=method)
+
+    note = "mixcse: its paper prints no recipe for roberta-base; the one for bert-base is taken"
+    assert note in said("mixcse", roberta).splitlines()
+    for method, model in (("mixcse", encoder), ("simcse", roberta), ("mixcse", "micro"), ("vascl", "micro")):
+        assert "its paper" not in said(method, model)
+    assert "the one for roberta-base is taken" in said("vascl", encoder)
+
+
+def test_a_variant_that_is_asked_for_wins_over_the_recipe(encoder, corpus, tmp_path):
+    large = write_checkpoint(tmp_path / "large", "roberta", layers=1, width=1024)
+    output = tmp_path / "run"
+    train(large, corpus, output, "--dev", "none", "--recipe", "paper", "--steps", 1, "--set", "variant=simclr",
+          method="esimcse")  # fmt: skip
+    identity = json.loads((output / "run.json").read_text())["identity"]
+    assert (identity["method"]["queue"], identity["method"]["rate"]) == (0, 0.28)
+
+
 def test_a_plain_checkpoint_is_pooled_as_the_papers_do_and_never_by_a_mean_under_a_fresh_head(
     encoder, corpus, tmp_path
 ):

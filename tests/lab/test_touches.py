@@ -57,7 +57,7 @@ def test_what_is_refused_is_said_and_the_rest_is_seen_all_the_same(cards):
         "data": "sentences retrieved from the corpus",
         "view": "changed texts",
         "encoder": "needs a model that tells upper from lower case",
-        "loss": "further negatives",
+        "loss": "further negatives; weighted negatives",
     }
 
 

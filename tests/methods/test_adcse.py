@@ -1,4 +1,5 @@
 import torch
+from torch.nn.functional import cosine_similarity
 
 from cselab.losses import info_nce
 from cselab.methods import AdCSE
@@ -38,9 +39,31 @@ def test_keys_come_from_the_slow_encoder_and_carry_no_gradient(trainer, batch):
     assert (v.positive - v.anchor).abs().max() > 1e-3
 
 
-def test_symmetric_is_the_mean_of_both_directions(trainer, batch):
-    method = AdCSE(symmetric=True)
-    v = method.views(trainer(method)[0], batch)
-    there = info_nce(v.anchor, v.positive, 0.05, v.negatives).total
-    back = info_nce(v.positive, v.anchor, 0.05, v.negatives).total
-    torch.testing.assert_close(method.loss(v).total, (there + back) / 2)
+def test_symmetric_takes_two_pairs_each_a_query_of_the_encoder_and_a_key_of_the_slow_one(spied, batch):
+    method = AdCSE(symmetric=True, adversaries=5, adversary_lr=0.1, temperature=0.5)
+    encode, encoder = spied(method, dropout=0.5)
+    with torch.no_grad():
+        for weight in encoder.backbone.parameters():
+            weight.add_(0.3)
+    slow = [weight.clone() for weight in method.slow.encoder.backbone.parameters()]
+    w = method.w.clone().requires_grad_()
+    v = method.views(encode, batch)
+    assert [(views, options.get("by")) for views, options in encode.calls] == [
+        ((batch, batch), method.slow.encoder),
+        ((batch, batch), None),
+    ]
+    for before, now, quick in zip(
+        slow, method.slow.encoder.backbone.parameters(), encoder.backbone.parameters(), strict=True
+    ):
+        torch.testing.assert_close(now, 0.995 * before + 0.005 * quick)  # it follows once a step
+    halves = [(v.anchor, v.positive), (v.other_q, v.other_k)]
+    assert all(q.requires_grad and not k.requires_grad for q, k in halves)
+    assert not torch.equal(v.anchor, v.other_q) and not torch.equal(v.positive, v.other_k)
+    total = 0
+    for q, k in halves:
+        for i in range(12):
+            logits = torch.stack([cosine_similarity(q[i], column, dim=0) / 0.5 for column in [*k, *w]])
+            total -= logits.log_softmax(0)[i] / 24
+    torch.testing.assert_close(method.loss(v).total, total)
+    u = torch.autograd.grad(total, w)[0] - 1e-4 * w.detach()
+    torch.testing.assert_close(method.w, w.detach() + 0.1 * u)

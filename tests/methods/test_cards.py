@@ -1,5 +1,7 @@
 """CARDS is the sum of its two parts."""
 
+from math import inf
+
 import pytest
 import torch
 from tiny import make_encoder, make_sentences
@@ -18,7 +20,9 @@ def test_the_positive_is_switched_the_negatives_are_neighbours_as_they_stand(spi
     assert sentences == BATCH != switched and [text.lower() for text in switched] == BATCH
     for row, text in enumerate(near):
         assert BATCH.index(text) in method.neighbours[row].tolist()
-    assert v.negatives.shape == (12, 8) and v.log_weights is None
+    assert v.negatives.shape == (12, 8)
+    itself = [[text == anchor for text in near] for anchor in BATCH]
+    assert (v.log_weights[:, 12:] == -inf).tolist() == itself and not v.log_weights[:, :12].any()
 
 
 def test_without_switching_it_is_the_retrieved_negatives_and_without_negatives_the_switched_case(spied):
@@ -33,7 +37,7 @@ def test_without_switching_it_is_the_retrieved_negatives_and_without_negatives_t
     assert torch.equal(method.neighbours, retrieved.neighbours)
     v = CARDS(share=0.5).loss, SwitchCase(share=0.5).loss
     pair = method.views(encode, BATCH)
-    pair.negatives = None
+    pair.negatives = pair.log_weights = None
     assert v[0](pair).total == v[1](pair).total
 
 
@@ -43,6 +47,10 @@ def test_a_model_without_case_is_refused_by_its_own_name():
 
 
 def test_the_numbers_of_the_paper_reach_each_part():
-    large = CARDS.recipe(make_encoder("roberta", width=1024, layers=1))
-    assert large.hyperparameters == {"nearest": 9} and CARDS.recipe(make_encoder("roberta")).hyperparameters == {}
-    assert SwitchCase.recipe(make_encoder("roberta", width=1024, layers=1)).hyperparameters == {}
+    base, large = make_encoder("roberta"), make_encoder("roberta", width=1024, layers=1)
+    assert [cls.recipe(base).hyperparameters for cls in (CARDS, SwitchCase, RetrievedNegatives)] == [{}] * 3
+    assert (CARDS().nearest, CARDS().share) == (RetrievedNegatives().nearest, SwitchCase().share) == (64, 0.05)
+    assert CARDS.recipe(large).hyperparameters == {"nearest": 8, "share": 0.1}
+    assert SwitchCase.recipe(large).hyperparameters == {"share": 0.1}
+    assert RetrievedNegatives.recipe(large).hyperparameters == {"nearest": 8}
+    assert {cls.recipe(large).lr for cls in (CARDS, SwitchCase, RetrievedNegatives)} == {7.5e-6}

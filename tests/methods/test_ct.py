@@ -6,7 +6,6 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.losses import info_nce
 from cselab.methods import CT, Views
 from cselab.training import TrainConfig, train
 
@@ -33,9 +32,20 @@ def test_the_loss_agrees_with_loops(negatives):
     assert found == {"tension": pytest.approx(sum(rows) / len(rows), rel=1e-5)}
 
 
-def test_in_batch_negatives_are_info_nce():
-    one, two = torch.randn(6, 4), torch.randn(6, 4)
-    assert CT(variant="in_batch").loss(Views(one, two)).total == info_nce(one, two, 0.05).total
+def test_in_batch_negatives_are_contrasted_in_both_directions():
+    one, two = (torch.randn(6, 4, generator=torch.Generator().manual_seed(seed)) for seed in (0, 1))
+    rows = []
+    for i in range(6):
+        for start, others in ((one, two), (two, one)):
+            cosines = [float(torch.cosine_similarity(start[i], other, dim=0)) / 0.05 for other in others]
+            rows.append(log(sum(exp(cosine) for cosine in cosines)) - cosines[i])
+    found = CT(variant="in_batch").loss(Views(one, two)).floats()
+    assert found == {"info_nce": pytest.approx(sum(rows) / 12, rel=1e-5)}
+
+
+def test_the_tension_knows_no_temperature():
+    views = Views(torch.randn(6, 4), torch.randn(6, 4))
+    assert CT(temperature=0.5).loss(views).total == CT().loss(views).total
 
 
 def test_both_encoders_learn_and_drift_apart():

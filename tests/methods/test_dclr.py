@@ -60,6 +60,19 @@ def test_the_released_loss_is_a_mean_over_all_cells(table, batch):
     assert method.loss(v).floats() == {"cross_entropy": pytest.approx(total / cells, rel=1e-5)}
 
 
+def test_the_recipes_are_those_of_the_authors_script():
+    found = {
+        family: (r.lr, r.batch_size, r.epochs, DCLR(**r.hyperparameters).phi, DCLR(**r.hyperparameters).noise)
+        for family, r in DCLR.recipes.items()
+    }
+    assert found == {
+        "bert-base": (3e-5, 128, 3, 0.9, 1),
+        "bert-large": (3e-5, 256, 1, 0.9, 3),
+        "roberta-base": (3e-5, 128, 3, 0.85, 2.5),
+        "roberta-large": (1e-5, 256, 1, 0.85, 5),
+    }
+
+
 def test_a_guide_of_one_s_own_is_opened_frozen_and_kept(tmp_path, trainer, batch):
     make_encoder(layers=1, seed=5).save_pretrained(tmp_path / "guide")
     method = DCLR(guide=str(tmp_path / "guide"), phi=0.0)

@@ -61,3 +61,13 @@ def test_the_surveys_variant_has_no_second_encoder():
     method = ESimCSE(variant="simclr")
     method.build(make_encoder(layers=1), [], torch.Generator())
     assert not list(method.children())
+
+
+def test_the_recipes_are_those_of_the_authors_script():
+    made = {family: (recipe, ESimCSE(**recipe.hyperparameters)) for family, recipe in ESimCSE.recipes.items()}
+    assert {family: (r.lr, r.batch_size, method.rate, method.queue) for family, (r, method) in made.items()} == {
+        "bert-base": (3e-5, 64, 0.32, 160),
+        "bert-large": (1e-5, 64, 0.32, 160),
+        "roberta-base": (1e-5, 64, 0.30, 160),
+        "roberta-large": (1e-5, 64, 0.28, 128),
+    }

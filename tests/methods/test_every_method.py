@@ -26,6 +26,7 @@ ONE_CHANNEL = (
 CONTRAST_ALONE = {  # without what hides the contrast in thirty steps on one batch
     "pt_bert": {"queue": 0},
     "declutr": {"weight": 0.0},
+    "mocose": {"momentum": 0.9},  # where the target follows faster, sixty steps are needed
     "sg_opt": {"weight": 0.0, "temperature": 0.05},
 }
 OTHER_NEGATIVES = ("cert", "cline")  # not the batch's: see their own tests
@@ -47,6 +48,7 @@ NEEDED = {
     "noise": {"variance": 1e-4},
     "vascl": {"reach": 1.0},
     "mocose": {"queue": 12},
+    "sg_opt": {"projection": 8},
     "scd": {"projection": 16, "weight": 0.005225 * 256, "redundancy": 0.012 * 256},  # for 16 dimensions, not 4,096
 }
 
@@ -152,7 +154,7 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
     with torch.no_grad():
         after = measure()
         assert method.loss(after).total < loss_before
-    gained = 0.05 if name in ("ct", "mocose") else 0.1  # dot products, and a target that follows: slower
+    gained = 0.05 if name == "ct" else 0.1  # dot products: slower
     assert margin(after) > min(margin(before) + gained, 0.95)
 
 

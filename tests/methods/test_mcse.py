@@ -15,7 +15,7 @@ def test_both_views_are_contrasted_with_the_scene_in_a_space_of_their_own(traine
     v = method.views(encode, rows)
     vectors = encode([row[0] for row in rows], head=False)
     scenes = torch.tensor([[float(number) for number in row[1].split()] for row in rows])
-    u, picture = torch.tanh(method.from_text(vectors)), method.from_scene(scenes)
+    u, picture = torch.tanh(method.from_text(vectors)), torch.tanh(method.from_scene(scenes))
     assert u.shape == picture.shape == (6, 5)
     expected = 0.5 * info_nce(u, picture, 0.2).total.item()
     assert method.loss(v).floats()["scene"] == pytest.approx(expected, rel=1e-5)

@@ -58,7 +58,7 @@ def test_the_sentence_has_its_tokens_and_the_prompt_comes_on_top(spied):
     encode.encode.max_length = 8
     method.views(encode, [" ".join(["the cat sees"] * 9)] * 2)
     prompt = len(encoder.tokenizer("")["input_ids"])
-    assert encode.calls[0][0][0]["input_ids"].shape[1] == prompt + 6
+    assert encode.calls[0][0][0]["input_ids"].shape[1] == prompt + 8
 
 
 def test_all_templates_of_the_survey_work_and_others_are_refused():

@@ -1,3 +1,6 @@
+from math import log
+
+import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
@@ -45,6 +48,21 @@ def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own()
         method.views(Marked(encoder, 32), corpus[:1])
     found = {corpus.index(texts[0]) for texts in asked[1::2]}
     assert found == set(method.neighbours[0].tolist())
+
+
+def test_a_sentence_that_was_retrieved_for_another_is_no_negative_of_itself(trainer, batch):
+    method = RetrievedNegatives(nearest=11, temperature=0.5)  # all others of the batch: some are anchors, too
+    encode, encoder = trainer(method, dropout=0)
+    v = method.views(encode, batch)
+    with torch.no_grad():
+        z = torch.nn.functional.normalize(encoder.head(encoder.encode(batch, convert_to_tensor=True)), dim=1).double()
+        drawn = [int((torch.nn.functional.normalize(row, dim=0) @ z.float().T).argmax()) for row in v.negatives]
+    assert all(j != own for own, j in enumerate(drawn)) and len(drawn) == 12
+    e = (z @ z.T / 0.5).exp().tolist()
+    total = 0.0
+    for i in range(12):
+        total -= log(e[i][i] / (sum(e[i]) + sum(e[i][j] for j in drawn if j != i))) / 12
+    assert method.loss(v).total.item() == pytest.approx(total, rel=1e-5)
 
 
 def test_a_corpus_smaller_than_the_neighbourhood_gives_what_there_is(batch):

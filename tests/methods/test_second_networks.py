@@ -5,6 +5,7 @@ from math import exp, log
 import pytest
 import torch
 from tiny import make_encoder, make_rows, make_sentences
+from torch.nn.functional import gelu
 
 from cselab.losses import mutual_information
 from cselab.methods import CERT, ISBERT, PTBERT, SGOPT, Views
@@ -49,14 +50,23 @@ def test_sg_opt_agrees_with_loops(cosine):
     anchor, *layers = torch.randn(4, 5, 3, generator=generator, dtype=torch.float64)
     rows = []
     for i in range(5):
-        others = [j for j in range(5) if j != i]
-        below = sum(exp(cosine(anchor[i], z[j]) / 0.3) for z in (anchor, *layers) for j in others)
+        below = sum(exp(cosine(anchor[i], layer[j]) / 0.3) for layer in layers for j in range(5) if j != i)
         for layer in layers:
             own = exp(cosine(anchor[i], layer[i]) / 0.3)
             rows.append(-log(own / (own + below)))
     method = SGOPT(temperature=0.3, weight=0.0)
     found = method.loss(Views(anchor, *layers)).floats()
     assert found == {"self_guided": pytest.approx(sum(rows) / len(rows), rel=1e-6)}
+
+
+def test_sg_opt_contrasts_a_wide_projection_that_ends_in_gelu(spied):
+    method = SGOPT(projection=11)
+    encode, encoder = spied(method, dropout=0.0)
+    views = method.views(encode, BATCH)
+    (first, _), (last, _) = encoder.head.dense_layers()
+    inside = gelu(encoder.pooled(encoder.tokenize(BATCH)) @ first.weight.T + first.bias)
+    torch.testing.assert_close(views.anchor, gelu(inside @ last.weight.T + last.bias), atol=1e-6, rtol=1e-4)
+    assert views.anchor.shape == views.positive.shape == (6, 11)
 
 
 @pytest.fixture

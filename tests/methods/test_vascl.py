@@ -54,6 +54,26 @@ def test_the_released_second_term_trains_the_head_alone(variant, table, batch):
     assert all(gradient.abs().max() > 0 for gradient in head)
 
 
+def test_the_released_second_term_holds_what_is_not_moved_constant(table, batch):
+    method = VaSCL(variant="released", neighbours=3, temperature=0.5)
+    encode = table(method)
+    d = torch.nn.functional.normalize(torch.randn(12, 8, generator=torch.Generator().manual_seed(2)), dim=1)
+    method.direction = lambda head, e, near: d
+    v = method.views(encode, batch)
+    term = method.loss(v).terms["neighbourhood"]
+    encode.replay()
+    e = encode(batch, head=False).detach()
+    still, moved = encode.head(e).detach(), encode.head(e + 15 * d)
+    total = 0
+    for one, two in ((still, moved), (moved, still)):
+        for i in range(12):
+            columns = torch.stack([two[i], *(side[j] for j in v.near[i].nonzero().flatten() for side in (one, two))])
+            total -= (cosine_similarity(one[i], columns) / 0.5).log_softmax(0)[0] / 24
+    weights = list(encode.head.parameters())
+    for ours, slow in zip(torch.autograd.grad(term, weights), torch.autograd.grad(total, weights), strict=True):
+        torch.testing.assert_close(ours, slow, rtol=1e-4, atol=1e-7)
+
+
 def test_the_head_projects_and_has_a_rate_of_its_own(trainer):
     method = VaSCL(width=5)
     encode, encoder = trainer(method)

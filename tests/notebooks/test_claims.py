@@ -19,6 +19,7 @@ import torch
 
 from cselab.lab.effects import SCORES, read_effects
 from cselab.lab.experiments import Results, Verdict, read_results
+from cselab.lab.experiments.survey import FOUND, SEARCHED
 from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
 from cselab.lab.published import published_table
 from cselab.lab.recorded_results import recorded_results
@@ -54,6 +55,40 @@ class Run:
 
 
 Check = Callable[[Run], bool]
+
+
+def systems() -> list[str]:
+    """The survey's, as lesson 11 counts them."""
+    return [row.label for row in SEARCHED]
+
+
+@cache
+def gains_of_systems(experiment: str, column: str | None = "Avg."):
+    """The survey's systems over SimCSE: on one column, or where it is None on all that the experiment asks for."""
+    found = results(experiment)
+    frame = found.beside()
+    asked = [one.measure for one in found.experiment.columns] if column is None else [column]
+    return frame[frame["row"].isin(systems()) & frame["column"].isin(asked) & (frame["row"] != "SimCSE")]
+
+
+def share_decided(experiment: str) -> float:
+    frame = gains_of_systems(experiment, None)
+    return float(((frame["gain_low"] > 0) | (frame["gain_high"] < 0)).mean())
+
+
+def above_the_baseline(experiment: str) -> list[str]:
+    frame = gains_of_systems(experiment)
+    return list(frame["row"][frame["gain_low"] > 0])
+
+
+def dev_curve(row: str, seed: int) -> list[float]:
+    """Scores on the dev pairs while a system of the survey trained, before it first."""
+    return [point["score"] for point in results("survey-table8").curves(row)[seed] if "score" in point]
+
+
+def gain_on_dev(row: str, seed: int) -> float:
+    scores = dev_curve(row, seed)
+    return max(scores) - scores[0]
 
 
 def gains(row: str, baseline: str, test: str) -> list[float]:
@@ -436,6 +471,39 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "On sentences written by hand less of the lead is left, or none": lambda r: (
             r["BT-BERT: gain on World-STS"] - r["SimCSE: gain on World-STS"]
             > r["BT-BERT: gain on Classroom-STS"] - r["SimCSE: gain on Classroom-STS"]
+        ),
+        "Two cells of three have no colour": lambda r: 0.6 < 1 - share_decided("survey-table8") < 0.72,
+        "Two systems are above SimCSE on the average": lambda r: (
+            above_the_baseline("survey-table8") == ["BT-BERT", "TSFC-BERT"]
+        ),
+        "the survey has both below": lambda r: all(
+            printed("survey", 8, row, "Avg.") < printed("survey", 8, "SimCSE", "Avg.")
+            for row in ("BT-BERT", "TSFC-BERT")
+        ),
+        "the search gave it three times the learning rate": lambda r: FOUND["classroom"]["TSFC-BERT"] == 3,
+        "It is not the corpus": lambda r: (
+            r.seven("survey-table8", "BT-BERT") > r.seven("survey-table8", "SimCSE, world alone")
+            and verdict("survey-table8", "SimCSE is above BT-BERT on the same corpus").answer == "the opposite here"
+        ),
+        "They start ten points lower, and training brings them more than any other": lambda r: all(
+            9 < dev_curve("SimCSE", r.seed)[0] - dev_curve(name, r.seed)[0]
+            and gain_on_dev(name, r.seed)
+            > max(gain_on_dev(other, r.seed) for other in systems() if other not in ("PromptBERT", "SNCSE"))
+            for name in ("PromptBERT", "SNCSE")
+        ),
+        "The two orders have nothing in common": lambda r: (
+            gains_of_systems("survey-table8")["gain"].corr(
+                gains_of_systems("survey-table8")["published_gain"], method="spearman"
+            )
+            < 0.2
+        ),
+        "another pooling, or whitening, moves more than any method does": lambda r: (
+            min(r.seven("survey-table8", name) for name in ("plain, first-last average", "whitening"))
+            - r.seven("survey-table8", "plain")
+            > max(r.seven("survey-table8", name) - r.seven("survey-table8", "plain") for name in systems())
+        ),
+        "On sentences written by hand three in one is above SimCSE": lambda r: (
+            r["three in one: gain on Classroom-STS"] > r["SimCSE: gain on Classroom-STS"]
         ),
         "are about a point at most": lambda r: (
             max(

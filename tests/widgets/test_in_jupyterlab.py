@@ -29,7 +29,7 @@ PICKING = [
     import json, pathlib
     import numpy as np
     from cselab.data import Pairs
-    from cselab_widgets import EmbeddingMap, PairExplorer, PaperBesideHere
+    from cselab_widgets import EmbeddingMap, GainMap, PairExplorer, PaperBesideHere
     import pandas as pd
     def tell(name, value):
         pathlib.Path(f"{name}.json").write_text(json.dumps(value))
@@ -60,6 +60,11 @@ PICKING = [
     paper = PaperBesideHere(frame)
     paper.observe(lambda change: tell("sorted", paper.state.sort), "state")
     paper
+    """,
+    """
+    gains = GainMap(pd.DataFrame({"row": ["low", "high"], "column": ["Avg."] * 2, "gain": [1.0, 2.0]}))
+    gains.observe(lambda change: tell("told", change.new), "selection")
+    gains
     """,
 ]
 
@@ -187,7 +192,7 @@ def lassoed(page, plot, corners) -> None:
 def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, page, told):
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(3)
+    expect(plots).to_have_count(4)
     expect(plots.nth(0).locator(".x2y2 .point")).to_have_count(30)
 
     # A lasso around the left half of the first plane, once the kernel and the figure are at rest.
@@ -240,6 +245,14 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     page.locator(".jp-OutputArea-output").nth(2).locator("select").select_option("ours")
     told("sorted", "ours")
     expect(first).to_have_text("high")
+
+    # The lower cell of the map of gains.
+    cells = plots.nth(3).locator(".draglayer .nsewdrag")
+    cells.scroll_into_view_if_needed()
+    box = cells.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.75 * box["height"])
+    told("told", [1])
+    expect(page.locator(".cselab-details").nth(3)).to_contain_text("+2.00")
 
 
 def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, page, told):

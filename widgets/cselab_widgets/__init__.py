@@ -2,6 +2,7 @@
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
+    GainMap               methods by tests: gains over a baseline, in colour where the seeds decide
     LossLab               a batch's cosines while it trains, and what each loss wants of them
     MethodMap             methods on the pipeline: at which stages each does what SimCSE does not
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
@@ -18,6 +19,7 @@ without a kernel.
 
 from .alignment_uniformity import AlignmentUniformity, CosinesByGrade
 from .embedding_map import EmbeddingMap
+from .gain_map import GainMap
 from .linking import Link, link
 from .loss_lab import BatchWatch, LossLab
 from .method_map import MethodMap
@@ -35,6 +37,7 @@ __all__ = [
     "BatchWatch",
     "CosinesByGrade",
     "EmbeddingMap",
+    "GainMap",
     "Link",
     "LossLab",
     "MethodMap",

@@ -150,14 +150,18 @@ def _encoded(value: Any, numbers: Callable[[np.ndarray], Any]) -> Any:
         return numbers(value) if value.dtype.kind in "iufb" else _encoded(value.tolist(), numbers)
     if isinstance(value, list | tuple):
         if len(value) >= BINARY_FROM and all(type(one) is float for one in value):
-            return numbers(np.array(value)) if numbers is _as_bytes else [_finite(one) for one in value]
+            return numbers(np.array(value)) if numbers is _as_bytes else [_number(one) for one in value]
         return [_encoded(part, numbers) for part in value]
-    return _finite(value.item() if isinstance(value, np.generic) else value)
+    return _number(value.item() if isinstance(value, np.generic) else value)
 
 
-def _finite(value: Any) -> Any:
-    """JSON has no NaN; to plotly.js, None is a gap."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _number(value: Any) -> Any:
+    """JSON has no NaN, to plotly.js None is a gap; and 0 is as good as 0.0, where a film has ten thousands of them."""
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
 def _as_bytes(array: np.ndarray) -> Any:

@@ -65,6 +65,9 @@ def experiment_run(
     workers: Annotated[int, typer.Option(min=0, help="processes to start on this machine; 0: compute in this one")] = 0,
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask cluster: tcp://HOST:PORT")] = None,
     folder: Results = Path("results"),
+    keep_encoders: Annotated[
+        Path | None, typer.Option(help="keep each trained encoder in this folder; one that is there is only measured")
+    ] = None,
 ) -> None:
     """Run the rows that have no result yet, and show the table.
 
@@ -83,7 +86,14 @@ def experiment_run(
     for name in chosen:
         try:
             found = run_experiment(
-                name, profile, wanted, only or (), workers=workers, scheduler=scheduler, folder=folder
+                name,
+                profile,
+                wanted,
+                only or (),
+                workers=workers,
+                scheduler=scheduler,
+                folder=folder,
+                keep_encoders=keep_encoders,
             )
         except JobsFailed as error:
             typer.echo(str(error), err=True)

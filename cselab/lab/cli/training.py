@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from cselab.bundled import BUNDLED
 from cselab.lab.cli.options import (
     ENCODER,
     FILE,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
     """The method with its settings as their types; where a default is None, the annotation is the type.
 
-    `printed` are the hyper-parameters of a recipe, used where there is no setting.
+    `printed` are the hyper-parameters of a recipe, used where there is no setting and the variant has none.
     """
     from cselab.lab.parameters import typed_parameters
     from cselab.methods import get_method
@@ -51,7 +52,8 @@ def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None 
         kinds = get_args(wanted)
         if NoneType in kinds and not isinstance(value, (*kinds, int) if float in kinds else kinds):
             raise ValueError(f"{name}: parameter {parameter!r} takes {wanted}; got {value!r}.")
-    return method(**{**(printed or {}), **values})
+    chosen = method.variants.get(str(values.get("variant")), {})
+    return method(**{**{key: value for key, value in (printed or {}).items() if key not in chosen}, **values})
 
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
@@ -180,6 +182,7 @@ def train(
             model.pooling = printed.pooling if printed is not None else plan.method.pooling(model)
         if printed is not None:
             plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
+            _tell_whose(plan.method, model)
         lengths = _of_recipe(printed) | given
         size, passes = (lengths.get(name, getattr(TrainConfig, name)) for name in ("batch_size", "epochs"))
         length = steps or max(1, round(passes * (len(sentences) // max(size, 1))))
@@ -197,6 +200,15 @@ def train(
     if len(plans) > 1 and is_main_process():
         shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
         print_table(rows if form == "json" else shown | _means(plans, rows), form)
+
+
+def _tell_whose(method: Any, model: "SentenceEncoder") -> None:
+    """Where the paper prints no recipe for this kind of encoder: whose is taken. Bundled encoders are in no paper."""
+    from cselab.methods.recipe import family
+
+    if (asked := family(model)) not in method.recipes and model.name not in BUNDLED:
+        taken = next(name for name, recipe in method.recipes.items() if recipe is method.recipe(model))
+        _tell(f"{method.name}: its paper prints no recipe for {asked}; the one for {taken} is taken")
 
 
 def _of_recipe(printed: "Recipe | None") -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cselab.lab.experiments.jobs import Job, run_job
@@ -36,14 +37,17 @@ class Cluster:
         watch: is told how far the jobs are.
         workers: processes to start on this machine, on the loopback interface; 0 takes those of `scheduler`.
         scheduler: "tcp://host:port".
+        keep_encoders: a folder that the workers reach by the same path; see `run_experiment`.
 
     Raises:
         ConnectionError: no scheduler at that address, or one without workers.
         WorkerMismatch: a worker with other versions.
     """
 
-    def __init__(self, watch: Watch, workers: int = 0, scheduler: str | None = None) -> None:
-        self.watch, self.workers, self.scheduler = watch, workers, scheduler
+    def __init__(
+        self, watch: Watch, workers: int = 0, scheduler: str | None = None, keep_encoders: Path | None = None
+    ) -> None:
+        self.watch, self.workers, self.scheduler, self.keep_encoders = watch, workers, scheduler, keep_encoders
         self.names: dict[str, Job] = {}
 
     def __enter__(self) -> Cluster:
@@ -92,9 +96,8 @@ class Cluster:
             ) from None
 
     def submit(self, job: Job) -> None:
-        future = self.client.submit(
-            run_on_worker, job.settings, list(job.suites), job.geometry, job.name, versions(), key=f"job-{job.hash}"
-        )
+        told = (job.settings, list(job.suites), job.geometry, self.keep_encoders, job.name, versions())
+        future = self.client.submit(run_on_worker, *told, key=f"job-{job.hash}")
         self.names[future.key] = job
         self.results.add(future)
 
@@ -121,7 +124,12 @@ def _environment_kept() -> Iterator[None]:
 
 
 def run_on_worker(
-    settings: dict[str, Any], suites: list[str], geometry: str, name: str, sender: Mapping[str, str]
+    settings: dict[str, Any],
+    suites: list[str],
+    geometry: str,
+    keep_encoders: Path | None,
+    name: str,
+    sender: Mapping[str, str],
 ) -> dict[str, Any]:
     """What a worker runs: the job, telling the sender how far it is.
 
@@ -137,7 +145,7 @@ def run_on_worker(
         if step % max(1, steps // 20) == 0:
             worker.log_event(TOPIC, {"name": name, "step": step, "steps": steps})
 
-    return run_job(settings, suites, geometry, report)
+    return run_job(settings, suites, geometry, report, keep_encoders)
 
 
 def require_same_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:

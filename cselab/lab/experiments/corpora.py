@@ -33,10 +33,8 @@ def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
         MissingFile: the text is not in the data folder; says where it was looked for.
     """
     kind, _, number = name.partition(":")
-    if columns != ("sentence",):
-        return _rows(columns, int(number))
     if kind == "world":
-        return _world(int(number))
+        return _world(int(number)) if columns == ("sentence",) else _rows(columns, int(number))
     if kind == "half-world":
         return half_world(int(number))
     if kind == "wiki":

@@ -47,6 +47,21 @@ def times(factor: float) -> Callable[[float], float]:
     return lambda value: float(f"{factor * value:.3g}")
 
 
+def world_alone(corpus: str) -> str:
+    """As many rows of the world alone, for a corpus that mixes it with other text.
+
+    >>> world_alone("half-world:20000")
+    'world:20000'
+
+    Raises:
+        ValueError: the corpus has nothing of the world.
+    """
+    kind, _, number = corpus.partition(":")
+    if kind not in ("world", "half-world"):
+        raise ValueError(f"{corpus} has nothing of the world")
+    return f"world:{number}"
+
+
 @dataclass(frozen=True)
 class Row:
     """One row: an encoder, what trains it, and what is done to its vectors.
@@ -63,6 +78,7 @@ class Row:
         reference: instead of an encoder: "random", "word overlap" or "static".
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
+        corpus: a function of the profile's corpus where the row trains on another, such as `world_alone`.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
@@ -75,6 +91,7 @@ class Row:
     posthoc: str | None = None
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    corpus: Callable[[str], str] | None = None
     against: str | None = None
 
     @property
@@ -120,7 +137,7 @@ class Experiment:
         directions: what the paper claims, each as something that can be counted.
         baseline: the label of the row that gains are counted from.
         paper, table: where the published numbers are; None where no paper has any.
-        suites: beyond the profile's, where their data are.
+        suites: in place of the similarity sets of the profile, where their data are.
         rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
 

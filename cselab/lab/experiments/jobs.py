@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cselab.data import MissingFile
-from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size, times
+from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size, times, world_alone
+from cselab.lab.experiments.kept import keep, kept
 from cselab.lab.experiments.profiles import Profile, weights_of
 from cselab.versions import versions
 
@@ -55,8 +57,7 @@ class Job:
     @property
     def hash(self) -> str:
         """What two jobs share exactly when they would compute the same."""
-        content = json.dumps(self.settings, sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        return settings_hash(self.settings)
 
     @property
     def name(self) -> str:
@@ -103,7 +104,7 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
     if row.posthoc is not None:
         settings["fit_on"] = profile.fit_on
     if row.method is not None:
-        settings["columns"] = _columns(row.method, profile)
+        settings |= _rows_of(row.method, row.corpus, profile)
         recipe = {**profile.recipe, **backbone.recipe}
         recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
         if row.label in (own := experiment.rates.get(profile.name, {})):
@@ -115,23 +116,27 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
             "recipe": recipe | {"seed": seed},
             "dev": profile.dev,
         }
-    suites = profile.suites + (experiment.suites if "sts" in profile.suites else ())
+    suites = profile.suites
+    if experiment.suites and "sts" in suites:
+        suites = tuple(suite for suite in suites if suite != "sts") + experiment.suites
     if experiment.on_dev:
         asked = {column.measure for column in experiment.columns}
         suites = tuple(DEV if suite == "sts" else suite for suite in suites if suite != "sts" or DEV in asked)
     return Job(row.label, seed if row.seeded else None, settings, suites, profile.geometry)
 
 
-def _columns(method: str, profile: Profile) -> list[str]:
-    """What a row of the corpus holds for a method; more than a sentence comes from the world alone."""
+def _rows_of(method: str, corpus: Callable[[str], str] | None, profile: Profile) -> dict[str, Any]:
+    """The corpus that a method trains on, and the columns of its rows; more than a sentence has the world alone."""
     from cselab.methods import METHODS
 
     if method not in METHODS:
         raise NotPossible(f"the method {method!r} is not there yet")
     columns = list(METHODS[method].columns)
-    if columns != ["sentence"] and not profile.corpus.startswith(("world:", "half-world:")):
-        raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)}")
-    return columns
+    corpus = corpus or (world_alone if columns != ["sentence"] else None)
+    try:
+        return {"corpus": corpus(profile.corpus) if corpus else profile.corpus, "columns": columns}
+    except ValueError:
+        raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world") from None
 
 
 def _parameters(method: str, given: Mapping[str, Any], size: Size) -> dict[str, Any]:
@@ -149,8 +154,25 @@ def _parameters(method: str, given: Mapping[str, Any], size: Size) -> dict[str, 
         raise NotPossible(str(reason)) from None
 
 
-def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, report: Report | None = None) -> dict:
+def settings_hash(settings: dict[str, Any]) -> str:
+    """Sixteen hexadecimal digits of the settings' sha256."""
+    content = json.dumps(settings, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def run_job(
+    settings: dict[str, Any],
+    suites: Sequence[str],
+    geometry: str,
+    report: Report | None = None,
+    keep_encoders: Path | None = None,
+) -> dict:
     """Compute a job: the part of its line that was measured.
+
+    Args:
+        settings, suites, geometry: of the `Job`.
+        report: is told how far training is.
+        keep_encoders: a folder for the trained encoder, by the hash of the settings; one that is there is measured.
 
     Returns:
         "scores": numbers by name; "missing": what was not measured and why; "failures": what could not be scored and
@@ -168,12 +190,11 @@ def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, repo
     if hasattr(encoder, "weights_hash"):
         line["encoder_hash"] = encoder.weights_hash()
     sentences = _corpus(settings["corpus"]) if "corpus" in settings else []
+    before = 0.0
     if "method" in settings:
-        rows = _corpus(settings["corpus"], tuple(settings["columns"]))
-        try:
-            line |= _trained(encoder, rows, settings, report)
-        except ArithmeticError as reason:  # diverged: with the same settings it always would
-            line["failure"] = str(reason)
+        encoder, training = _after_training(encoder, settings, report, keep_encoders)
+        before = training.pop("seconds", 0.0)
+        line |= training
     if line["failure"] is None:
         if settings.get("posthoc"):
             line["corpus_hash"] = _hash(sentences)
@@ -183,7 +204,7 @@ def run_job(settings: dict[str, Any], suites: Sequence[str], geometry: str, repo
         line |= {name: measured[name] for name in ("missing", "failures")}
     line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
     return line | {
-        "seconds": round(time.monotonic() - started, 1),
+        "seconds": round(before + time.monotonic() - started, 1),
         "threads": torch.get_num_threads(),
         "versions": versions(),
     }
@@ -210,6 +231,23 @@ def _encoder(settings: dict[str, Any]) -> Any:
         return word_overlap
     encoder = SentenceEncoder.from_pretrained(settings["encoder"], pooling=settings.get("pooling"))
     return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
+
+
+def _after_training(
+    encoder: SentenceEncoder, settings: dict[str, Any], report: Report | None, keep_encoders: Path | None
+) -> tuple[SentenceEncoder, dict[str, Any]]:
+    """The trained encoder and what the line says of its training: as they were kept, or made now."""
+    own = None if keep_encoders is None else keep_encoders / settings_hash(settings)
+    if own is not None and (there := kept(own)) is not None:
+        return there
+    started = time.monotonic()
+    try:
+        training = _trained(encoder, _corpus(settings["corpus"], tuple(settings["columns"])), settings, report)
+    except ArithmeticError as reason:  # diverged: with the same settings it always would
+        return encoder, {"failure": str(reason)}
+    if own is not None:
+        keep(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
+    return encoder, training
 
 
 def _trained(

@@ -69,7 +69,7 @@ class Results:
         return next((name for name in (column.measure, *STAND_INS) if name in measured), column.measure)
 
     def beside(self) -> DataFrame:
-        """Published beside ours, a line for each row and column.
+        """Published beside ours, a line for each row and column; then other measures, but none beside a search on dev.
 
         Columns: row, column (by our name), measure (what ours is: another task where the data of the published one
         are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, where the
@@ -83,7 +83,7 @@ class Results:
         others = [Column(name) for name in ALWAYS if name not in known]
         shape = [Column(name) for name in GEOMETRY if name not in known]
         measured = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
-        beside = [column for column in (*others, *shape) if column.measure in measured]
+        beside = [] if self.experiment.on_dev else [one for one in (*others, *shape) if one.measure in measured]
         columns = (*self.experiment.columns, *beside)
         return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
 

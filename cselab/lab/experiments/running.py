@@ -44,8 +44,8 @@ class Here:
 
     capacity = 1
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch, self.waiting = watch, deque[Job]()
+    def __init__(self, watch: Watch, keep_encoders: Path | None = None) -> None:
+        self.watch, self.keep_encoders, self.waiting = watch, keep_encoders, deque[Job]()
 
     def submit(self, job: Job) -> None:
         self.waiting.append(job)
@@ -53,7 +53,7 @@ class Here:
     def next(self) -> tuple[Job, dict[str, Any] | Exception]:
         job = self.waiting.popleft()
         try:
-            return job, run_job(job.settings, job.suites, job.geometry, self.watch.reporter(job))
+            return job, run_job(job.settings, job.suites, job.geometry, self.watch.reporter(job), self.keep_encoders)
         except Exception as error:  # another job may well succeed: all are named at the end
             return job, error
 
@@ -94,6 +94,7 @@ def run_experiment(
     workers: int = 0,
     scheduler: str | None = None,
     folder: str | Path = RESULTS,
+    keep_encoders: str | Path | None = None,
     show_progress_bar: bool = True,
 ) -> Results:
     """Run what is missing of an experiment, and read all of it.
@@ -109,6 +110,8 @@ def run_experiment(
         workers: processes on this machine, started for this call; 0 computes in this process.
         scheduler: address of a Dask scheduler ("tcp://host:8786"), whose workers compute.
         folder: of the results files.
+        keep_encoders: a folder where each trained encoder is kept, under the hash of its line. One that is there is
+            measured and not trained again, as when another table asks for further suites. Workers must reach it.
         show_progress_bar: whether progress is shown.
 
     Raises:
@@ -132,8 +135,9 @@ def run_experiment(
         name = f"{experiment.name}, {profile.name}"
         progress = stack.enter_context(Progress(len(todo), name, show=show_progress_bar, lines=len(todo)))
         watch = Watch(progress)
+        kept = None if keep_encoders is None else Path(keep_encoders).resolve()
         if todo:
-            failed = _run(todo, store, stack.enter_context(_pool(workers, scheduler, watch)), watch)
+            failed = _run(todo, store, stack.enter_context(_pool(workers, scheduler, watch, kept)), watch)
     if failed:
         errors = "\n".join(
             f"  {'; '.join(name for name in failed if failed[name] == error)}: {error}"
@@ -152,12 +156,12 @@ def _seeds(seeds: Iterable[int]) -> tuple[int, ...]:
     return chosen
 
 
-def _pool(workers: int, scheduler: str | None, watch: Watch) -> Any:
+def _pool(workers: int, scheduler: str | None, watch: Watch, keep_encoders: Path | None) -> Any:
     if workers or scheduler:
         from cselab.lab.experiments.cluster import Cluster
 
-        return Cluster(watch, workers, scheduler)
-    return nullcontext(Here(watch))
+        return Cluster(watch, workers, scheduler, keep_encoders)
+    return nullcontext(Here(watch, keep_encoders))
 
 
 def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
@@ -167,8 +171,9 @@ def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
     for job in wanted:
         if job.hash in done and not measurable_here(done[job.hash]["missing"]):
             continue
-        line = elsewhere.get(job.hash)
-        if line is None or measurable_here(line["missing"]) or not set(job.suites) <= set(line["suites"]):
+        whole = [line for line in elsewhere[job.hash] if not measurable_here(line["missing"])]
+        line = next((line for line in whole if set(job.suites) <= set(line["suites"])), None)
+        if line is None:
             todo.append(job)
         else:
             store.append({**line, **_identity(store, job), "from": line["experiment"]})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,14 @@ class Store:
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
         return line
 
-    def elsewhere(self) -> dict[str, dict[str, Any]]:
+    def elsewhere(self) -> dict[str, list[dict[str, Any]]]:
         """Finished jobs of all other experiments under this profile, by hash: rows are shared between tables."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for path in sorted(self.folder.glob(f"*.{self.profile}.jsonl")):
             if path != self.path:
-                found |= Store(self.folder, path.name.removesuffix(f".{self.profile}.jsonl"), self.profile).read()
+                lines = Store(self.folder, path.name.removesuffix(f".{self.profile}.jsonl"), self.profile).read()
+                for hash_of_settings, line in lines.items():
+                    found[hash_of_settings].append(line)
         return found
 
     def append(self, line: dict[str, Any]) -> None:

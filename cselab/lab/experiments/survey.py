@@ -5,11 +5,12 @@ Before them, one search for the learning rate of each system, of the same size f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from cselab.lab.experiments.directions import Above
-from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare, times
+from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare, times, world_alone
 
 if TYPE_CHECKING:
     from cselab.lab.experiments.reading import Results
@@ -41,21 +42,38 @@ SYSTEMS = {
 }
 """The survey's systems, and the methods that stand for them."""
 
+
+def _rate(factor: float) -> dict[str, Callable[[float], float]]:
+    """The recipe of a row that trains at a multiple of the profile's learning rate."""
+    return {} if factor == 1 else {"lr": times(factor)}
+
+
 WITHOUT_QUEUE = {"ESimCSE-SimCLR": {"variant": "simclr"}}
 """What the survey took of a method, where that is not all of it."""
 
-TRAINED = tuple(Row(name, method, WITHOUT_QUEUE.get(name, {}), published=name) for name, method in SYSTEMS.items())
+TIMES = {"DCPCSE": 1000.0}
+"""Of SimCSE's learning rate, as in the paper of a method that trains a prefix and no weight; others have its order."""
+
+TRAINED = tuple(
+    Row(name, method, WITHOUT_QUEUE.get(name, {}), published=name, recipe=_rate(TIMES.get(name, 1.0)))
+    for name, method in SYSTEMS.items()
+)
+IN_TWO = (Row("SNCSE", "sncse", published="SNCSE"), Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"))
+SAME_CORPUS = Row("SimCSE, world alone", "simcse", corpus=world_alone)
+"""The control of the systems whose rows hold more than a sentence: such rows come from the world alone."""
+
 ALL = (
     *WITHOUT_TRAINING,
     Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT-flow"),
     Row("whitening", pooling="emb_last_mean", posthoc="whitening", published="BERT-whitening"),
     *TRAINED,
-    Row("SNCSE", "sncse", published="SNCSE"),
-    Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"),
+    *IN_TWO,
+    SAME_CORPUS,
 )
+SEARCHED = (*TRAINED, *IN_TWO)
 
 RATES = {"rate / 3": 1 / 3, "the recipe's rate": 1.0, "rate x 3": 3.0}
-"""What the search tries, of the rate that the profile has for all."""
+"""What the search tries, of the rate that the profile has for all, and of that of its paper in `TIMES`."""
 
 declare(
     Experiment(
@@ -65,8 +83,8 @@ declare(
         baseline="SimCSE, the recipe's rate",
         rows=tuple(
             Row(f"{row.label}, {words}", row.method, row.parameters,
-                recipe={} if factor == 1 else {"lr": times(factor)}, against=f"{row.label}, the recipe's rate")
-            for row in ALL if row.method
+                recipe=_rate(factor * TIMES.get(row.label, 1.0)), against=f"{row.label}, the recipe's rate")
+            for row in SEARCHED
             for words, factor in RATES.items()
         ),
     )
@@ -83,9 +101,7 @@ def rates_found(search: Results) -> dict[str, float]:
     """
     measure = search.measure(Column("dev"))
     found: dict[str, float] = {}
-    for row in ALL:
-        if row.method is None:
-            continue
+    for row in SEARCHED:
         tried = {factor: search.values(f"{row.label}, {words}", measure) for words, factor in RATES.items()}
         points = {factor: mean(values.values()) for factor, values in tried.items() if values}
         best = max(points, key=lambda factor: points[factor], default=1.0)
@@ -94,11 +110,11 @@ def rates_found(search: Results) -> dict[str, float]:
     return found
 
 
-FOUND: dict[str, dict[str, float]] = {"classroom": {}}
+FOUND: dict[str, dict[str, float]] = {"classroom": {"TSFC-BERT": 3.0, "DCPCSE": 1 / 3}}
 """By profile, what `rates_found` says of the recorded search; the survey's tables train with it."""
 
 TOGETHER = ("transfer", "clustering")
-"""Measured at once: one training of a system then serves tables 8, 9 and 10."""
+"""Measured at once: one training of a system then serves tables 9 and 10."""
 
 declare(
     Experiment(
@@ -115,6 +131,8 @@ declare(
             Above("MixCSE is above SimCSE", "MixCSE", "SimCSE"),
             Above("DCLR is above SimCSE", "DCLR", "SimCSE"),
             Above("synonyms as positives cost points", "SimCSE", "SR-BERT"),
+            Above("back-translations as positives cost points", "SimCSE", "BT-BERT"),
+            Above("SimCSE is above BT-BERT on the same corpus", SAME_CORPUS.label, "BT-BERT"),
         ),
     )
 )
@@ -129,7 +147,7 @@ declare(
         suites=TOGETHER,
         baseline="SimCSE",
         rates=FOUND,
-        rows=(*WITHOUT_TRAINING, *TRAINED),
+        rows=(*WITHOUT_TRAINING, *TRAINED, SAME_CORPUS),
         directions=(Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),),
     )
 )
@@ -147,7 +165,7 @@ declare(
         suites=TOGETHER,
         baseline="SimCSE",
         rates=FOUND,
-        rows=(*WITHOUT_TRAINING, *TRAINED),
+        rows=(*WITHOUT_TRAINING, *TRAINED, SAME_CORPUS),
         directions=(Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),),
     )
 )

@@ -9,6 +9,7 @@ from cselab.methods.pieces.input_slope import input_slope
 from cselab.methods.pieces.masked_words import MaskedWords
 from cselab.methods.pieces.momentum_encoder import MomentumEncoder
 from cselab.methods.pieces.queue import Queue
+from cselab.methods.pieces.replaced_tokens import replaced_tokens
 from cselab.methods.pieces.token_states import token_states
 from cselab.methods.pieces.word_tables import antonyms, synonyms
 
@@ -20,6 +21,7 @@ __all__ = [
     "antonyms",
     "dropout_rate",
     "input_slope",
+    "replaced_tokens",
     "synonyms",
     "token_states",
 ]

@@ -1,15 +1,21 @@
 """BERT's masked language modelling, as a further term of a loss."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from jaxtyping import Bool
+from torch import Tensor, nn
 
 from cselab.augmentations import mask_tokens
+from cselab.bundled import BUNDLED
 from cselab.encoder import SentenceEncoder
 from cselab.encoding import Encode, Tokens
 from cselab.heads import fresh_linear
 from cselab.losses import Loss
 from cselab.methods.pieces.token_states import token_states
+from cselab.storage.encoder_folder import load_masked_lm
+from cselab.storage.finding import find_encoder
 
 
 class MaskedWords(nn.Module):
@@ -17,7 +23,7 @@ class MaskedWords(nn.Module):
 
         l = mean over masked tokens of -log softmax(E g(h) + b)_token             Devlin et al. 2019
 
-    The head is fresh: bundled encoders and checkpoints carry none.
+    A bundled encoder begins with the head of its pretraining, another one with a fresh head.
 
     See also: `cselab.augmentations.mask_tokens`, which masks.
     """
@@ -28,12 +34,26 @@ class MaskedWords(nn.Module):
         self.dense = fresh_linear(config.hidden_size, config.hidden_size, generator)
         self.norm = nn.LayerNorm(config.hidden_size)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        if encoder.name in BUNDLED:
+            lm: Any = load_masked_lm(find_encoder(encoder.name, None)[0])
+            pretrained = lm.cls.predictions
+            self.dense.load_state_dict(pretrained.transform.dense.state_dict())
+            self.norm.load_state_dict(pretrained.transform.LayerNorm.state_dict())
+            self.bias.data.copy_(pretrained.bias)
 
     def forward(self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator) -> Loss:
         """The term `masked_words` of these tokens, of which `share` are masked."""
+        return self.guessed(encode, tokens, *self.mask(encode, tokens, share, generator))
+
+    def mask(
+        self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator
+    ) -> tuple[dict[str, Tensor], Bool[Tensor, "n t"]]:
+        """These tokens with `share` of them masked, and which are to be guessed."""
+        return mask_tokens(tokens, share, generator, encode.encoder.tokenizer.mask_token_id, len(self.bias))
+
+    def guessed(self, encode: Encode, tokens: Tokens, masked: Tokens, chosen: Bool[Tensor, "n t"]) -> Loss:
+        """The term `masked_words`, where `mask` masked: a pass of its own over the masked tokens."""
         encoder = encode.encoder
-        mask = encoder.tokenizer.mask_token_id
-        masked, chosen = mask_tokens(tokens, share, generator, mask, len(self.bias))
         hidden = self.norm(F.gelu(self.dense(token_states(encoder, masked)[chosen])))
         logits = F.linear(hidden, encoder.backbone.get_input_embeddings().weight, self.bias)
         return Loss({"masked_words": F.cross_entropy(logits.float(), tokens["input_ids"][chosen])})

@@ -21,7 +21,7 @@ def made_up(monkeypatch):
 
     computed = []
 
-    def run_job(settings, suites, geometry, report=None):
+    def run_job(settings, suites, geometry, report=None, keep_encoders=None):
         computed.append(settings)
         seed = settings.get("recipe", {}).get("seed", 0)
         warm = settings.get("parameters", {}).get("temperature") == 0.5

@@ -77,6 +77,12 @@ def test_a_search_is_read_on_the_dev_pairs_that_the_profile_has(tmp_path):
     assert cell(found.beside(), "MixCSE, rate x 3", "dev")["gain"] == 1.0
 
 
+def test_beside_a_search_on_dev_pairs_no_test_set_is_read(tmp_path):
+    table5 = get_experiment("imsimcse-table5")
+    write(tmp_path, table5, "classroom", lambda label, seed: {"STS-B dev": 50.0, "World-STS": 60.0, "alignment": 0.2})
+    assert set(beside(table5, "classroom", tmp_path)["column"]) == {"STS-B dev"}
+
+
 def test_another_rate_is_taken_only_where_it_is_clearly_better(tmp_path):
     points = {"MixCSE, rate x 3": 60.9, "DCLR, rate / 3": 61.5, "DCLR, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
     rates = get_experiment("survey-rates")

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -36,8 +37,6 @@ def test_a_finished_job_is_never_computed_again(small, tiny, made_up, tmp_path):
 
 
 def test_another_recipe_is_another_job(small, tiny, made_up, tmp_path):
-    from dataclasses import replace
-
     run_experiment(small, tiny, [0], folder=tmp_path)
     longer = replace(tiny, recipe={**tiny.recipe, "steps": 3})
     found = run_experiment(small, longer, [0], folder=tmp_path)
@@ -51,14 +50,22 @@ def test_rows_can_be_chosen_and_the_plain_encoder_comes_along(small, tiny, made_
 
 
 def test_a_job_that_another_experiment_did_is_copied(small, tiny, made_up, tmp_path):
-    from dataclasses import replace
-
     run_experiment(small, tiny, [0], folder=tmp_path)
     other = replace(small, name="other")
     run_experiment(other, tiny, [0], folder=tmp_path)
     copied = [json.loads(line) for line in (tmp_path / "other.tiny.jsonl").read_text().splitlines()]
     assert len(made_up) == 4 and {line["from"] for line in copied} == {"small"}
     assert {line["experiment"] for line in copied} == {"other"}
+
+
+def test_a_line_that_measured_less_hides_none_that_measured_enough(small, tiny, made_up, tmp_path):
+    run_experiment(replace(small, name="b"), replace(tiny, suites=("world",)), [0], folder=tmp_path)
+    for name in "ac":  # read before and after it
+        text = (tmp_path / "b.tiny.jsonl").read_text().replace('"suites": ["world"]', '"suites": []')
+        (tmp_path / f"{name}.tiny.jsonl").write_text(text.replace('"experiment": "b"', f'"experiment": "{name}"'))
+    run_experiment(small, replace(tiny, suites=("world",)), [0], folder=tmp_path)
+    copied = [json.loads(line) for line in (tmp_path / "small.tiny.jsonl").read_text().splitlines()]
+    assert len(made_up) == 4 and {line["from"] for line in copied} == {"b"}
 
 
 def test_a_job_that_fails_does_not_stop_the_others(small, tiny, made_up, monkeypatch, tmp_path):
