@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import mean
 from typing import Any
 
 from cselab.lab.experiments.directions import Direction
@@ -105,11 +106,13 @@ class Column:
     """One column: a measured number, and the column of the published table beside it.
 
     `measure` is a task ("STS-B", "SICK-R", "MR" ...), "Avg." of the seven STS sets, "STS-B dev", "dev" (the pairs of
-    the profile that select the best step), or one of "alignment", "uniformity", "mean_cosine", "effective_rank".
+    the profile that select the best step), or one of "alignment", "uniformity", "mean_cosine", "effective_rank". With
+    `over` it is a name for the mean over those columns, ours and the paper's.
     """
 
     measure: str
     published: str | None = None
+    over: tuple[str, ...] = ()
 
 
 DEV = "STS-B dev"
@@ -117,6 +120,9 @@ DEV = "STS-B dev"
 
 SEVEN = tuple(Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"))
 """The columns of every STS table, the average first."""
+
+TRANSFER = ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")
+"""The columns of every transfer table."""
 
 AVERAGE = (Column("Avg.", "STS-Avg."),)
 """The one column of WhitenedCSE's ablations."""
@@ -197,7 +203,20 @@ class Experiment:
             return None
         if isinstance(row.published, tuple):
             return self.published.cell(*row.published) if column == self.columns[0] else None
+        if column.over:
+            cells = [self.published.cell(row.published, name) for name in column.over]
+            return _mean_of(cells, column.measure)
         return None if column.published is None else self.published.cell(row.published, column.published)
+
+
+def _mean_of(cells: Sequence[Cell], column: str) -> Cell | None:
+    """The mean of printed numbers as a cell, with the notes of all; None where one of them is lost."""
+    values = [cell.value for cell in cells if cell.value is not None]
+    if len(values) < len(cells):
+        return None
+    own = f"mean of the printed {', '.join(cell.column for cell in cells)}"
+    notes = [f"{cell.column}: {cell.note}" for cell in cells if cell.note]
+    return Cell(cells[0].row, column, f"{mean(values):.2f}", "", cells[0].unit, "; ".join([own, *notes]))
 
 
 EXPERIMENTS: dict[str, Experiment] = {}

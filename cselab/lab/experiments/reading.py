@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from statistics import mean, stdev
@@ -53,8 +54,11 @@ class Results:
             ValueError: no such row.
         """
         self.experiment.row(label)
-        lines = self.lines.get(label, {})
-        return {seed: line["scores"][measure] for seed, line in lines.items() if measure in line["scores"]}
+        over = next((column.over for column in self.experiment.columns if column.measure == measure), ()) or (measure,)
+        scores = {seed: line["scores"] for seed, line in self.lines.get(label, {}).items()}
+        return {
+            seed: mean(of[name] for name in over) for seed, of in scores.items() if all(name in of for name in over)
+        }
 
     def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:
         """What was seen at the evaluated steps of each seed: step, loss, score, alignment, uniformity ..."""
@@ -65,8 +69,13 @@ class Results:
         """The number that stands for a column: its own, or where no row has it, the first stand-in that is there."""
         if column.measure == "dev":
             return f"{self.profile.dev} dev"
-        measured = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
-        return next((name for name in (column.measure, *STAND_INS) if name in measured), column.measure)
+        return next((name for name in (column.measure, *STAND_INS) if name in self.measured), column.measure)
+
+    @cached_property
+    def measured(self) -> set[str]:
+        """The numbers that at least one row has; a mean where all that it is over are there."""
+        names = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
+        return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
 
     def beside(self) -> DataFrame:
         """Published beside ours, a line for each row and column; then other measures, but none beside a search on dev.
@@ -82,8 +91,7 @@ class Results:
         known = [column.measure for column in self.experiment.columns]
         others = [Column(name) for name in ALWAYS if name not in known]
         shape = [Column(name) for name in GEOMETRY if name not in known]
-        measured = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
-        beside = [] if self.experiment.on_dev else [one for one in (*others, *shape) if one.measure in measured]
+        beside = [] if self.experiment.on_dev else [one for one in (*others, *shape) if one.measure in self.measured]
         columns = (*self.experiment.columns, *beside)
         return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
 

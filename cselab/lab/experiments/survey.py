@@ -10,7 +10,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from cselab.lab.experiments.directions import Above
-from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare, times, world_alone
+from cselab.lab.experiments.experiment import SEVEN, TRANSFER, Column, Experiment, Row, declare, times, world_alone
 
 if TYPE_CHECKING:
     from cselab.lab.experiments.reading import Results
@@ -143,12 +143,15 @@ declare(
         question="Which of the survey's systems is best where a classifier is trained on the vectors?",
         paper=PAPER,
         table=9,
-        columns=tuple(Column(name, name) for name in ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")),
+        columns=(Column("Avg. of 5", over=TRANSFER[:5]), *(Column(name, name) for name in TRANSFER)),
         suites=TOGETHER,
         baseline="SimCSE",
         rates=FOUND,
         rows=(*WITHOUT_TRAINING, *TRAINED, SAME_CORPUS),
-        directions=(Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),),
+        directions=(
+            Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
+            Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),
+        ),
     )
 )
 
@@ -158,15 +161,25 @@ declare(
         question="Which of the survey's systems is best for clustering short texts?",
         paper=PAPER,
         table=10,
-        columns=tuple(
-            Column(name, name)
-            for name in ("AgNews", "SearchSnippets", "StackOverflow", "Biomedical", "Tweet", "GoogleNews")
+        columns=(
+            Column("Avg. of 4", over=("AgNews", "SearchSnippets", "StackOverflow", "GoogleNews")),
+            *(
+                Column(name, name)
+                for name in ("AgNews", "SearchSnippets", "StackOverflow", "Biomedical", "Tweet", "GoogleNews")
+            ),
         ),
         suites=TOGETHER,
         baseline="SimCSE",
         rates=FOUND,
         rows=(*WITHOUT_TRAINING, *TRAINED, SAME_CORPUS),
-        directions=(Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),),
+        directions=(
+            Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
+            Above("SimCSE is above static vectors", "SimCSE", "static vectors"),
+            *(
+                Above(f"{name} is above SimCSE", name, "SimCSE")
+                for name in ("TSFC-BERT", "ESimCSE-SimCLR", "MixCSE", "EASE")
+            ),
+        ),
     )
 )
 

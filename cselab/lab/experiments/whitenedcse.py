@@ -1,7 +1,16 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
 
 from cselab.lab.experiments.directions import Above, Order, Trend
-from cselab.lab.experiments.experiment import AVERAGE, SEVEN, Column, Experiment, Row, channels_a_group, declare
+from cselab.lab.experiments.experiment import (
+    AVERAGE,
+    SEVEN,
+    TRANSFER,
+    Column,
+    Experiment,
+    Row,
+    channels_a_group,
+    declare,
+)
 
 PAPER = "whitenedcse"
 SIMCSE = Row("SimCSE", "simcse")
@@ -47,7 +56,7 @@ declare(
         question="Does shuffled group whitening help where a classifier is trained on the vectors?",
         paper=PAPER,
         table=2,
-        columns=tuple(Column(name, name) for name in ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")),
+        columns=tuple(Column(name, name) for name in TRANSFER),
         suites=("transfer",),
         baseline="SimCSE",
         rows=(

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+from pandas import isna
 
 from cselab.lab.experiments import (
     EXPERIMENTS,
@@ -118,6 +119,29 @@ def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_
     assert row["measure"] == "World-STS" and row["ours"] == 62.0 and row["published"] == 76.25
     assert row["difference"] is None or row["difference"] != row["difference"]
     assert "World-STS" in found.shown()
+
+
+def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp_path):
+    def scores(label, seed):
+        found = {"AgNews": 70.0 + seed, "SearchSnippets": 50.0, "StackOverflow": 20.0, "GoogleNews": 40.0 - seed}
+        if label == "DCLR":
+            del found["GoogleNews"]
+        return {name: score + 4.0 * (label == "MixCSE") for name, score in found.items()} | {"World-STS": 60.0}
+
+    table = get_experiment("survey-table10")
+    write(tmp_path, table, "classroom", scores)
+    results = read_results(table, "classroom", tmp_path)
+    frame = results.beside()
+    row = cell(frame, "MixCSE", "Avg. of 4")
+    assert row["n"] == 5 and row["ours"] == pytest.approx(49.0) and row["gain"] == pytest.approx(4.0)
+    assert row["published"] == pytest.approx((78.27 + 73.31 + 66.49 + 67.75) / 4, abs=0.005)
+    assert "mean of the printed AgNews, SearchSnippets, StackOverflow, GoogleNews" in row["note"]
+    assert cell(frame, "DCLR", "Avg. of 4")["n"] == 0 and cell(frame, "DCLR", "AgNews")["n"] == 5  # one of four missing
+    lost = cell(frame, "PromptBERT", "Avg. of 4")
+    assert lost["n"] == 5 and isna(lost["published"])
+    assert "SearchSnippets: released checkpoint" in cell(frame, "EASE", "Avg. of 4")["note"]
+    answers = {verdict.claim: verdict for verdict in results.verdicts()}
+    assert answers["MixCSE is above SimCSE"].ours == pytest.approx(4.0)
 
 
 def test_rows_that_were_not_run_stay_with_their_published_number(tmp_path):
