@@ -943,4 +943,4 @@ def test_a_batch_in_parts_gives_the_history_of_the_whole_batch(method):
         for size in (None, 3)
     ]
     for whole, parts in zip(*histories, strict=True):
-        assert parts == pytest.approx(whole, abs=1e-4)
+        assert parts == pytest.approx(whole, rel=1e-5, abs=1e-4)
