@@ -1,6 +1,6 @@
 """Gains over a baseline as a heat map: methods by tests, in colour where the seeds decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .choosing import RowList
+from .inputs import filled_frame
 from .panel import Panel, rounded
 from .theme import TEMPLATE
 
@@ -279,18 +280,13 @@ def _complete(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """The lines that have a gain, with every known column, numbered from 0."""
     import pandas as pd
 
-    missing = [name for name in NEEDED if name not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"the frame has no column {missing[0]!r}; it needs {', '.join(NEEDED)}, and has {', '.join(frame.columns)}."
-        )
-    frame = frame.dropna(subset=["gain"]).reset_index(drop=True).copy()
+    frame = filled_frame(frame, NEEDED, dict.fromkeys(KNOWN, np.nan))
+    frame = frame.dropna(subset=["gain"]).reset_index(drop=True)
     if not len(frame):
         raise ValueError("no line has a gain: run the experiment first, its baseline too (cselab experiment run).")
     if frame.duplicated(["row", "column"]).any():
         twice = frame[frame.duplicated(["row", "column"])].iloc[0]
         raise ValueError(f"{twice['row']!r} has two lines for {twice['column']!r}; give one for each row and column.")
     for name in ("gain", *KNOWN):
-        frame[name] = pd.to_numeric(frame[name]) if name in frame else np.nan
-    kept: Mapping[str, Any] = {name: frame[name] for name in ("row", "column", "gain", *KNOWN)}
-    return pd.DataFrame(kept)
+        frame[name] = pd.to_numeric(frame[name])
+    return frame[["row", "column", "gain", *KNOWN]]

@@ -1,13 +1,16 @@
-"""Checks of what users hand to panels: sentences, vectors, snapshots, colours, pairs. Errors name the argument."""
+"""Checks of what users hand to panels: sentences, vectors, snapshots, colours, pairs, frames; errors name it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from .sources import opened
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def texts(given: Sequence[str], name: str, at_least: int = 1) -> tuple[str, ...]:
@@ -97,3 +100,18 @@ def index_pairs(given: Iterable[tuple[int, int]], name: str, rows: int) -> tuple
         if not all(0 <= end < rows for end in pair):
             raise ValueError(f"{name} holds {pair}; the sentences are numbered 0 to {rows - 1}.")
     return pairs
+
+
+def filled_frame(frame: "pandas.DataFrame", needed: Sequence[str], known: Mapping[str, Any]) -> "pandas.DataFrame":
+    """A frame of our own, lines numbered from 0, with every known column: what stands for it where it is not there.
+
+    Raises:
+        ValueError: a column that is needed is not there.
+    """
+    missing = [name for name in needed if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"the frame has no column {missing[0]!r}; it needs {', '.join(needed)}, and has {', '.join(frame.columns)}."
+        )
+    others = {name: otherwise for name, otherwise in known.items() if name not in frame.columns}
+    return frame.reset_index(drop=True).assign(**others)

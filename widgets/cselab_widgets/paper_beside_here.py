@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .choosing import RowList
+from .inputs import filled_frame
 from .panel import Panel, rounded
 from .theme import INK, OKABE_ITO, TEMPLATE
 
@@ -337,17 +338,9 @@ def _complete(frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """A frame of our own with every known column, numbers as numbers, lines numbered from 0."""
     import pandas as pd
 
-    missing = [name for name in NEEDED if name not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"the frame has no column {missing[0]!r}; it needs {', '.join(NEEDED)}, and has {', '.join(frame.columns)}."
-        )
+    frame = filled_frame(frame, NEEDED, KNOWN)
     if not len(frame):
         raise ValueError("the frame has no lines; there is nothing to compare.")
-    frame = frame.reset_index(drop=True).copy()
-    for name, otherwise in KNOWN.items():
-        if name not in frame:
-            frame[name] = otherwise
     for name in ("published", "ours", *(name for name, one in KNOWN.items() if isinstance(one, float))):
         frame[name] = pd.to_numeric(frame[name])
     return frame
