@@ -1,4 +1,4 @@
-"""Checks of what users hand to panels: sentences, vectors, snapshots, colours, pairs, frames; errors name it."""
+"""Checks of what users hand to panels: sentences, vectors, snapshots, colours, pairs, frames. Errors say which."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
