@@ -4,9 +4,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from cselab.storage.errors import CheckpointError
+from cselab.encoders.errors import CheckpointError
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = Path(__file__).parents[1] / "assets"
 CHECKSUMS = ASSETS / "checksums.json"
 
 

@@ -15,8 +15,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from cselab.storage.errors import CheckpointError
-from cselab.storage.writing import written_whole
+from cselab.data.writing import written_whole
+from cselab.encoders.errors import CheckpointError
 
 
 def tensors_hash(tensors: Mapping[str, Tensor]) -> str:

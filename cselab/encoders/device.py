@@ -3,7 +3,7 @@
 A GPU works through a queue that Python fills. Python waits until the queue is empty whenever it asks for a number, or
 copies from ordinary memory; then the GPU waits, too, until there is work again.
 
-See also: `cselab.readings`, the numbers of training steps.
+See also: `cselab.training.readings`, the numbers of training steps.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ def runs_behind(device: torch.device) -> bool:
     return device.type != "cpu"
 
 
-def sent(tensor: Tensor, device: torch.device) -> Tensor:
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
     """The tensor on the device; to CUDA through pinned memory, without waiting for what is queued there."""
     if device.type == "cuda" and not tensor.is_cuda:
         return tensor.pin_memory().to(device, non_blocking=True)

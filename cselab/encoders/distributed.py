@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from cselab.data.rows import check_sentences
-from cselab.encoder import Truncation, TruncationWarning
-from cselab.progress import be_quiet
+from cselab.encoders.encoder import Truncation, TruncationWarning
+from cselab.encoders.progress import be_quiet
 
 
 def all_processes() -> Any:

@@ -15,19 +15,20 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.augmentations.cutoff import embedding_masked
-from cselab.bundled import POOLINGS
 from cselab.data.rows import check_sentences
-from cselab.device import sent, with_ready_mask
-from cselab.heads import check_head
-from cselab.measures.degenerate import DegenerateEmbeddings
-from cselab.pooling import get_pooling
-from cselab.precision import Precision, computing_in
-from cselab.progress import Progress
-from cselab.prompts import add_prompt, prompted, remove_prompt
-from cselab.storage.checkpoint import CheckpointError, tensors_hash
-from cselab.storage.encoder_folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
-from cselab.storage.finding import find_encoder
+from cselab.encoders.bundled import POOLINGS
+from cselab.encoders.checkpoint import CheckpointError, tensors_hash
+from cselab.encoders.device import to_device, with_ready_mask
+from cselab.encoders.embedding_mask import embedding_masked
+from cselab.encoders.finding import find_encoder
+from cselab.encoders.folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
+from cselab.encoders.heads import check_head
+from cselab.encoders.pooling import get_pooling
+from cselab.encoders.positions import position_count
+from cselab.encoders.precision import Precision, computing_in
+from cselab.encoders.progress import Progress
+from cselab.encoders.prompts import add_prompt, prompted, remove_prompt
+from cselab.metrics.degenerate import DegenerateEmbeddings
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
@@ -71,14 +72,14 @@ class SentenceEncoder(nn.Module):
     Args:
         backbone: a BERT- or RoBERTa-like transformers model.
         tokenizer: its fast tokenizer.
-        pooling: a name in `cselab.pooling.POOLINGS`.
+        pooling: a name in `cselab.encoders.pooling.POOLINGS`.
         representation: "backbone" or "head".
         head: what follows the pooling in training, or None.
         max_length: longest input in tokens, [CLS] and [SEP] included; default what the model can take.
         normalize: whether `encode` returns vectors of length one.
         template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
         name: where it came from; results name it.
-        prefix: keys and values that each layer attends to before the sentence's (`cselab.prefix`), or None.
+        prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.prefix`), or None.
         precision: of `encode`: "fp32", "bf16" (about two digits of a vector, and faster where the processor has it), or
             "auto": bf16 where this machine is faster with it. May be set later; it is not saved.
 
@@ -118,7 +119,7 @@ class SentenceEncoder(nn.Module):
         self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
         if template is not None:
             add_prompt(tokenizer, template)
-        self.max_length = min(_positions(backbone), tokenizer.model_max_length)
+        self.max_length = min(position_count(backbone), tokenizer.model_max_length)
         if max_length is not None:
             self.check_max_length(max_length)
             self.max_length = max_length
@@ -160,7 +161,7 @@ class SentenceEncoder(nn.Module):
             )
         check_folder(folder)
         if settings.get("max_length") is not None:
-            settings["max_length"] = min(settings["max_length"], _positions(backbone))
+            settings["max_length"] = min(settings["max_length"], position_count(backbone))
         if pooling not in (None, "mask") and settings.pop("template", None) is not None:
             remove_prompt(tokenizer)
         asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
@@ -287,7 +288,7 @@ class SentenceEncoder(nn.Module):
 
     def check_max_length(self, tokens: int) -> None:
         """Raise ValueError unless inputs of so many tokens fit the model and leave room for the sentence."""
-        least, most = self.tokenizer.num_special_tokens_to_add() + 1, _positions(self.backbone)
+        least, most = self.tokenizer.num_special_tokens_to_add() + 1, position_count(self.backbone)
         if not least <= tokens <= most:
             raise ValueError(f"max_length must be between {least} and {most} for this model, got {tokens}")
 
@@ -317,7 +318,7 @@ class SentenceEncoder(nn.Module):
                 max_length=max_length,
                 return_tensors="pt",
             )
-        return {name: sent(tensor, self.device) for name, tensor in features.items()}
+        return {name: to_device(tensor, self.device) for name, tensor in features.items()}
 
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
@@ -392,8 +393,8 @@ class SentenceEncoder(nn.Module):
                     features = self.tokenizer.pad(
                         {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
                     )
-                    features = {name: sent(tensor, self.device) for name, tensor in features.items()}
-                    places = sent(torch.tensor(rows) + start, self.device)
+                    features = {name: to_device(tensor, self.device) for name, tensor in features.items()}
+                    places = to_device(torch.tensor(rows) + start, self.device)
                     vectors[places] = self(features).float()
                     progress.update()
                 start += len(window)
@@ -464,10 +465,3 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
     finally:
         for part, mode in modes:
             part.training = mode
-
-
-def _positions(backbone: Any) -> int:
-    """How many tokens the model has positions for."""
-    table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
-    padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin number positions from padding_idx + 1 on
-    return backbone.config.max_position_embeddings - (0 if padding is None else padding + 1)

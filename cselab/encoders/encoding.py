@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from cselab.encoder import SentenceEncoder, eval_mode
+from cselab.encoders.encoder import SentenceEncoder, eval_mode
 
 Tokens = Mapping[str, Tensor]
 """What a transformer takes: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and more."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from cselab.bundled import BUNDLED, bundled_folder
-from cselab.storage.checkpoint import CheckpointError
+from cselab.encoders.bundled import BUNDLED, bundled_folder
+from cselab.encoders.checkpoint import CheckpointError
 
 WANTED = [  # of the hub's files: those of an encoder, and no pickles
     "*.json", "*.txt", "*.model", "*/config.json",

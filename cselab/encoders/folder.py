@@ -21,15 +21,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from cselab.heads import ACTIVATIONS, DenseLayers
-from cselab.pooling import get_pooling
-from cselab.prefix import DeepPrefix
-from cselab.storage.checkpoint import CheckpointError
-from cselab.storage.finding import converting_line
-from cselab.storage.writing import folder_written_whole
+from cselab.data.writing import folder_written_whole
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.finding import converting_line
+from cselab.encoders.heads import ACTIVATIONS, DenseLayers
+from cselab.encoders.pooling import get_pooling
+from cselab.encoders.prefix import DeepPrefix
 
 MODULE = "sentence_transformers.models."
-PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.prefix.DeepPrefix"
+PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 
 
@@ -103,7 +103,7 @@ def save_folder(
         backbone, tokenizer: of transformers.
         settings: pooling, representation, max_length, normalize, template: what `read_folder` gives back.
         head: linear layers with their activations, or nothing.
-        prefix: a `cselab.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
+        prefix: a `cselab.encoders.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
 
     Raises:
         OSError: the folder cannot be written; what was in it before is still there.

@@ -30,7 +30,7 @@ def check_head(head: nn.Module) -> None:
     if not isinstance(head, nn.Module) or not callable(getattr(head, "dense_layers", None)):
         raise TypeError(
             f"the head {type(head).__name__} cannot be saved: a head is an nn.Module with `dense_layers()`, which "
-            "yields its linear layers and activations (cselab.heads.DenseLayers has it)"
+            "yields its linear layers and activations (cselab.encoders.heads.DenseLayers has it)"
         )
     if isinstance(head, DenseLayers):
         for _, activation in head.dense_layers():

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.augmentations import first_position
+from cselab.encoders.positions import first_position
 
 
 class DeepPrefix(nn.Module):

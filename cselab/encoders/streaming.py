@@ -11,10 +11,10 @@ from typing import BinaryIO
 import numpy as np
 
 from cselab.data.rows import check_sentences
-from cselab.distributed import DistributedEncoder
-from cselab.encoder import WINDOW, SentenceEncoder, Truncation, TruncationWarning
-from cselab.progress import Progress
-from cselab.storage.writing import written_whole
+from cselab.data.writing import written_whole
+from cselab.encoders.distributed import DistributedEncoder
+from cselab.encoders.encoder import WINDOW, SentenceEncoder, Truncation, TruncationWarning
+from cselab.encoders.progress import Progress
 
 
 def encode_to_file(

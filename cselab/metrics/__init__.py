@@ -1,9 +1,9 @@
 """Arrays in, numbers out: geometry, views, gradients, rank bounds, agreement, significance, probes."""
 
-from cselab.measures.agreement import matched_accuracy, normalized_mutual_information, v_measure
-from cselab.measures.cosine_gradients import batch_with_cosines, cosine_gradients
-from cselab.measures.degenerate import DegenerateEmbeddings
-from cselab.measures.geometry import (
+from cselab.metrics.agreement import matched_accuracy, normalized_mutual_information, v_measure
+from cselab.metrics.cosine_gradients import batch_with_cosines, cosine_gradients
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.geometry import (
     alignment,
     effective_rank,
     feature_correlation,
@@ -13,8 +13,8 @@ from cselab.measures.geometry import (
     spectrum,
     uniformity,
 )
-from cselab.measures.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
-from cselab.measures.significance import (
+from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
+from cselab.metrics.significance import (
     Comparison,
     bootstrap_interval,
     correlation,
@@ -22,7 +22,7 @@ from cselab.measures.significance import (
     paired_bootstrap,
     paired_t_test,
 )
-from cselab.measures.views import diversity, perturbation_size
+from cselab.metrics.views import diversity, perturbation_size
 
 __all__ = [
     "Comparison",

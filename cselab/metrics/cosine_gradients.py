@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.measures.geometry import Vectors
+from cselab.metrics.geometry import Vectors
 
 TAG = 1e-6
 

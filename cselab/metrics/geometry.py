@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.measures.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
+from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
 
 BLOCK = 4096
 ZERO = torch.zeros((), dtype=torch.float64)

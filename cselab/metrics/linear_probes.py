@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-Watch = Callable[[int], object]
+ProgressCallback = Callable[[int], object]
 """Told how many more classifiers are finished."""
 
 
@@ -81,7 +81,7 @@ class MinibatchProbes:
         classes: int,
         folds: Sequence[Fold],
         penalties: Float[np.ndarray, "f p"],
-        watch: Watch = unwatched,
+        watch: ProgressCallback = unwatched,
     ) -> Probes:
         """Train a classifier for each fold and penalty (a row of penalties for each fold); `watch` hears of each.
 
@@ -124,7 +124,7 @@ class MinibatchProbes:
         classes: int,
         courses: "list[_Course]",
         decays: Float[Tensor, "f p"],
-        watch: Watch,
+        watch: ProgressCallback,
     ) -> "_Best":
         """Train folds with the same number of steps a pass; a fold leaves when its last probe has stopped."""
         folds, penalties = decays.shape
@@ -262,7 +262,7 @@ class ConvergedProbes:
         classes: int,
         folds: Sequence[Fold],
         penalties: Float[np.ndarray, "f p"],
-        watch: Watch = unwatched,
+        watch: ProgressCallback = unwatched,
     ) -> Probes:
         """Train a classifier for each fold and penalty (a row of penalties for each fold)."""
         from sklearn.linear_model import LogisticRegression

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import torch
 
-from cselab.measures.geometry import Vectors, alignment
+from cselab.metrics.geometry import Vectors, alignment
 
 
 def perturbation_size(x: Vectors, changed: Vectors) -> float:

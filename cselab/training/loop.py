@@ -19,19 +19,19 @@ import torch
 from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
-from cselab.device import runs_behind
-from cselab.distributed import all_processes, average_gradients, from_main, mean_over_processes
-from cselab.encoder import SentenceEncoder, eval_mode
-from cselab.encoding import Encode
-from cselab.measures.degenerate import DegenerateEmbeddings
+from cselab.encoders.checkpoint import pack, unpack
+from cselab.encoders.device import runs_behind
+from cselab.encoders.distributed import all_processes, average_gradients, from_main, mean_over_processes
+from cselab.encoders.encoder import SentenceEncoder, eval_mode
+from cselab.encoders.encoding import Encode
+from cselab.encoders.precision import chosen_precision, computing_in
+from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
-from cselab.precision import chosen_precision, computing_in
-from cselab.readings import Readings
-from cselab.resumable import ResumableLoop, Stateful
-from cselab.run import Callback, Evaluator, News, Run, StopTraining, TrainConfig, TrainingDiverged
-from cselab.storage.checkpoint import pack, unpack
-from cselab.storage.run_folder import RunFolder
-from cselab.versions import versions
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.training.readings import Readings
+from cselab.training.resumable import ResumableLoop, Stateful
+from cselab.training.run import Callback, Evaluator, Run, StatusLine, StopTraining, TrainConfig, TrainingDiverged
+from cselab.training.run_folder import RunFolder
 
 
 def train(
@@ -133,7 +133,7 @@ class _Training:
         self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.readings = Readings(processes.device)
-        self.news = News()
+        self.status = StatusLine()
         self.encode = Encode(encoder, config.max_length, processes, config.mini_batch_size)
         parts: dict[str, Stateful] = {
             "encoder": encoder,
@@ -194,7 +194,7 @@ class _Training:
         self._note(rows, evaluate)
         self._agree_to_stop()
         self.loop.stopped = run.stopped is not None
-        return self.news.after(rows)
+        return self.status.after(rows)
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
@@ -224,10 +224,10 @@ class _Training:
         learning = [weight for weight in self.weights if weight.grad is not None]
         if processes.num_processes > 1:
             average_gradients(learning)
-        length = nn.utils.clip_grad_norm_(learning, self.run.config.clip)
-        self.readings.add(self.step + 1, loss.terms, length, pulls)
+        grad_norm = nn.utils.clip_grad_norm_(learning, self.run.config.clip)
+        self.readings.add(self.step + 1, loss.terms, grad_norm, pulls)
         if runs_behind(processes.device):  # a gradient that is not finite is read too late, and must change no weight
-            self.optimizer.found_inf = (~length.isfinite()).float()  # type: ignore[attr-defined]
+            self.optimizer.found_inf = (~grad_norm.isfinite()).float()  # type: ignore[attr-defined]
         rows = self._read() if evaluate or self.readings.due or (self.step + 1) % self.loop.every == 0 else []
         self.optimizer.step()
         self.schedule.step()

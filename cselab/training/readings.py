@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cselab.device import runs_behind
+from cselab.encoders.device import runs_behind
 
 STEPS_A_READING = 16
 """How many steps of training a GPU may be behind."""

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
-from cselab.allocator import freed_memory_kept
-from cselab.progress import Progress, say
-from cselab.storage.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.encoders.progress import Progress, say
+from cselab.training.allocator import freed_memory_kept
 
 
 class Stateful(Protocol):

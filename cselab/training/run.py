@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cselab.encoder import Representation, SentenceEncoder
+from cselab.encoders.encoder import Representation, SentenceEncoder
+from cselab.encoders.precision import Precision
 from cselab.methods import Method
-from cselab.precision import Precision
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """`evaluator(encoder)` -> numbers with a "score", higher is better."""
@@ -162,7 +162,7 @@ Callback = Callable[[Run, dict[str, Any]], None]
 """`callback(run, row)` after each row of the history."""
 
 
-class News:
+class StatusLine:
     """What the progress of a run says: the last loss, and the last dev score with its step."""
 
     def __init__(self) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 
 from torch import Tensor
 
-from cselab.storage.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from cselab.storage.writing import PART, cannot_write, written_whole
+from cselab.data.writing import PART, cannot_write, written_whole
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 
 
 class RunFolderError(ValueError):

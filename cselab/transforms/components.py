@@ -45,7 +45,7 @@ def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Any:
         ValueError: an unknown name.
     """
     from cselab.evaluators import rank
-    from cselab.posthoc import BertFlow, BertWhitening
+    from cselab.transforms.whitening import BertFlow, BertWhitening
 
     kind, _, number = name.partition(" ")
     if name == "centred":

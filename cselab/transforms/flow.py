@@ -17,7 +17,7 @@ stands here. The rest differs from that code in this:
 * Fitting: its Adam has weight decay 0.01 and no bias correction, and gradients are clipped at length 1; here it is
   plain Adam. A step takes 32 pairs of sentences with BERT's dropout on; here 32 vectors that stay as they are.
 
-See also: `cselab.posthoc.BertFlow`, which fits it.
+See also: `cselab.transforms.whitening.BertFlow`, which fits it.
 """
 
 import math
@@ -27,7 +27,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.heads import fresh_linear
+from cselab.encoders.heads import fresh_linear
 
 
 class ActivationNorm(nn.Module):

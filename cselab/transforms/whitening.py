@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
-from cselab.flow import Glow
+from cselab.transforms.flow import Glow
 
 
 class BertWhitening:
@@ -97,8 +97,8 @@ class BertWhitening:
 class BertFlow:
     """y = f(x) with f an invertible network that makes the embeddings a standard normal (Li et al. 2020).
 
-    f is the `Glow` of `cselab.flow`, fitted by maximum likelihood with Adam: the released sizes and learning
-    rate, one epoch. `cselab.flow` says what else differs from the released code. Unlike whitening it is not linear, and
+    f is the `Glow` of `cselab.transforms.flow`, fitted by maximum likelihood with Adam: the released sizes and learning
+    rate, one epoch. That module says what else differs from the released code. Unlike whitening it is not linear, and
     it depends on its seed.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cselab.data import read_sentences
-from cselab.storage.encoder_folder import load_tokenizer
+from cselab.encoders.folder import load_tokenizer
 
 TOKENIZER_SENTENCES = 300_000  # of each file
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

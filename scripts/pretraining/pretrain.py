@@ -24,7 +24,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from cselab.data import read_sentences
-from cselab.lab.corpus import (
+from cselab.encoders.checkpoint import load_checkpoint
+from cselab.encoders.folder import quiet_transformers
+from cselab.encoders.precision import faster_in_bf16
+from cselab.evaluators.versions import versions
+from cselab.training.resumable import ResumableLoop
+from cselab.training.run_folder import RunFolder
+from pretraining.corpus import (
     SPECIAL_TOKENS,
     TokenizedCorpus,
     prepared_corpus,
@@ -32,13 +38,7 @@ from cselab.lab.corpus import (
     smooth_inverse_frequency,
     token_counts,
 )
-from cselab.lab.warm_start import start_embeddings, token_vectors
-from cselab.precision import faster_in_bf16
-from cselab.resumable import ResumableLoop
-from cselab.storage.checkpoint import load_checkpoint
-from cselab.storage.encoder_folder import quiet_transformers
-from cselab.storage.run_folder import RunFolder
-from cselab.versions import versions
+from pretraining.warm_start import start_embeddings, token_vectors
 
 LONGEST = 128  # tokens the encoder can take
 LOG_EVERY = 100  # steps

@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from cselab.lab.corpus import smooth_inverse_frequency
-from cselab.storage.encoder_folder import load_backbone, load_tokenizer
+from cselab.encoders.folder import load_backbone, load_tokenizer
+from pretraining.corpus import smooth_inverse_frequency
 
 if TYPE_CHECKING:
     from transformers.models.bert.modeling_bert import BertEmbeddings
@@ -63,11 +63,11 @@ def token_vectors(
     ours = torch.stack([vector(token) for token in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))])
     weights = torch.from_numpy(counts / counts.sum()).to(ours.dtype)[:, None]
     ours = ours - (weights * ours).sum(dim=0)
-    _, _, directions = torch.linalg.svd(weights.sqrt() * ours, full_matrices=False)
+    _, _, claims = torch.linalg.svd(weights.sqrt() * ours, full_matrices=False)
     counts = counts.copy()
     counts[tokenizer.all_special_ids] = counts.max()  # no corpus holds them, and every row does
     rarity = torch.from_numpy(smooth_inverse_frequency(counts, FREQUENT)).to(ours.dtype)[:, None]
-    weighted = ours @ directions[top : top + width].T * rarity
+    weighted = ours @ claims[top : top + width].T * rarity
     shared = SHARED * (-1.0) ** torch.arange(width)  # layer normalisation would take a constant vector away
     return weighted * (SPREAD / weighted.std()) + shared
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from cselab.storage.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, tensors_hash, unpack
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, tensors_hash, unpack
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_save_that_fails_leaves_the_old_file_whole(tmp_path, tensors, monkeypa
         file.write_bytes(path.read_bytes()[:50])
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("cselab.storage.checkpoint.save_file", half_written)
+    monkeypatch.setattr("cselab.encoders.checkpoint.save_file", half_written)
     with pytest.raises(OSError, match="no space"):
         save_checkpoint(path, tensors, {"step": 2})
     assert load_checkpoint(path)[1] == {"step": 1}

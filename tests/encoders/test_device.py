@@ -4,15 +4,15 @@ import pytest
 import torch
 from tiny import LONGEST, make_encoder, make_sentences
 
-import cselab.device
-from cselab.device import sent, with_ready_mask
+import cselab.encoders.device
+from cselab.encoders.device import to_device, with_ready_mask
 
 
 def test_a_ready_mask_gives_the_same_vectors(monkeypatch):
     encoder = make_encoder(layers=2)
     sentences = [*make_sentences(6), "a " * (LONGEST - 2)]
     plain = encoder.encode(sentences, convert_to_tensor=True)
-    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
+    monkeypatch.setattr(cselab.encoders.device, "runs_behind", lambda device: True)
     features = encoder.tokenize(sentences)
     ready = with_ready_mask(features, encoder.backbone)
     assert ready["attention_mask"].shape == (7, 1, *features["input_ids"].shape[1:] * 2)
@@ -24,14 +24,14 @@ def test_other_networks_get_their_mask_as_it_was(setting, value, monkeypatch):
     encoder = make_encoder(layers=1)
     features = encoder.tokenize(make_sentences(3))
     assert with_ready_mask(features, encoder.backbone) is features  # a CPU has no queue
-    monkeypatch.setattr(cselab.device, "runs_behind", lambda device: True)
+    monkeypatch.setattr(cselab.encoders.device, "runs_behind", lambda device: True)
     monkeypatch.setattr(encoder.backbone.config, setting, value)
     assert with_ready_mask(features, encoder.backbone) is features
 
 
 def test_what_is_sent_to_its_own_device_is_itself():
     tensor = torch.ones(3)
-    assert sent(tensor, torch.device("cpu")) is tensor
+    assert to_device(tensor, torch.device("cpu")) is tensor
 
 
 @pytest.mark.gpu
@@ -41,7 +41,7 @@ def test_what_is_sent_to_a_gpu_arrives_without_a_wait():
     device, tensor = torch.device("cuda", 0), torch.arange(1000)
     torch.cuda.set_sync_debug_mode("error")
     try:
-        moved = sent(tensor, device)
+        moved = to_device(tensor, device)
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert moved.device == device and torch.equal(moved.cpu(), tensor)

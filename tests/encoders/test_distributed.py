@@ -15,8 +15,8 @@ from tiny import make_encoder, make_sentences, write_checkpoint
 
 from cselab import encode_to_file, evaluate
 from cselab.data import Pairs
-from cselab.distributed import DistributedEncoder
-from cselab.encoder import TruncationWarning
+from cselab.encoders.distributed import DistributedEncoder
+from cselab.encoders.encoder import TruncationWarning
 from cselab.evaluators import STS, RandomEncoder, word_overlap
 from cselab.evaluators.task import Collected
 
@@ -80,7 +80,7 @@ def launched(*command):
     return subprocess.run(
         [*launch, *map(str, command)],
         env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
-        cwd=Path(__file__).parent.parent,
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         timeout=300,
@@ -163,7 +163,7 @@ def test_a_scorer_of_pairs_is_still_refused_by_tasks_that_need_vectors():
 def test_the_commands_share_the_work_and_one_process_speaks(tmp_path):
     encoder, corpus = write_checkpoint(tmp_path / "tiny"), tmp_path / "corpus.txt"
     corpus.write_text("\n".join(SENTENCES[:30]) + "\n")
-    done = launched("-m", "cselab.lab.cli", "encode", encoder, corpus, "--output", tmp_path / "v.npy")
+    done = launched("-m", "cselab_lab.cli", "encode", encoder, corpus, "--output", tmp_path / "v.npy")
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("30 vectors of width 8") == 1
     alone = make_encoder(layers=2).encode(SENTENCES[:30])
@@ -172,7 +172,7 @@ def test_the_commands_share_the_work_and_one_process_speaks(tmp_path):
     rows = zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True)
     pairs.write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in rows))
     out = tmp_path / "scores.json"
-    done = launched("-m", "cselab.lab.cli", "evaluate", encoder, "--suite", pairs, "--json", out, "--pooling", "mean")
+    done = launched("-m", "cselab_lab.cli", "evaluate", encoder, "--suite", pairs, "--json", out, "--pooling", "mean")
     assert done.returncode == 0, done.stderr[-3000:]
     (score,) = (record["value"] for record in json.loads(out.read_text())["records"] if record["key"])
     assert score == pytest.approx(evaluate(make_encoder(layers=2), PAIRS).scores["pairs"], abs=1e-2)

@@ -6,7 +6,7 @@ import torch
 from tiny import FAMILIES, LONGEST, PROMPTS, make_backbone, make_encoder, make_sentences, make_tokenizer
 from transformers import CamembertConfig, CamembertModel
 
-from cselab.encoder import (
+from cselab.encoders.encoder import (
     SentenceEncoder,
     Truncation,
     TruncationWarning,
@@ -15,8 +15,8 @@ from cselab.encoder import (
     check_sentences,
     eval_mode,
 )
-from cselab.heads import MLPHead, WhitenedHead
-from cselab.pooling import POOLINGS
+from cselab.encoders.heads import MLPHead, WhitenedHead
+from cselab.encoders.pooling import POOLINGS
 from cselab.sgw import ShuffledGroupWhitening
 
 SENTENCES = make_sentences(7)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoding import Encode
-from cselab.heads import MLPHead
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import MLPHead
 
 BATCH = make_sentences(6)
 OTHERS = make_sentences(6, seed=9)

@@ -14,12 +14,12 @@ from sentence_transformers.sentence_transformer import modules
 from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
 from transformers import AutoModel, BertConfig, BertForMaskedLM
 
-from cselab import bundled
-from cselab.encoder import SentenceEncoder, UntrainedWeightsError
-from cselab.heads import MLPHead, WhitenedHead
-from cselab.pooling import POOLINGS
+from cselab.encoders import bundled
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.encoder import SentenceEncoder, UntrainedWeightsError
+from cselab.encoders.heads import MLPHead, WhitenedHead
+from cselab.encoders.pooling import POOLINGS
 from cselab.sgw import ShuffledGroupWhitening
-from cselab.storage.checkpoint import CheckpointError
 
 SENTENCES = make_sentences(6)
 
@@ -452,7 +452,7 @@ def assets(tmp_path, monkeypatch):
     (tmp_path / "checksums.json").write_text(json.dumps(sums))
     monkeypatch.setattr(bundled, "ASSETS", tmp_path)
     monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
-    monkeypatch.setattr("cselab.storage.finding.BUNDLED", ("wee",))
+    monkeypatch.setattr("cselab.encoders.finding.BUNDLED", ("wee",))
     bundled.bundled_folder.cache_clear()
     yield tmp_path / "wee"
     bundled.bundled_folder.cache_clear()

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from cselab.heads import ACTIVATIONS, DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
+from cselab.encoders.heads import ACTIVATIONS, DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
 from cselab.sgw import ShuffledGroupWhitening
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import make_backbone, make_tokenizer
 
-from cselab.pooling import POOLINGS, first_token, get_pooling, mean_tokens
+from cselab.encoders.pooling import POOLINGS, first_token, get_pooling, mean_tokens
 
 LENGTHS = [5, 2, 4]
 

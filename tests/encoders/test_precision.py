@@ -5,10 +5,11 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences, write_checkpoint
 
-from cselab import SentenceEncoder, evaluate, precision
+from cselab import SentenceEncoder, evaluate
 from cselab.data import Pairs
+from cselab.encoders import precision
+from cselab.encoders.precision import chosen_precision
 from cselab.evaluators import named_encoder
-from cselab.precision import chosen_precision
 
 SENTENCES = make_sentences(40)
 PAIRS = Pairs(SENTENCES[:20], SENTENCES[20:], [float(row % 6) for row in range(20)], "pairs", "test")

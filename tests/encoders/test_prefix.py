@@ -4,9 +4,9 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoder import SentenceEncoder
-from cselab.prefix import DeepPrefix
-from cselab.storage.checkpoint import CheckpointError
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.prefix import DeepPrefix
 
 SENTENCES = make_sentences(6)
 

@@ -1,7 +1,7 @@
 import pytest
 
-from cselab import progress
-from cselab.progress import Progress
+from cselab.encoders import progress
+from cselab.encoders.progress import Progress
 
 
 @pytest.fixture

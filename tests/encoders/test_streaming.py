@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tiny import make_encoder, make_sentences
 
-import cselab.encoder
-from cselab import encode_to_file, streaming
-from cselab.encoder import TruncationWarning
+import cselab.encoders.encoder
+from cselab import encode_to_file
+from cselab.encoders import streaming
+from cselab.encoders.encoder import TruncationWarning
 
 SENTENCES = make_sentences(40) + make_sentences(10)  # ten of them twice
 
@@ -21,7 +22,7 @@ def encoder():
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
     monkeypatch.setattr(streaming, "WINDOW", 16)
-    monkeypatch.setattr(cselab.encoder, "WINDOW", 16)
+    monkeypatch.setattr(cselab.encoders.encoder, "WINDOW", 16)
 
 
 def test_a_file_holds_the_vectors_of_encode_in_their_order(encoder, tmp_path):

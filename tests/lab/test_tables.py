@@ -4,9 +4,8 @@ import csv
 from io import StringIO
 
 import pytest
+from cselab_lab.tables import FORMS, table
 from pandas import DataFrame
-
-from cselab.lab.table import FORMS, table
 
 ROWS = {"plain_1": {"STS-B": 47.034}, "SimCSE": {"STS-B": 51.5, "gain": "4.5 ± 0.3"}}
 

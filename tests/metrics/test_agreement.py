@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cselab.measures.agreement import f1, matched_accuracy, normalized_mutual_information, share_interval, v_measure
+from cselab.metrics.agreement import f1, matched_accuracy, normalized_mutual_information, share_interval, v_measure
 
 
 def brute_force_accuracy(clusters, labels, k):

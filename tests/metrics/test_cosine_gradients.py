@@ -5,7 +5,7 @@ import torch
 
 from cselab.losses import arc_con, decoupled_info_nce, focal_info_nce, info_nce, multi_positive_info_nce
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.measures.cosine_gradients import batch_with_cosines, cosine_gradients
+from cselab.metrics.cosine_gradients import batch_with_cosines, cosine_gradients
 
 
 @pytest.fixture

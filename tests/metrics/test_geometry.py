@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from cselab.measures import geometry
-from cselab.measures.geometry import (
+from cselab.metrics import geometry
+from cselab.metrics.geometry import (
     DegenerateEmbeddings,
     alignment,
     effective_rank,

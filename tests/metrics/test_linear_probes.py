@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
+from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from cselab.losses import barlow_twins, dimension_contrastive
-from cselab.measures.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
+from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
 
 
 def loss_of_matrix(matrix, weight):

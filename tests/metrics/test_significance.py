@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cselab.measures.significance import (
+from cselab.metrics.significance import (
     UndefinedCorrelation,
     _ranks_of_drawn,
     accuracy,

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from cselab.measures.degenerate import DegenerateEmbeddings
-from cselab.measures.views import diversity, perturbation_size
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.views import diversity, perturbation_size
 
 X = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
 

@@ -9,7 +9,7 @@ import pytest
 
 COUNT = """
 import json, resource, torch
-from cselab.allocator import freed_memory_kept
+from cselab.training.allocator import freed_memory_kept
 
 def new_pages(steps=5):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -42,7 +42,7 @@ def test_within_the_loop_blocks_are_used_again_and_after_it_they_are_given_back(
 
 
 def test_another_c_library_is_left_as_it_is(monkeypatch):
-    from cselab import allocator
+    from cselab.training import allocator
 
     monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
     monkeypatch.setattr(allocator.ctypes, "CDLL", lambda _: pytest.fail("no glibc: its mallopt was called"))

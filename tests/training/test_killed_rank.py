@@ -25,14 +25,14 @@ def run_training(output=None):
 
 def die_at(step):
     """The process that calls this is killed when that step is to be taken."""
-    take_step = cselab.training._Training._take_step
+    take_step = cselab.training.loop._Training._take_step
 
     def taken(self, evaluate):
         if self.step == step:
             os.kill(os.getpid(), signal.SIGKILL)
         return take_step(self, evaluate)
 
-    cselab.training._Training._take_step = taken
+    cselab.training.loop._Training._take_step = taken
 
 
 def launch(folder, *arguments):
@@ -40,7 +40,7 @@ def launch(folder, *arguments):
     return subprocess.run(
         [*command, str(folder), *arguments],
         env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
-        cwd=Path(__file__).parent.parent,
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         timeout=300,
@@ -67,4 +67,4 @@ if __name__ == "__main__":
     run = run_training(Path(sys.argv[1]))
     if os.environ["RANK"] == "0":
         print(run.resumed_from)
-    cselab.training.torch.distributed.destroy_process_group()
+    cselab.training.loop.torch.distributed.destroy_process_group()

@@ -12,16 +12,17 @@ from accelerate import PartialState
 from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, write_checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import cselab.device
-import cselab.readings
+import cselab.encoders.device
 import cselab.training
-from cselab.encoder import SentenceEncoder
-from cselab.heads import MLPHead
+import cselab.training.readings
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
 from cselab.methods import METHODS, Method, SimCSE, Views, WhitenedCSE, create_method, register
-from cselab.storage.checkpoint import CheckpointError
-from cselab.storage.run_folder import RunFolder, RunFolderError
-from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, _Training, train
+from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
+from cselab.training.loop import _Training
+from cselab.training.run_folder import RunFolder, RunFolderError
 
 CORPUS = make_sentences(60)
 CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
@@ -392,7 +393,7 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    for module in (cselab.device, cselab.readings, cselab.training):
+    for module in (cselab.encoders.device, cselab.training.readings, cselab.training.loop):
         monkeypatch.setattr(module, "runs_behind", lambda device: True)
 
 
@@ -811,9 +812,9 @@ def test_bf16_runs_and_its_losses_are_float32(registered):
 
 def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     """Which precision is faster is measured, so "auto" may mean another thing when the run goes on."""
-    monkeypatch.setattr(cselab.precision, "faster_in_bf16", lambda: True)
+    monkeypatch.setattr(cselab.encoders.precision, "faster_in_bf16", lambda: True)
     start_and_stop(tmp_path, precision="auto")
-    monkeypatch.setattr(cselab.precision, "faster_in_bf16", lambda: False)
+    monkeypatch.setattr(cselab.encoders.precision, "faster_in_bf16", lambda: False)
     run = run_training(output=tmp_path, precision="auto")
     assert run.resumed_from == 4
     assert_equal_weights(weights(run), weights(run_training(precision="bf16")))

@@ -11,9 +11,9 @@ import pytest
 import torch
 from tiny import make_encoder, make_rows, make_sentences
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import create_method
-from cselab.storage.checkpoint import load_checkpoint, save_checkpoint
 from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
@@ -102,7 +102,7 @@ def together(tmp_path_factory):
     done = subprocess.run(
         [*launch, __file__, str(folder)],
         env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
-        cwd=Path(__file__).parent.parent,
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         timeout=300,

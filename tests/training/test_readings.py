@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-import cselab.readings
-from cselab.readings import STEPS_A_READING, Readings
+import cselab.training.readings
+from cselab.training.readings import STEPS_A_READING, Readings
 
 CPU = torch.device("cpu")
 
@@ -43,7 +43,7 @@ def test_of_a_divergence_only_the_rows_before_it_are_read(far, norm, words):
 
 
 def test_on_a_device_with_a_queue_some_steps_are_read_together(monkeypatch):
-    monkeypatch.setattr(cselab.readings, "runs_behind", lambda device: True)
+    monkeypatch.setattr(cselab.training.readings, "runs_behind", lambda device: True)
     readings = Readings(CPU)
     for step in range(STEPS_A_READING):
         assert not readings.due

@@ -11,7 +11,7 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
@@ -35,7 +35,7 @@ def run_training(method, output=None, callbacks=()):
 
 
 def start_process(method, output):
-    tests = Path(__file__).parent
+    tests = Path(__file__).parents[1]
     command = (
         # sums depend on how many threads share them
         f"import torch; torch.set_num_threads({torch.get_num_threads()}); import test_resume as t; "

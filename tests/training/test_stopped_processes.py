@@ -37,7 +37,7 @@ def train(folder, output, data):
     options |= {"--steps": STEPS, "--eval-every": EVERY, "--precision": "fp32"}
     line = [str(word) for option in options.items() for word in option]
     return subprocess.Popen(
-        [sys.executable, "-m", "cselab.lab.cli", "train", "simcse", *line],
+        [sys.executable, "-m", "cselab_lab.cli", "train", "simcse", *line],
         cwd=folder, env=os.environ | {"CSELAB_DATA": data, "CSELAB_HEADLESS": "1"}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from cselab.flow import Glow
+from cselab.transforms.flow import Glow
 
 
 def small_glow(width, levels=3, depth=3, seed=0):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from cselab.posthoc import BertFlow, BertWhitening, _embeddings
+from cselab.transforms.whitening import BertFlow, BertWhitening, _embeddings
 
 
 def cone(n, d, seed=0):

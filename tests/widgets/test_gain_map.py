@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cselab_lab.experiments import read_results
 from cselab_widgets import GainMap
-
-from cselab.lab.experiments import read_results
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """The map of methods: a dot a stage, by family, told in words when it is clicked."""
 
 import pytest
+from cselab_lab.lessons.touches import Card
 from cselab_widgets import MethodMap
-
-from cselab.lab.touches import Card
 
 CARDS = [
     Card("simcse", "SimCSE", "baseline", {}),

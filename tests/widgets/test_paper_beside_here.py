@@ -1,9 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cselab_lab.experiments import read_results
 from cselab_widgets import PaperBesideHere
-
-from cselab.lab.experiments import read_results
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from cselab_widgets import RankLab
 from cselab_widgets.rank_lab import NORMAL, descent, figure
 
 from cselab.losses import barlow_twins, dimension_contrastive
-from cselab.measures import barlow_twins_floor, dimension_contrastive_floor
+from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 
 @pytest.fixture

@@ -3,12 +3,11 @@ from statistics import mean, stdev
 
 import pandas as pd
 import pytest
+from cselab_lab.resources import CHECKOUT
 from cselab_widgets.noise_lab import TABLE_1
 from cselab_widgets.rank_lab import TABLE_2
 from cselab_widgets.trained import Gain, explained, gains_plane, in_words, trained
 from scipy.stats import t
-
-from cselab.lab.notebook_folder import CHECKOUT
 
 
 @pytest.fixture
@@ -75,7 +74,7 @@ def test_whatever_has_a_frame_beside_is_asked_for_it(beside):
 
 
 def test_another_frame_is_refused_with_where_to_get_one(beside):
-    with pytest.raises(ValueError, match=r"no column 'gain'; give what cselab.lab.experiments.beside"):
+    with pytest.raises(ValueError, match=r"no column 'gain'; give what cselab_lab.experiments.beside"):
         trained(beside.drop(columns="gain"), "imsimcse", 1, TABLE_1)
 
 

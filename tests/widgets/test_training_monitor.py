@@ -6,7 +6,7 @@ from cselab_widgets import TrainingMonitor
 from cselab_widgets.training_monitor import COLUMNS, band, curve, figure
 from tiny import make_encoder, make_sentences
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import ImSimCSE, SimCSE
 from cselab.training import TrainConfig, train
 

@@ -5,7 +5,7 @@ import torch
 from cselab_widgets import WhiteningLab
 from cselab_widgets.whitening_lab import PLANE, STAGES, Fitted, figure, geometry, of_views, outcome, plane_points
 
-from cselab.measures import diversity, spectrum
+from cselab.metrics import diversity, spectrum
 from cselab.sgw import shuffled_group_whiten
 
 

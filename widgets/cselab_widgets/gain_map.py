@@ -16,8 +16,7 @@ from .theme import TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
-
-    from cselab.lab.experiments import Profile, Results
+    from cselab_lab.experiments import Profile, Results
 
 NEEDED = ("row", "column", "gain")
 KNOWN = ("gain_low", "gain_high", "published_gain")  # numbers that are shown where they are there
@@ -140,7 +139,7 @@ def _told(line: Any) -> dict[str, str]:
 
 def summary(state: GainMapState) -> str:
     """How many gains are decided, and the table; what is not decided stands in brackets."""
-    from cselab.lab.table import table
+    from cselab_lab.tables import table
 
     decided, gain, lines = state.decided.to_numpy(), state.frame["gain"].to_numpy(), state.lines
     above, below = int((decided & (gain > 0)).sum()), int((decided & (gain < 0)).sum())
@@ -224,7 +223,7 @@ class GainMap(Panel):
         key: str | None = None,
     ) -> None:
         if isinstance(results, str):
-            from cselab.lab.experiments import read_results
+            from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
         if hasattr(results, "beside"):
@@ -264,7 +263,7 @@ def _lines_of(state: GainMapState, method: str) -> tuple[int, ...]:
 
 def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
     """The gains over the experiment's baseline on its own columns, and on stand-ins where none of them was measured."""
-    from cselab.lab.experiments.reading import GEOMETRY
+    from cselab_lab.experiments.reading import GEOMETRY
 
     frame, experiment = results.beside(), results.experiment
     own = [row.label for row in experiment.all_rows if row.against in (None, experiment.baseline)]

@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import arc_con, decoupled_info_nce, focal_info_nce, info_nce, multi_positive_info_nce
-from cselab.measures import batch_with_cosines, cosine_gradients
 from cselab.methods import SimCSE
+from cselab.metrics import batch_with_cosines, cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
@@ -276,7 +276,7 @@ class LossLab(Panel):
     Raises:
         ValueError: no views, views of a wrong shape, an odd number of sentences, an unknown loss.
 
-    See also: `cselab.losses`, whose functions are called; `cselab.measures.cosine_gradients`.
+    See also: `cselab.losses`, whose functions are called; `cselab.metrics.cosine_gradients`.
 
     >>> views = np.random.default_rng(0).normal(size=(2, 8, 16))
     >>> print(str(LossLab({0: views, 5: [views[0], views[0]]})).splitlines()[-1])

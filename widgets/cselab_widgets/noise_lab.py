@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
 from .panel import Panel, rounded
@@ -228,8 +228,8 @@ class NoiseLab(Panel):
         passes: how many dropout passes; two disjoint sets of K are taken of them.
         vectors: your own passes [p, n, d] in place of an encoder's, with `clean` [n, d] beside them.
         variance, mean_of: of +noise and -noise; see `NoiseLabState`. K is 10 by default, as in the paper.
-        results: your own runs of table 1, as `cselab.lab.experiments.beside("imsimcse-table1")` gives them; by default
-            the recorded ones of `cselab.lab.effects`.
+        results: your own runs of table 1, as `cselab_lab.experiments.beside("imsimcse-table1")` gives them; by default
+            the recorded ones of `cselab_lab.experiments.effects`.
         key: see `Panel`.
 
     Raises:

@@ -18,8 +18,7 @@ from .theme import INK, OKABE_ITO, TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
-
-    from cselab.lab.experiments import Profile, Results
+    from cselab_lab.experiments import Profile, Results
 
 NEEDED = ("row", "published", "ours")
 KNOWN = {  # the columns that are shown, and what stands for one that is not there
@@ -45,7 +44,7 @@ class PaperBesideHereState:
     """The numbers of an experiment, and how they are looked at.
 
     Attributes:
-        frame: a line for each row and column, as `cselab.lab.experiments.beside` makes it.
+        frame: a line for each row and column, as `cselab_lab.experiments.beside` makes it.
         column: which of its columns is shown.
         sort: one of `SORTED`; the largest first.
         selection: lines of `frame` that were picked; the last one's curves are shown.
@@ -166,7 +165,7 @@ def figure(state: PaperBesideHereState) -> go.Figure:
 
 def summary(state: PaperBesideHereState) -> str:
     """The table in text, and the verdicts."""
-    from cselab.lab.table import table
+    from cselab_lab.tables import table
 
     cells = {
         row: {name: text for name, text in found.items() if name != "note"} for row, found in _cells(state).items()
@@ -232,7 +231,7 @@ class PaperBesideHere(Panel):
     Raises:
         ValueError: an unknown experiment, a frame without the needed columns or without lines, an unknown column.
 
-    See also: `cselab.lab.experiments`, which runs them; `TrainingMonitor`, for a run while it goes on.
+    See also: `cselab_lab.experiments`, which runs them; `TrainingMonitor`, for a run while it goes on.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"row": ["SimCSE", "ImSimCSE"], "published": [76.3, 78.1], "ours": [58.2, 58.9]})
@@ -260,7 +259,7 @@ class PaperBesideHere(Panel):
         key: str | None = None,
     ) -> None:
         if isinstance(results, str):
-            from cselab.lab.experiments import read_results
+            from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
         if hasattr(results, "beside"):
@@ -312,7 +311,7 @@ class PaperBesideHere(Panel):
 
     def to_latex(self) -> str:
         """The table of the column shown, with booktabs."""
-        from cselab.lab.table import table
+        from cselab_lab.tables import table
 
         return table(_cells(self.state), form="latex")
 

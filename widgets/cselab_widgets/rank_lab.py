@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
-from cselab.measures import barlow_twins_floor, dimension_contrastive_floor
+from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from .panel import Panel, rounded
 from .planes import Plane, heatmap, matrix, side_by_side
@@ -206,8 +206,8 @@ class RankLab(Panel):
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
         weight: lambda_BT; 0.012 in the released code.
         temperature: of the dimension-wise loss; 5 in the paper.
-        results: your own runs of table 2, as `cselab.lab.experiments.beside("imsimcse-table2")` gives them; by default
-            the recorded ones of `cselab.lab.effects`.
+        results: your own runs of table 2, as `cselab_lab.experiments.beside("imsimcse-table2")` gives them; by default
+            the recorded ones of `cselab_lab.experiments.effects`.
         source: what is looked at first: the encoder's name, "vectors", or "normal numbers" (768 wide).
         key: see `Panel`.
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from cselab.encoder import SentenceEncoder, check_sentences
+from cselab.encoders.encoder import SentenceEncoder, check_sentences
 from cselab.world import World
 
 

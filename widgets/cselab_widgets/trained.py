@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-
-from cselab.lab.effects import read_effects
-from cselab.lab.experiments.directions import tested
-from cselab.lab.published import published_table
+from cselab_lab.experiments.claims import tested
+from cselab_lab.experiments.effects import read_effects
+from cselab_lab.experiments.published import published_table
 
 from .panel import rounded
 from .planes import Plane
@@ -48,10 +47,10 @@ class Trained:
 
 
 def trained(results: Any, paper: str, table: int, rows: Sequence[Beside]) -> Trained:
-    """The rows of an experiment; without results the recorded runs that ship with cselab; see `cselab.lab.effects`.
+    """The rows of an experiment; without results the recorded runs (`cselab_lab.experiments.effects`).
 
     Args:
-        results: None; what `cselab.lab.experiments.read_results` gives; or its frame `beside()`, of which the rows of
+        results: None; what `cselab_lab.experiments.read_results` gives; or its frame `beside()`, of which the rows of
             the first column are shown.
         paper, table: the published table.
         rows: which recorded run stands beside which published row.
@@ -65,7 +64,7 @@ def trained(results: Any, paper: str, table: int, rows: Sequence[Beside]) -> Tra
     wanted = ["row", "column", "published_gain", "gain", "gain_low", "gain_high", "n"]
     missing = [name for name in wanted if name not in frame]
     if missing:
-        raise ValueError(f"results has no column {missing[0]!r}; give what cselab.lab.experiments.beside(...) returns.")
+        raise ValueError(f"results has no column {missing[0]!r}; give what cselab_lab.experiments.beside(...) returns.")
     first = frame[frame["column"] == frame["column"].iloc[0]]
     read = [
         Gain(row, _number(published), _number(ours), _number(low), _number(high), int(seeds))

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 import torch
 import traitlets
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
 from .panel import Panel, rounded

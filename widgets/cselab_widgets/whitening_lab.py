@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from cselab.encoder import SentenceEncoder
-from cselab.measures import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
 from .panel import Panel, rounded

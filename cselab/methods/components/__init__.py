@@ -3,24 +3,24 @@
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """
 
-from cselab.methods.pieces.dropout_rate import dropout_rate
-from cselab.methods.pieces.guesser import Guesser
-from cselab.methods.pieces.input_slope import input_slope
-from cselab.methods.pieces.masked_words import MaskedWords
-from cselab.methods.pieces.momentum_encoder import MomentumEncoder
-from cselab.methods.pieces.queue import Queue
-from cselab.methods.pieces.replaced_tokens import replaced_tokens
-from cselab.methods.pieces.token_states import token_states
-from cselab.methods.pieces.word_tables import antonyms, synonyms
+from cselab.methods.components.dropout_rate import dropout_rate
+from cselab.methods.components.input_gradient import input_gradient
+from cselab.methods.components.masked_lm_generator import MaskedLMGenerator
+from cselab.methods.components.masked_words import MaskedWords
+from cselab.methods.components.momentum_encoder import MomentumEncoder
+from cselab.methods.components.queue import Queue
+from cselab.methods.components.replaced_tokens import replaced_tokens
+from cselab.methods.components.token_states import token_states
+from cselab.methods.components.word_tables import antonyms, synonyms
 
 __all__ = [
-    "Guesser",
+    "MaskedLMGenerator",
     "MaskedWords",
     "MomentumEncoder",
     "Queue",
     "antonyms",
     "dropout_rate",
-    "input_slope",
+    "input_gradient",
     "replaced_tokens",
     "synonyms",
     "token_states",

@@ -8,14 +8,14 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 
 from cselab.augmentations import mask_tokens
-from cselab.bundled import BUNDLED
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode, Tokens
-from cselab.heads import fresh_linear
+from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, Tokens
+from cselab.encoders.finding import find_encoder
+from cselab.encoders.folder import load_masked_lm
+from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss
-from cselab.methods.pieces.token_states import token_states
-from cselab.storage.encoder_folder import load_masked_lm
-from cselab.storage.finding import find_encoder
+from cselab.methods.components.token_states import token_states
 
 
 class MaskedWords(nn.Module):

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode, View
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, View
 
 
 class MomentumEncoder(nn.Module):

@@ -3,8 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Tokens
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Tokens
 
 
 def token_states(encoder: SentenceEncoder, tokens: Tokens) -> Float[Tensor, "n t d"]:

@@ -1,4 +1,4 @@
-"""The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, `pretrain`, and so on.
+"""The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, and so on.
 
 A command is a function in a module of its own kind; here each gets its name.
 """
@@ -11,15 +11,15 @@ from typing import Annotated
 import typer
 
 from cselab import __version__
-from cselab.lab.cli.data import data_app
-from cselab.lab.cli.experiments import experiment_app
-from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.measuring import compare, encode, evaluate, references, search
-from cselab.lab.cli.notebooks import notebooks_app
-from cselab.lab.cli.published import published
-from cselab.lab.cli.showing import doctor, methods
-from cselab.lab.cli.training import pretrain, train
-from cselab.lab.cli.world import world_app
+from cselab_lab.cli.data import data_app
+from cselab_lab.cli.experiments import experiment_app
+from cselab_lab.cli.frame import Command, group
+from cselab_lab.cli.measuring import compare, encode, evaluate, references, search
+from cselab_lab.cli.notebooks import notebooks_app
+from cselab_lab.cli.published import published
+from cselab_lab.cli.showing import doctor, methods
+from cselab_lab.cli.training import train
+from cselab_lab.cli.world import world_app
 
 app = group("Contrastive learning of sentence embeddings: train, measure, take apart.", completion=True)
 
@@ -59,7 +59,7 @@ def _run_file(file: Path) -> None:
     spec.loader.exec_module(module)
 
 
-for command in (train, evaluate, references, compare, encode, search, methods, pretrain, doctor, published):
+for command in (train, evaluate, references, compare, encode, search, methods, doctor, published):
     app.command(cls=Command)(command)
 app.add_typer(data_app, name="data")
 app.add_typer(notebooks_app, name="notebooks")

@@ -1,6 +1,6 @@
-"""`python -m cselab.lab.cli`, for `accelerate launch -m`."""
+"""`python -m cselab_lab.cli`, for `accelerate launch -m`."""
 
-from cselab.lab.cli import app
+from cselab_lab.cli import app
 
 if __name__ == "__main__":
     app()

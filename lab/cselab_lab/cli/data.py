@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import FILE, DataFolder
-from cselab.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean
+from cselab_lab.cli.frame import Command, group
+from cselab_lab.cli.options import FILE, DataFolder
 
 data_app = group("The public data sets on this machine.")
 
@@ -91,7 +91,7 @@ def data_negate(
     from cselab.augmentations import negate
     from cselab.augmentations.negation import UNTRUE
     from cselab.data import read_sentences
-    from cselab.storage.writing import written_whole
+    from cselab.data.writing import written_whole
 
     rows = untrue = 0
     sentences = read_sentences(corpus)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import SEEDS, SIZES, PaperFormat, read_seeds
+from cselab_lab.cli.frame import Command, group
+from cselab_lab.cli.options import SEEDS, SIZES, PaperFormat, read_seeds
 
 experiment_app = group("The papers' experiments: list, run, read beside the published.")
 
@@ -19,7 +19,7 @@ Results = Annotated[Path, typer.Option("--folder", help="where the results files
 @experiment_app.command("list", cls=Command)
 def experiment_list() -> None:
     """List the experiments: the question of each, and how many rows."""
-    from cselab.lab.experiments import EXPERIMENTS
+    from cselab_lab.experiments import EXPERIMENTS
 
     for name, experiment in EXPERIMENTS.items():
         typer.echo(f"{name:22}{len(experiment.all_rows):>3} rows  {experiment.question}")
@@ -43,7 +43,7 @@ def experiment_show(
 
     json has every row and column; the other forms but text have the table alone.
     """
-    from cselab.lab.experiments import read_results
+    from cselab_lab.experiments import read_results
 
     found = read_results(name, profile, folder)
     if form == "json":
@@ -73,7 +73,7 @@ def experiment_run(
 
     Finished jobs are never computed twice; a killed run goes on.
     """
-    from cselab.lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, get_profile, run_experiment
+    from cselab_lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, get_profile, run_experiment
 
     chosen = list(EXPERIMENTS) if names == ["all"] else names
     wanted = None if seeds is None else read_seeds(seeds)

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from cselab.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean
 
 UsageError: Any = typer.BadParameter.__base__  # typer keeps click's classes, and gives these two no public name
 ClickException: Any = UsageError.__base__

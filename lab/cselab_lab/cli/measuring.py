@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from cselab.lab.cli.options import (
+from cselab_lab.cli.options import (
     FILE,
     FIT,
     SCORED,
@@ -28,7 +28,7 @@ from cselab.lab.cli.options import (
     over_processes,
     writable,
 )
-from cselab.lab.cli.tables import print_table, suites_or_default
+from cselab_lab.cli.tables import print_table, suites_or_default
 
 
 def evaluate(
@@ -160,7 +160,7 @@ def references(
     """
     if json_file is not None:
         writable(json_file)
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import with_references
     from cselab.evaluators.vectors import NeedsVectors
 
@@ -284,9 +284,9 @@ def encode(
     from safetensors.numpy import save_file
 
     from cselab.data import read_sentences
-    from cselab.encoder import SentenceEncoder
-    from cselab.storage.writing import written_whole
-    from cselab.streaming import encode_to_file
+    from cselab.data.writing import written_whole
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.encoders.streaming import encode_to_file
 
     model: Any = SentenceEncoder.from_pretrained(
         encoder, pooling=pooling, precision=precision, device=accelerator(device)
@@ -321,7 +321,7 @@ def search(
     import numpy as np
 
     from cselab.data import read_lines
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
 
     lines = {number: text for number, line in enumerate(read_lines(file), 1) if (text := line.strip())}
     if not lines:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from cselab.bundled import BUNDLED
-from cselab.nearest import did_you_mean
+import cselab
+from cselab.data.nearest import did_you_mean
+from cselab.encoders.bundled import BUNDLED
 
-METHOD_FILES = Path(__file__).parents[2] / "methods"
+METHOD_FILES = Path(cselab.__file__).parent / "methods"
 SUITES = ("sts", "geometry", "transfer", "clustering", "world", "world-transfer", "world-clustering")
 DEV = ("auto", "sts-b", "world", "corpus", "none")
 REFERENCES = ("random", "word-overlap")

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from cselab.lab.cli.frame import Command, group
-from cselab.lab.cli.options import SEEDS, SIZES, Quiet, Settings, read_seeds, read_settings, writable
+from cselab_lab.cli.frame import Command, group
+from cselab_lab.cli.options import SEEDS, SIZES, Quiet, Settings, read_seeds, read_settings, writable
 
 notebooks_app = group("The notebooks: list, copy, run headless.")
 
@@ -19,7 +19,8 @@ def notebooks_list(folder: Folder = None) -> None:
 
     In brackets are the profiles under which numbers were recorded.
     """
-    from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks, read_notebook, title_of
+    from cselab_lab.headless.notebook_folder import find_notebooks, read_notebook, title_of
+    from cselab_lab.resources import bundled_notebooks
 
     folder = folder or bundled_notebooks()
     paths = find_notebooks(folder)
@@ -35,7 +36,8 @@ def notebooks_copy(
     target: Annotated[Path, typer.Argument(metavar="DIR", help="the folder; made if need be")], folder: Folder = None
 ) -> None:
     """Copy the notebooks to a folder to work in. Called again it brings what is new, and keeps what you edited."""
-    from cselab.lab.notebook_folder import bundled_notebooks, copy_notebooks
+    from cselab_lab.headless.notebook_folder import copy_notebooks
+    from cselab_lab.resources import bundled_notebooks
 
     done = copy_notebooks(folder or bundled_notebooks(), target)
     for name, what in done.items():
@@ -80,8 +82,8 @@ def notebooks_run(
 
     Exits with 1 if a notebook failed or a number is not within its tolerance.
     """
-    from cselab.lab.notebooks import run_notebooks
-    from cselab.lab.run_reports import write_junit, write_summary
+    from cselab_lab.headless.notebooks import run_notebooks
+    from cselab_lab.headless.run_reports import write_junit, write_summary
 
     for file in (junit, summary):
         if file is not None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cselab.bundled import BUNDLED
 from cselab.data.files import check_file
-from cselab.lab.cli.names import DEV, REFERENCES, SUITES, check_encoder, check_name, looks_like_a_file, method_names
-from cselab.lab.table import FORMS, check_form
-from cselab.progress import be_quiet
+from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.progress import be_quiet
+from cselab_lab.cli.names import DEV, REFERENCES, SUITES, check_encoder, check_name, looks_like_a_file, method_names
+from cselab_lab.tables import FORMS, check_form
 
 if TYPE_CHECKING:
     import torch
@@ -198,7 +198,7 @@ def over_processes(context: typer.Context, encoder: Any) -> Any:
     """The encoder; of several processes each takes its share of the sentences, and the main one speaks."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return encoder
-    from cselab.distributed import DistributedEncoder
+    from cselab.encoders.distributed import DistributedEncoder
 
     if not is_main_process():
         context.with_resource(redirect_stdout(context.with_resource(open(os.devnull, "w"))))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cselab.lab.cli.options import PaperFormat
+from cselab_lab.cli.options import PaperFormat
 
 
 def published(
@@ -24,8 +24,8 @@ def published(
 
     Notes say which cells are doubtful, and why.
     """
-    from cselab.lab.published import PAPERS, TITLES, claims, published_table, tables_of
-    from cselab.lab.table import table
+    from cselab_lab.experiments.published import PAPERS, TITLES, claims, published_table, tables_of
+    from cselab_lab.tables import table
 
     form = "json" if as_json else "latex" if as_latex else "csv" if as_csv else form
     if paper is None or number is None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cselab.lab.cli.options import METHOD
+from cselab_lab.cli.options import METHOD
 
 
 def methods(
@@ -44,7 +44,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="as JSON, for pr
     """Say what this machine has, and what would run on it."""
     from dataclasses import asdict
 
-    from cselab.lab.doctor import examine
+    from cselab_lab.cli.doctor import examine
 
     findings = examine()
     if as_json:

@@ -14,7 +14,7 @@ def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 
     Args:
         corner: what the names of the rows are, in JSON.
     """
-    from cselab.lab.table import table
+    from cselab_lab.tables import table
 
     if form == "json":
         typer.echo(json.dumps([{corner: name, **row} for name, row in rows.items()], indent=1, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""`cselab train` and `cselab pretrain`."""
+"""`cselab train`."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from cselab.bundled import BUNDLED
-from cselab.lab.cli.options import (
+from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.progress import is_quiet, say
+from cselab_lab.cli.options import (
     ENCODER,
     FILE,
     METHOD,
@@ -28,13 +29,12 @@ from cselab.lab.cli.options import (
     read_seeds,
     read_settings,
 )
-from cselab.lab.cli.tables import print_table
-from cselab.progress import is_quiet, say
+from cselab_lab.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
     from cselab.methods import Recipe
-    from cselab.run import Evaluator, Run, TrainConfig
+    from cselab.training.run import Evaluator, Run, TrainConfig
 
 
 def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
@@ -42,8 +42,8 @@ def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None 
 
     `printed` are the hyper-parameters of a recipe, used where there is no setting and the variant has none.
     """
-    from cselab.lab.parameters import typed_parameters
     from cselab.methods import get_method
+    from cselab_lab.headless.parameters import typed_parameters
 
     method = get_method(name)
     values = typed_parameters(name, {"variant": "default", **method.hyperparameters()}, settings)
@@ -163,10 +163,10 @@ def train(
     the end.
     """
     from cselab.data import read_rows
-    from cselab.encoder import SentenceEncoder
-    from cselab.lab.dev import Row, dev_evaluator
-    from cselab.precision import chosen_precision
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.encoders.precision import chosen_precision
     from cselab.training import TrainConfig
+    from cselab_lab.experiments.dev import Row, dev_evaluator
 
     plans = _plans(method, read_settings(settings), seed, seeds, output)
     given = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "max_length": max_length, "eval_every": eval_every}
@@ -244,8 +244,8 @@ def _run(
 
 def _standing(folder: Path) -> str:
     """Where an interrupted run is, and how it goes on."""
-    from cselab.storage.checkpoint import read_info
-    from cselab.storage.run_folder import RunFolder
+    from cselab.encoders.checkpoint import read_info
+    from cselab.training.run_folder import RunFolder
 
     checkpoint = RunFolder(folder).checkpoint
     if not checkpoint.exists():
@@ -314,34 +314,3 @@ def _training_on(device: str | None) -> Iterator[None]:
         os.environ.pop("ACCELERATE_USE_CPU", None)
         if before is not None:
             os.environ["ACCELERATE_USE_CPU"] = before
-
-
-def pretrain(
-    output: Annotated[Path, typer.Argument(help="folder of the run; afterwards a plain encoder")],
-    neighbours: Annotated[
-        list[Path] | None, typer.Option(help="corpus whose lines follow one another; may be repeated", **FILE)
-    ] = None,
-    corpus: Annotated[
-        list[Path] | None, typer.Option(help="corpus of scattered sentences; may be repeated", **FILE)
-    ] = None,
-    tokenizer: Annotated[Path | None, typer.Option(help="folder of a tokenizer; default: train one")] = None,
-    tokens_from: Annotated[
-        Path | None, typer.Option(help="folder of an encoder whose input vectors start the token table")
-    ] = None,
-    settings: Settings = None,
-) -> None:
-    """Pretrain a small plain BERT.
-
-    By masked words and next passages. Where OUTPUT holds an unfinished run, that run is continued.
-
-    --set takes the fields of PretrainConfig: layers, width, heads, vocabulary, length, steps, batch_size, lr ...
-    """
-    from dataclasses import asdict
-
-    from cselab.lab.parameters import typed_parameters
-    from cselab.lab.pretrain import PretrainConfig, pretrain_from_files
-
-    defaults = asdict(PretrainConfig())
-    config = PretrainConfig(**{**defaults, **typed_parameters("pretrain", defaults, read_settings(settings))})
-    pretrain_from_files(output, neighbours or [], corpus or [], config, tokenizer=tokenizer, tokens_from=tokens_from)
-    typer.echo(f"plain encoder in {output}")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cselab.lab.cli.frame import Command, group
+from cselab_lab.cli.frame import Command, group
 
 world_app = group("Text of the bundled world, on standard output. The same seed gives the same.")
 

@@ -70,7 +70,7 @@ class Order:
         return float(np.mean(signs))
 
 
-Direction = Above | Trend | Order
+Claim = Above | Trend | Order
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Verdict:
         return 2 if self.unit == "tau" or self.measure in GEOMETRY else 1
 
 
-def judge(direction: Direction, measure: str, published: Values | None, ours: Sequence[Values]) -> Verdict:
+def judge(claim: Claim, measure: str, published: Values | None, ours: Sequence[Values]) -> Verdict:
     """Hold a claim against the numbers of each seed.
 
     The statistic is computed seed by seed, so that what a seed does to all rows alike drops out. Two tests over the
@@ -142,12 +142,12 @@ def judge(direction: Direction, measure: str, published: Values | None, ours: Se
         published: the paper's numbers by row, or None where it does not have them all.
         ours: ours by row, one mapping a seed.
     """
-    paper = None if published is None else direction.statistic(published)
-    found = Verdict(direction.claim, direction.unit, measure, paper)
+    paper = None if published is None else claim.statistic(published)
+    found = Verdict(claim.claim, claim.unit, measure, paper)
     if not ours:
         return found
-    sample = np.array([direction.statistic(values) for values in ours])
-    found = Verdict(direction.claim, direction.unit, measure, paper, float(sample.mean()), seeds=len(sample))
+    sample = np.array([claim.statistic(values) for values in ours])
+    found = Verdict(claim.claim, claim.unit, measure, paper, float(sample.mean()), seeds=len(sample))
     if len(sample) < 2:
         return found
     if np.ptp(sample) <= 1e-12 * max(1.0, float(np.abs(sample).max())):

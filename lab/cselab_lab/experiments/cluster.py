@@ -12,11 +12,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab.lab.experiments.jobs import Job, run_job
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
+from cselab_lab.experiments.jobs import Job, run_job
 
 if TYPE_CHECKING:
-    from cselab.lab.experiments.running import Watch
+    from cselab_lab.experiments.running import ProgressReporter
 
 TOPIC = "cselab"
 """Of the events by which workers say how far they are."""
@@ -31,7 +31,7 @@ class WorkerMismatch(ConnectionError):
 
 
 class Cluster:
-    """A pool of Dask workers; see `cselab.lab.experiments.running.Pool`. Use as a context manager.
+    """A pool of Dask workers; see `cselab_lab.experiments.running.Pool`. Use as a context manager.
 
     Args:
         watch: is told how far the jobs are.
@@ -45,7 +45,7 @@ class Cluster:
     """
 
     def __init__(
-        self, watch: Watch, workers: int = 0, scheduler: str | None = None, keep_encoders: Path | None = None
+        self, watch: ProgressReporter, workers: int = 0, scheduler: str | None = None, keep_encoders: Path | None = None
     ) -> None:
         self.watch, self.workers, self.scheduler, self.keep_encoders = watch, workers, scheduler, keep_encoders
         self.names: dict[str, Job] = {}

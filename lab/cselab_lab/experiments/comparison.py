@@ -1,7 +1,7 @@
 """The main comparison: all methods and their variants, beside every control that no paper prints."""
 
-from cselab.lab.experiments.directions import Above
-from cselab.lab.experiments.experiment import SEVEN, Experiment, Row, declare
+from cselab_lab.experiments.claims import Above
+from cselab_lab.experiments.experiment import SEVEN, Experiment, Row, declare
 
 CONTROLS = (
     Row("random vectors", reference="random"),
@@ -37,7 +37,7 @@ declare(
         columns=SEVEN,
         baseline="plain",
         rows=CONTROLS + METHODS,
-        directions=(
+        claims=(
             Above("SimCSE is above the plain encoder", "SimCSE", "plain"),
             Above("SimCSE is above the plain vectors with their mean subtracted", "SimCSE", "plain, mean subtracted"),
             Above("SimCSE is above the plain vectors whitened", "SimCSE", "plain, whitened"),

@@ -3,7 +3,7 @@
 results/effects.jsonl has a line for each run of `benchmarks/effects.py`: `mini`, [CLS] with the head, 60 steps on half
 world, half Simple English Wikipedia; the best step by STS-B dev; scores of the tests, and the geometry of STS-B.
 
-See also: `results/effects.md`, the same as one table with its tests; `cselab.lab.experiments`, tables of the papers.
+See also: `results/effects.md`, the same as one table with its tests; `cselab_lab.experiments`, tables of the papers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from functools import cache
 from statistics import mean, stdev
 from typing import Any
 
-from cselab.lab.recorded_results import recorded_results
-from cselab.lab.table import table
+from cselab_lab.resources import recorded_results
+from cselab_lab.tables import table
 
 USUAL = "half-world:20000"  # the corpus of all rows but one
 SCORES = ("STS-B", "World-STS", "Classroom-STS")

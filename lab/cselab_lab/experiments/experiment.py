@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-from cselab.lab.experiments.directions import Direction
-from cselab.lab.published import Cell, PublishedTable, published_table
-from cselab.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean
+from cselab_lab.experiments.claims import Claim
+from cselab_lab.experiments.published import Cell, PublishedTable, published_table
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Experiment:
         question: in one sentence.
         rows: what is run; the plain encoder, as it is and with its mean subtracted, stands before them.
         columns: what is measured; the first one is what the verdict is about.
-        directions: what the paper claims, each as something that can be counted.
+        claims: what the paper claims, each as something that can be counted.
         baseline: the label of the row that gains are counted from.
         paper, table: where the published numbers are; None where no paper has any.
         suites: in place of the similarity sets of the profile, where their data are.
@@ -151,7 +151,7 @@ class Experiment:
     question: str
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
-    directions: tuple[Direction, ...] = ()
+    claims: tuple[Claim, ...] = ()
     baseline: str = "plain"
     paper: str | None = None
     table: int | None = None
@@ -160,7 +160,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         labels = [row.label for row in self.all_rows]
-        named = [label for direction in self.directions for label in direction.labels]
+        named = [label for claim in self.claims for label in claim.labels]
         for name in (self.baseline, *named, *(row.against for row in self.rows if row.against)):
             if name not in labels:
                 raise ValueError(f"{self.name}: no row is called {name!r}; the rows are: {', '.join(labels)}")

@@ -1,7 +1,7 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
-from cselab.lab.experiments.directions import Above, Trend
-from cselab.lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
+from cselab_lab.experiments.claims import Above, Trend
+from cselab_lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
 
 PAPER = "focal"
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}
@@ -27,7 +27,7 @@ declare(
                   against=_named("SimCSE", encoder))
               for name, encoder in ENCODERS.items()),
         ),
-        directions=(
+        claims=(
             Above("Focal is above SimCSE", "Focal", "SimCSE"),
             Above("it is not the temperature", "Focal", "SimCSE at Focal's temperature"),
         ),
@@ -51,7 +51,7 @@ declare(
             Row("DCLR", "dclr", published="DCLR"),
             Row("DCLR + Focal", "focal_dclr", published="DCLR + Focal-InfoNCE", against="DCLR"),
         ),
-        directions=(Above("Focal is above SimCSE", "Focal", "SimCSE"),),
+        claims=(Above("Focal is above SimCSE", "Focal", "SimCSE"),),
     )
 )  # fmt: skip
 
@@ -71,7 +71,7 @@ declare(
             for name, encoder in ENCODERS.items()
             for tau in TEMPERATURES
         ),
-        directions=(
+        claims=(
             Above("0.03 is too low", "temperature 0.07", "temperature 0.03"),
             Above("0.1 is too high", "temperature 0.07", "temperature 0.1"),
         ),
@@ -92,7 +92,7 @@ declare(
             for name, encoder in ENCODERS.items() if "base" in name
             for m in ("0.1", "0.2", "0.3", "0.4")
         ),
-        directions=(
+        claims=(
             Above("m = 0.1 is too small", "m = 0.3", "m = 0.1"),
             Trend("a larger m is better up to 0.3", ("m = 0.1", "m = 0.2", "m = 0.3")),
         ),

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from cselab.lab.experiments.directions import Above, Trend
-from cselab.lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, Size, declare
+from cselab_lab.experiments.claims import Above, Trend
+from cselab_lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, Size, declare
 
 PAPER = "imsimcse"
 
@@ -22,7 +22,7 @@ declare(
             Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}, published="Neg. +Noise"),
             Row("-noise on negatives", "noise", {"on": "negatives", "mean_of": 10}, published="Neg. -Noise"),
         ),
-        directions=(
+        claims=(
             Above("noise on the negatives costs points", "SimCSE", "+noise on negatives"),
             Above("less noise in the negatives gains points", "-noise on negatives", "SimCSE"),
             Above("noise on the positives costs points", "SimCSE", "+noise on positives"),
@@ -56,7 +56,7 @@ declare(
                 published="+300 artificial z"),
             Row(BARLOW[3], "barlow_twins", {"artificial_rows": missing_rank(1)}, published="+704 artificial z"),
         ),
-        directions=(
+        claims=(
             Above("at the rank of the batch it costs points", "SimCSE", BARLOW[0]),
             Trend("the more rows, the better", BARLOW),
             Above("at full rank it is above M = 0", BARLOW[3], BARLOW[0]),
@@ -92,7 +92,7 @@ declare(
                 against="SimCSE on SBERT"),
             Row("SCD", "scd", published="SCD-BERT_base"),
         ),
-        directions=(
+        claims=(
             Above("ImSimCSE is above SimCSE", "ImSimCSE", "SimCSE"),
             Above("off-dropout alone helps", "off-dropout alone", "SimCSE"),
             Above("the dimension-wise term alone helps", "dimension-wise alone", "SimCSE"),
@@ -128,7 +128,7 @@ declare(
             Row("DiffCSE + ImSimCSE", "imsimcse_diffcse", published="DiffCSE (reproduced) +ImSimCSE",
                 against="DiffCSE"),
         ),
-        directions=(
+        claims=(
             Above("whitening helps the plain encoder", "the same, whitened", "plain, first-last average"),
             Above("whitening takes from SimCSE", "SimCSE", "SimCSE, whitened"),
             Above("contrast is above whitening", "SimCSE", "the same, whitened"),
@@ -162,7 +162,7 @@ declare(
         columns=(Column(DEV),),
         baseline="SimCSE",
         rows=(Row("SimCSE", "simcse"), *_one_at_a_time()),
-        directions=(
+        claims=(
             Above("a weight of 1 is too much", "weight = 0.2", "weight = 1"),
             Above("m = 0.5 on the positive costs far more than on the negatives", "m = 0.5", "m = 0.5 on the positive"),
             Above("a temperature of 50 is too high", "temperature = 5", "temperature = 50"),
@@ -177,6 +177,6 @@ declare(
         columns=(Column("alignment"), Column("uniformity")),
         baseline="SimCSE",
         rows=PARTS,
-        directions=(Above("off-dropout lowers the alignment", "SimCSE", "off-dropout alone"),),
+        claims=(Above("off-dropout lowers the alignment", "SimCSE", "off-dropout alone"),),
     )
 )

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cselab.data import MissingFile
-from cselab.lab.experiments.experiment import DEV, Experiment, Row, Size, times, world_alone
-from cselab.lab.experiments.kept import keep, kept
-from cselab.lab.experiments.profiles import Profile, weights_of
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
+from cselab_lab.experiments.experiment import DEV, Experiment, Row, Size, times, world_alone
+from cselab_lab.experiments.kept import keep, kept
+from cselab_lab.experiments.profiles import Profile, weights_of
 
 if TYPE_CHECKING:
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators.task import Collected, Source, Suite
     from cselab.evaluators.vectors import Encoder, PairScorer
 
@@ -211,7 +211,7 @@ def run_job(
 
 
 def _corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
-    from cselab.lab.experiments.corpora import corpus
+    from cselab_lab.experiments.corpora import corpus
 
     return corpus(name, columns)
 
@@ -222,7 +222,7 @@ def _hash(rows: list) -> str:
 
 
 def _encoder(settings: dict[str, Any]) -> Any:
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import RandomEncoder, StaticEmbeddings, word_overlap
 
     if settings["reference"] == "random":
@@ -293,8 +293,8 @@ def _diversity(run: Any, sentences: list) -> dict[str, float]:
     """How far apart views of a sentence are after training (WhitenedCSE, Figure 1 d); nothing if they collapsed."""
     import torch
 
-    from cselab.encoding import Encode
-    from cselab.measures import DegenerateEmbeddings, diversity
+    from cselab.encoders.encoding import Encode
+    from cselab.metrics import DegenerateEmbeddings, diversity
 
     encoder = run.encoder.copy().train()  # a copy: a whitening head would go on with its estimates
     with torch.random.fork_rng(), torch.no_grad():
@@ -320,7 +320,7 @@ def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -
     import numpy as np
 
     from cselab.evaluators import TransformedEncoder
-    from cselab.lab.experiments.posthoc import fit
+    from cselab.transforms.components import fit
 
     vectors = np.asarray(encoder.encode(sentences))
     return TransformedEncoder(encoder, fit(posthoc, vectors), name=f"{encoder.name}, {posthoc}")

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab.storage.writing import written_whole
-from cselab.versions import versions
+from cselab.data.writing import written_whole
+from cselab.evaluators.versions import versions
 
 if TYPE_CHECKING:
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
 
 TRAINING = "training.json"
 """What a line says of the training; written last, so that a folder without it is not whole."""
@@ -32,7 +32,7 @@ def kept(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
     """The encoder of a folder, and what was said of its training with its "seconds"; None where `keep` put none there
     with the versions of here.
     """
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
 
     if not (folder / TRAINING).is_file():
         return None

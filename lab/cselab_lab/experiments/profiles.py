@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cselab.bundled import ASSETS, CHECKSUMS
-from cselab.lab.recipes import recipe
-from cselab.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean
+from cselab.encoders.bundled import ASSETS, CHECKSUMS
+from cselab_lab.experiments.recipes import recipe
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Profile:
         name: "smoke", "classroom" or "paper".
         encoders: what stands for the "base", "large", ... encoder of a row; a row whose encoder is not there is
             not run.
-        corpus: see `cselab.lab.experiments.corpora`.
+        corpus: see `cselab_lab.experiments.corpora`.
         dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
         seeds: the default seeds.
         suites: what is measured; those that need the SentEval folder are left out where there is none.

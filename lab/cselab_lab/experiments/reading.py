@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cselab.lab.experiments.directions import GEOMETRY, Verdict, judge, tested
-from cselab.lab.experiments.experiment import Column, Experiment, Row, get_experiment
-from cselab.lab.experiments.jobs import NotPossible, job_of
-from cselab.lab.experiments.profiles import Profile, get_profile
-from cselab.lab.experiments.store import RESULTS, Store
-from cselab.lab.recorded_results import recorded_results
-from cselab.lab.table import table
+from cselab_lab.experiments.claims import GEOMETRY, Verdict, judge, tested
+from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
+from cselab_lab.experiments.jobs import NotPossible, job_of
+from cselab_lab.experiments.profiles import Profile, get_profile
+from cselab_lab.experiments.store import RESULTS, Store
+from cselab_lab.resources import recorded_results
+from cselab_lab.tables import table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -140,13 +140,13 @@ class Results:
         column = self.experiment.columns[0]
         measure = self.measure(column)
         found = []
-        for direction in self.experiment.directions:
-            cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in direction.labels}
+        for claim in self.experiment.claims:
+            cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}
             printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
-            rows = _paired([self.values(name, measure) for name in direction.labels])
-            ours = [dict(zip(direction.labels, row, strict=True)) for row in rows]
-            complete = len(printed) == len(direction.labels)
-            found.append(judge(direction, measure, printed if complete else None, ours))
+            rows = _paired([self.values(name, measure) for name in claim.labels])
+            ours = [dict(zip(claim.labels, row, strict=True)) for row in rows]
+            complete = len(printed) == len(claim.labels)
+            found.append(judge(claim, measure, printed if complete else None, ours))
         return found
 
     def shown(self, column: str | None = None, form: str = "text") -> str:
@@ -154,7 +154,7 @@ class Results:
 
         Args:
             column: as in `beside`; the experiment's first when None.
-            form: see `cselab.lab.table`.
+            form: see `cselab_lab.tables`.
 
         Raises:
             ValueError: no such column; lists those there are.

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from filelock import FileLock
 
-from cselab.lab.experiments.experiment import Experiment, get_experiment
-from cselab.lab.experiments.jobs import Job, Report, jobs, measurable_here, run_job
-from cselab.lab.experiments.profiles import Profile, get_profile
-from cselab.lab.experiments.reading import Results, read_results
-from cselab.lab.experiments.store import RESULTS, Store
-from cselab.progress import Progress
+from cselab.encoders.progress import Progress
+from cselab_lab.experiments.experiment import Experiment, get_experiment
+from cselab_lab.experiments.jobs import Job, Report, jobs, measurable_here, run_job
+from cselab_lab.experiments.profiles import Profile, get_profile
+from cselab_lab.experiments.reading import Results, read_results
+from cselab_lab.experiments.store import RESULTS, Store
 
 LOOK_AGAIN = 1.0
 """Seconds between two looks at jobs that another command is computing."""
@@ -39,12 +39,12 @@ class Pool(Protocol):
     def next(self) -> tuple[Job, dict[str, Any] | Exception]: ...
 
 
-class Here:
+class LocalPool:
     """One job after another, in this process."""
 
     capacity = 1
 
-    def __init__(self, watch: Watch, keep_encoders: Path | None = None) -> None:
+    def __init__(self, watch: ProgressReporter, keep_encoders: Path | None = None) -> None:
         self.watch, self.keep_encoders, self.waiting = watch, keep_encoders, deque[Job]()
 
     def submit(self, job: Job) -> None:
@@ -58,7 +58,7 @@ class Here:
             return job, error
 
 
-class Watch:
+class ProgressReporter:
     """Progress for people: jobs done, what runs and how far it is, and the time left."""
 
     def __init__(self, progress: Progress) -> None:
@@ -134,7 +134,7 @@ def run_experiment(
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"
         progress = stack.enter_context(Progress(len(todo), name, show=show_progress_bar, lines=len(todo)))
-        watch = Watch(progress)
+        watch = ProgressReporter(progress)
         kept = None if keep_encoders is None else Path(keep_encoders).resolve()
         if todo:
             failed = _run(todo, store, stack.enter_context(_pool(workers, scheduler, watch, kept)), watch)
@@ -156,12 +156,12 @@ def _seeds(seeds: Iterable[int]) -> tuple[int, ...]:
     return chosen
 
 
-def _pool(workers: int, scheduler: str | None, watch: Watch, keep_encoders: Path | None) -> Any:
+def _pool(workers: int, scheduler: str | None, watch: ProgressReporter, keep_encoders: Path | None) -> Any:
     if workers or scheduler:
-        from cselab.lab.experiments.cluster import Cluster
+        from cselab_lab.experiments.cluster import Cluster
 
         return Cluster(watch, workers, scheduler, keep_encoders)
-    return nullcontext(Here(watch, keep_encoders))
+    return nullcontext(LocalPool(watch, keep_encoders))
 
 
 def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
@@ -180,7 +180,7 @@ def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
     return todo
 
 
-def _run(todo: Sequence[Job], store: Store, pool: Pool, watch: Watch) -> dict[str, str]:
+def _run(todo: Sequence[Job], store: Store, pool: Pool, watch: ProgressReporter) -> dict[str, str]:
     """Compute all jobs that no other command has; the errors of those that failed, by name."""
     waiting, claims, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
     try:

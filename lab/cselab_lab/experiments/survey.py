@@ -9,11 +9,11 @@ from collections.abc import Callable
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from cselab.lab.experiments.directions import Above
-from cselab.lab.experiments.experiment import SEVEN, TRANSFER, Column, Experiment, Row, declare, times, world_alone
+from cselab_lab.experiments.claims import Above
+from cselab_lab.experiments.experiment import SEVEN, TRANSFER, Column, Experiment, Row, declare, times, world_alone
 
 if TYPE_CHECKING:
-    from cselab.lab.experiments.reading import Results
+    from cselab_lab.experiments.reading import Results
 
 PAPER = "survey"
 
@@ -126,7 +126,7 @@ declare(
         baseline="SimCSE",
         rates=FOUND,
         rows=ALL,
-        directions=(
+        claims=(
             Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
             Above("MixCSE is above SimCSE", "MixCSE", "SimCSE"),
             Above("DCLR is above SimCSE", "DCLR", "SimCSE"),
@@ -148,7 +148,7 @@ declare(
         baseline="SimCSE",
         rates=FOUND,
         rows=(*WITHOUT_TRAINING, *TRAINED, SAME_CORPUS),
-        directions=(
+        claims=(
             Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
             Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),
         ),
@@ -172,7 +172,7 @@ declare(
         baseline="SimCSE",
         rates=FOUND,
         rows=(*WITHOUT_TRAINING, *TRAINED, SAME_CORPUS),
-        directions=(
+        claims=(
             Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
             Above("SimCSE is above static vectors", "SimCSE", "static vectors"),
             *(
@@ -191,7 +191,7 @@ declare(
         baseline="SimCSE",
         rates=FOUND,
         rows=ALL,
-        directions=(
+        claims=(
             Above("contrast spreads the sentences", "plain, [CLS]", "SimCSE"),
             Above("whitening spreads them further", "SimCSE", "whitening"),
             Above("PromptBERT spreads them less than SimCSE", "PromptBERT", "SimCSE"),

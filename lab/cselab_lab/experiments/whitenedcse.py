@@ -1,7 +1,7 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
 
-from cselab.lab.experiments.directions import Above, Order, Trend
-from cselab.lab.experiments.experiment import (
+from cselab_lab.experiments.claims import Above, Order, Trend
+from cselab_lab.experiments.experiment import (
     AVERAGE,
     SEVEN,
     TRANSFER,
@@ -46,7 +46,7 @@ declare(
             Row("WhitenedCSE, RoBERTa", "whitenedcse", {"num_groups": channels_a_group(3)}, encoder="roberta",
                 published="WhitenedCSE-RoBERTa_base", against="SimCSE, RoBERTa"),
         ),
-        directions=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
+        claims=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
     )
 )  # fmt: skip
 
@@ -76,7 +76,7 @@ declare(
                 against="SimCSE, large",
             ),
         ),
-        directions=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
+        claims=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
     )
 )
 
@@ -97,7 +97,7 @@ declare(
             Row("shuffled groups, one pass", "whitenedcse", {"backbone_passes": 1}),
             Row("shuffled groups, vector after the head", "whitenedcse", recipe={"representation": "head"}),
         ),
-        directions=(
+        claims=(
             Above("shuffled groups are above no whitening", "shuffled groups", "no whitening"),
             Above("the shuffle adds to the groups", "shuffled groups", "groups"),
             Above("whitening all channels at once (ZCA) costs", "no whitening", "ZCA"),
@@ -128,7 +128,7 @@ declare(
         columns=AVERAGE,
         baseline="SimCSE",
         rows=(SIMCSE, *_groups(shuffled=True), *_groups(shuffled=False)),
-        directions=(
+        claims=(
             Above("the shuffle adds, 2 channels a group", "shuffled, 2 channels a group", "fixed, 2 channels a group"),
             Above("the shuffle adds, 8 channels a group", "shuffled, 8 channels a group", "fixed, 8 channels a group"),
             Above(
@@ -158,7 +158,7 @@ declare(
             Row(f"{views} views, one pass", "whitenedcse", {"num_views": views, "backbone_passes": 1})
             for views in (2, 3, 4, 5)
         ),
-        directions=(
+        claims=(
             Above("a third view helps", "3 views", "2 views"),
             Trend("more views are better", ("2 views", "3 views", "4 views", "5 views")),
         ),
@@ -180,7 +180,7 @@ declare(
             Row("4 dropout views", "simcse", {"num_views": 4}, published="+ Multiple Positives(k=4)"),
             Row("both", "whitenedcse", published="WhitenedCSE-BERT_base"),
         ),
-        directions=(
+        claims=(
             Above("whitening alone helps", "whitening alone", "SimCSE"),
             Above("a third dropout view alone hardly helps", "3 dropout views", "SimCSE"),
             Above("the third view helps once there is whitening", "both", "whitening alone"),
@@ -195,7 +195,7 @@ declare(
         columns=(Column("uniformity"), Column("mean_cosine"), Column("effective_rank"), Column("diversity")),
         baseline="plain",
         rows=(SIMCSE, WHITENED),
-        directions=(
+        claims=(
             Above("contrast lowers the uniformity", "plain", "SimCSE"),
             Above("whitening lowers it further", "SimCSE", "WhitenedCSE"),
         ),
@@ -209,6 +209,6 @@ declare(
         columns=(Column("uniformity"), Column("alignment")),
         baseline="SimCSE",
         rows=(SIMCSE, WHITENED),
-        directions=(Above("WhitenedCSE ends with the lower uniformity", "SimCSE", "WhitenedCSE"),),
+        claims=(Above("WhitenedCSE ends with the lower uniformity", "SimCSE", "WhitenedCSE"),),
     )
 )

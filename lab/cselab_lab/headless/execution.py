@@ -83,7 +83,7 @@ def _this_python() -> type:
                 *("--HistoryManager.enabled=False", "--log-level=ERROR"),
             ],
             env={
-                "CSELAB_HEADLESS": "1",  # cselab.progress prints lines
+                "CSELAB_HEADLESS": "1",  # cselab.encoders.progress prints lines
                 "TQDM_MININTERVAL": "5",  # seconds between the lines of other libraries' bars
                 "PLOTLY_RENDERER": "plotly_mimetype",  # figures as data: the page draws them
             },

@@ -10,20 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-PACKAGE = Path(__file__).parents[1]
-CHECKOUT = PACKAGE.parent
 COPIED = ".copied.json"  # in a folder of copies: what each held when it was copied
-
-
-def bundled_notebooks() -> Path:
-    """The folder of the notebooks that come with cselab: in the package of a wheel, or beside it in a checkout."""
-    shipped = PACKAGE / "notebooks"
-    return shipped if shipped.is_dir() else CHECKOUT / "notebooks"
 
 
 def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:

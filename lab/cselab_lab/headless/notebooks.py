@@ -16,13 +16,14 @@ from pathlib import Path
 
 import nbformat
 
-from cselab.lab.headless import execute
-from cselab.lab.notebook_folder import PACKAGE, bundled_notebooks, find_notebooks, fingerprint, read_notebook
-from cselab.lab.parameters import parameters_of, typed_parameters
-from cselab.lab.record import MIME_TYPE
-from cselab.lab.recorded import Comparison, compare, read_recorded, recorded_path, write_recorded
-from cselab.lab.run_reports import comparison_lines
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
+from cselab_lab.headless.execution import execute
+from cselab_lab.headless.notebook_folder import find_notebooks, fingerprint, read_notebook
+from cselab_lab.headless.parameters import parameters_of, typed_parameters
+from cselab_lab.headless.record import MIME_TYPE
+from cselab_lab.headless.recorded import Comparison, compare, read_recorded, recorded_path, write_recorded
+from cselab_lab.headless.run_reports import comparison_lines
+from cselab_lab.resources import bundled_notebooks
 
 PROFILES = ("smoke", "classroom", "paper")
 print_now = partial(print, flush=True)  # a log file should show progress too
@@ -187,11 +188,9 @@ def _package_state() -> str:
     """SHA-256 of every file of the packages that notebooks use."""
     from importlib.util import find_spec
 
-    widgets = find_spec("cselab_widgets")
-    places = widgets.submodule_search_locations if widgets else None
-    folders = [PACKAGE, *map(Path, places or ())]
+    specs = [find_spec(package) for package in ("cselab", "cselab_lab", "cselab_widgets")]
     total = hashlib.sha256()
-    for folder in folders:
+    for folder in [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]:
         for file in sorted(folder.rglob("*")):
             if file.is_file() and file.suffix not in (".pyc", ".ipynb"):
                 total.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
@@ -208,7 +207,7 @@ def _ran_as_it_is(result: NotebookResult) -> bool:
 
 
 def _run(path: Path, result: NotebookResult, folder: Path, timeout: float | None, tell: Callable[[str], None]) -> None:
-    from cselab.lab.page import write_page
+    from cselab_lab.headless.page import write_page
 
     result.executed.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from nbformat import NotebookNode
 
-from cselab.lab.notebook_folder import title_of
+from cselab_lab.headless.notebook_folder import title_of
 
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cselab.lab.record import shown
+from cselab_lab.headless.record import shown
 
 
 def recorded_path(folder: Path, notebook: str, profile: str) -> Path:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from cselab.lab.record import shown
+from cselab_lab.headless.record import shown
 
 if TYPE_CHECKING:
-    from cselab.lab.notebooks import NotebookResult
+    from cselab_lab.headless.notebooks import NotebookResult
 
 NOT_IN_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -76,6 +76,6 @@ def write_junit(results: Sequence[NotebookResult], file: Path) -> None:
 
 
 def _table(result: NotebookResult, form: str) -> str:
-    from cselab.lab.table import table
+    from cselab_lab.tables import table
 
     return table({found.name: found.row() for found in result.comparisons}, form=form)

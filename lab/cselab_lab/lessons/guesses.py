@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from cselab.lab.record import shown
+from cselab_lab.headless.record import shown
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this

@@ -1,6 +1,6 @@
 """What every lesson needs, in one call: the size of everything, a device, an encoder, a world, sentences, dev pairs.
 
-from cselab.lab import lesson
+from cselab_lab.lessons import lesson
 lab = lesson.setup("00_tour", profile=profile, seed=seed)
 run = train(lab.plain.copy(), "simcse", lab.corpus, lab.config(), lab.dev)
 """
@@ -14,15 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab.lab.guesses import guess
-from cselab.lab.recipes import recipe
-from cselab.lab.record import record
-from cselab.lab.recorded import read_recorded, recorded_path, recorded_range
+from cselab_lab.experiments.recipes import recipe
+from cselab_lab.headless.record import record
+from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
+from cselab_lab.lessons.guesses import guess
 
 if TYPE_CHECKING:
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import PairsEvaluator
-    from cselab.run import TrainConfig
+    from cselab.training.run import TrainConfig
     from cselab.world import World
 
 __all__ = ["PROFILES", "Lesson", "guess", "setup"]
@@ -94,7 +94,7 @@ class Lesson:
         return TrainConfig(**{name: getattr(self, name) for name in names} | changes)
 
     def record(self, name: str, value: object, tolerance: float = 1e-6) -> None:
-        """`cselab.lab.record.record`, with what was recorded of this number beside it."""
+        """`cselab_lab.headless.record.record`, with what was recorded of this number beside it."""
         record(name, value, tolerance, beside=self.recorded(name))
 
     def recorded(self, name: str) -> str:
@@ -104,7 +104,7 @@ class Lesson:
 
     @cached_property
     def _baseline(self) -> dict[str, dict]:
-        from cselab.lab.notebook_folder import bundled_notebooks
+        from cselab_lab.resources import bundled_notebooks
 
         for folder in (Path("recorded"), bundled_notebooks() / "recorded"):  # a notebook runs in its own folder
             if found := read_recorded(recorded_path(folder, self.name, self.profile)):
@@ -112,7 +112,7 @@ class Lesson:
         return {}
 
     def __repr__(self) -> str:
-        from cselab.versions import versions
+        from cselab.evaluators.versions import versions
 
         what = f"{self.corpus_file or 'the world'}, {self.sentences} sentences"
         lines = [

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import MLPHead
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import MLPHead
 from cselab.methods import Method, Views
 
 STAGES = {

@@ -12,6 +12,9 @@ import nbformat
 import numpy as np
 import pytest
 import torch
+from cselab_lab import cli
+from cselab_lab.cli import names
+from cselab_lab.experiments.dev import CHOICES
 from filelock import FileLock
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
@@ -25,9 +28,6 @@ from cselab import SentenceEncoder
 from cselab.data import STS_PAIRS, STS_TASKS, Pairs
 from cselab.data.fetch import Fetched
 from cselab.evaluators import SUITES, sts
-from cselab.lab import cli, pretrain
-from cselab.lab.cli import names
-from cselab.lab.dev import CHOICES
 from cselab.methods import METHODS
 from cselab.world import World
 
@@ -48,8 +48,7 @@ def run(*arguments, ok=True):
 def full_precision(monkeypatch):
     """The same arithmetic whatever machine this is, and lines of progress even where another test loaded a kernel."""
     monkeypatch.setenv("CSELAB_HEADLESS", "1")
-    for module in (sys.modules["cselab.precision"], pretrain):
-        monkeypatch.setattr(module, "faster_in_bf16", lambda: False)
+    monkeypatch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +98,7 @@ def trained(encoder, stsb, tmp_path_factory):
     output = tmp_path_factory.mktemp("runs") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CSELAB_HEADLESS", "1")
-        patch.setattr(sys.modules["cselab.precision"], "faster_in_bf16", lambda: False)
+        patch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: False)
         return train(encoder, corpus, output, "--data", stsb, "--eval-every", 2), output
 
 
@@ -623,7 +622,7 @@ def test_without_a_suite_the_world_is_scored_and_sts_where_its_data_are(encoder,
         asked.append(suites)
         raise ValueError("enough")
 
-    monkeypatch.setattr("cselab.lab.cli.measuring._scores", scored)
+    monkeypatch.setattr("cselab_lab.cli.measuring._scores", scored)
     monkeypatch.setenv("CSELAB_DATA", "")
     run("evaluate", encoder, ok=False)
     run("evaluate", encoder, "--data", stsb, ok=False)
@@ -778,47 +777,6 @@ def test_methods_lists_all_and_shows_one_with_its_parameters():
         assert all(f"variant={variant}" in said for variant in method.variants)
 
 
-# ------------------------------------------------------------------------------------------ pretrain
-
-SHAPE = [
-    *("--set", "layers=1", "--set", "width=16", "--set", "vocabulary=160", "--set", "length=32"),
-    *("--set", "steps=3", "--set", "batch_size=4"),
-]
-
-
-def test_pretrain_makes_a_plain_encoder_of_text_files(corpus, stsb, tmp_path):
-    output = tmp_path / "plain"
-    said = run("pretrain", output, "--neighbours", corpus, "--corpus", corpus, *SHAPE)
-    assert "pretrain: 3/3" in said and f"plain encoder in {output}" in said and "model shards" not in said
-    rows = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
-    assert rows[-1]["step"] == 3
-    run("encode", output, corpus, "--output", tmp_path / "vectors.npy", "--pooling", "cls_pooler")
-    assert np.load(tmp_path / "vectors.npy").shape == (64, 16)
-    said = run("pretrain", output, "--neighbours", corpus, "--corpus", corpus, *SHAPE, "--set", "lr=1", ok=False)
-    assert "another config (lr was 0.002, now 1.0)" in said
-
-
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        ([], "no corpus: give at least one"),
-        (["--corpus", "none.txt"], "none.txt: no such file"),
-        (["--set", "depth=3"], "pretrain: unknown parameter 'depth'. It has: layers, width"),
-        (["--set", "steps=3.5"], "'steps' takes an int (its default is 6000); got '3.5'"),
-        (["--set", "heads=3"], "width must be a multiple of heads (3), got 128"),
-    ],
-)
-def test_a_pretraining_that_cannot_be_is_refused_before_anything_is_made(options, said, tmp_path):
-    assert said in run("pretrain", tmp_path / "plain", *options, ok=False)
-    assert not (tmp_path / "plain").exists()
-
-
-def test_a_corpus_too_small_to_pretrain_on_says_so(tmp_path):
-    (tmp_path / "few.txt").write_text("the cat sees a dog\n")
-    said = run("pretrain", tmp_path / "plain", "--corpus", tmp_path / "few.txt", *SHAPE, ok=False)
-    assert "corpus 1 has 5 tokens in 1 sentences, too few for a row of 32" in said
-
-
 # ------------------------------------------------------------------------------------------ data
 
 
@@ -936,7 +894,7 @@ def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(no
 
 
 def test_a_headless_run_leaves_a_junit_file_and_a_summary_for_ci(notebooks, tmp_path):
-    numbers = "from cselab.lab.record import record\nrecord('size', size)\nrecord('half', size / 2, 0.5)"
+    numbers = "from cselab_lab.headless.record import record\nrecord('size', size)\nrecord('half', size / 2, 0.5)"
     folder = notebooks("00_good", numbers)
     where = ("--folder", folder, "--output", tmp_path / "out", "--profile", "smoke", "--quiet")
     said = run("notebooks", "run", *where, "--require-recorded", ok=False)
@@ -1003,7 +961,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ),
         ("data check --deep", "No such option: --deep"),
         ("--fast", "No such option: --fast"),
-        ("trian simcse", "methods, pretrain, doctor, published, data, notebooks, world, experiment"),
+        ("trian simcse", "methods, doctor, published, data, notebooks, world, experiment"),
         ("data fetsh", "Allowed: check, fetch"),
         ("notebooks walk", "Allowed: list, copy, run"),
         ("methods simsce", "unknown method 'simsce'. Did you mean 'simcse'? Choose one of "),
@@ -1037,13 +995,13 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
     files = [  # a path is read by pydantic
         "encode micro no.txt --output v.npy", "encode micro pyproject.toml --output no/v.npy",
         "search micro no.txt cat", "train simcse --corpus no.txt --output run", "evaluate micro --suite no.tsv",
-        "evaluate micro --format markdown", "references micro --fit no.txt", "pretrain out --corpus no.txt",
+        "evaluate micro --format markdown", "references micro --fit no.txt",
         "data negate no.txt rows.tsv",
     ]  # fmt: skip
     for line in lines + files:
         heavy = {"torch", "transformers", "huggingface_hub"} | ({"pydantic"} if line in lines else set())
         script = (
-            "import sys\nfrom cselab.lab.cli import app\n"
+            "import sys\nfrom cselab_lab.cli import app\n"
             f"try: app({line.split()!r}, prog_name='cselab')\n"
             f"except SystemExit: print({heavy!r} & set(sys.modules))"
         )
@@ -1111,7 +1069,7 @@ def test_full_memory_is_one_sentence(encoder, corpus, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "line", ["train", "evaluate", "encode", "compare", "search", "pretrain", "data fetch", "notebooks run", "doctor"]
+    "line", ["train", "evaluate", "encode", "compare", "search", "data fetch", "notebooks run", "doctor"]
 )
 def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
     command = get_command(cli.app)

@@ -1,10 +1,10 @@
 import sys
 
 import pytest
+from cselab_lab.cli import doctor
+from cselab_lab.cli.doctor import examine
 
-from cselab import bundled
-from cselab.lab import doctor
-from cselab.lab.doctor import examine
+from cselab.encoders import bundled
 
 
 def found(what):
@@ -68,7 +68,7 @@ def test_missing_notebook_tools_are_named_with_the_way_to_get_them(monkeypatch):
 def test_what_would_run_depends_on_the_device(cuda, profiles, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
-    monkeypatch.setattr(sys.modules["cselab.precision"], "faster_in_bf16", lambda: cuda)
+    monkeypatch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: cuda)
     assert profiles in found("profiles").found
     assert ("a GPU" in found("device").found) == cuda
     assert ("bf16 autocast" in found("precision").found) == cuda

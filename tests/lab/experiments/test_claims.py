@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from cselab_lab.experiments import Above, Order, Trend
+from cselab_lab.experiments.claims import judge
 from scipy.stats import ttest_rel
-
-from cselab.lab.experiments import Above, Order, Trend
-from cselab.lab.experiments.directions import judge
 
 UP = Above("b is above a", "b", "a")
 

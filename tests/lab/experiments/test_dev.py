@@ -1,10 +1,10 @@
 import pytest
+from cselab_lab.experiments import dev
+from cselab_lab.experiments.dev import dev_evaluator
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile, Pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
-from cselab.lab import dev
-from cselab.lab.dev import dev_evaluator
 
 CORPUS = make_sentences(400)
 

@@ -4,10 +4,9 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+from cselab_lab.experiments.effects import Effects, read_effects
 
-from cselab.lab.effects import Effects, read_effects
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_means_are_those_of_the_table_of_all_effects():

@@ -7,7 +7,7 @@ import pytest
 
 from cselab.methods import create_method
 
-PATH = Path(__file__).parents[1] / "benchmarks" / "effects.py"
+PATH = Path(__file__).parents[3] / "benchmarks" / "effects.py"
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
 """The recipes of the bundled encoders: one place, read by experiments, benchmarks and notebooks."""
 
 import pytest
+from cselab_lab.experiments import PROFILES
+from cselab_lab.experiments.recipes import RECIPES, recipe
+from cselab_lab.lessons import lesson
 
 from cselab import TrainConfig
-from cselab.bundled import BUNDLED
-from cselab.lab import lesson
-from cselab.lab.experiments import PROFILES
-from cselab.lab.recipes import RECIPES, recipe
+from cselab.encoders.bundled import BUNDLED
 
 
 def test_each_bundled_encoder_has_a_recipe():

@@ -2,15 +2,13 @@ import json
 
 import nbformat
 import pytest
+from cselab_lab.headless.notebook_folder import find_notebooks
+from cselab_lab.headless.notebooks import run_notebooks
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-
-from cselab.lab import headless
-from cselab.lab.notebook_folder import find_notebooks
-from cselab.lab.notebooks import run_notebooks
 
 PARAMETERS = "profile = 'classroom'\nsteps = 200"
 RECORDS = """
-from cselab.lab.record import record
+from cselab_lab.headless.record import record
 record("steps", steps)
 record("rho", steps / 1000, tolerance=0.05)
 record("profile", profile)

@@ -4,10 +4,9 @@ import subprocess
 import plotly.graph_objects as go
 import pytest
 from browser import find_browser
+from cselab_lab.headless.page import loaded_from_outside, mathml, write_page
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from plotly.offline import get_plotlyjs
-
-from cselab.lab.page import loaded_from_outside, mathml, write_page
 
 FALLBACK = """<div id="panel" style="height:300px"></div><script>
 (function draw() {

@@ -1,7 +1,6 @@
 import pytest
+from cselab_lab.headless.parameters import parameters_of, typed_parameters
 from nbformat.v4 import new_code_cell, new_notebook
-
-from cselab.lab.parameters import parameters_of, typed_parameters
 
 DEFAULTS = {
     "steps": 200,

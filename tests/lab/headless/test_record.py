@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 import torch
+from cselab_lab.headless.record import MIME_TYPE, record
 from IPython.utils.capture import capture_output
-
-from cselab.lab.record import MIME_TYPE, record
 
 
 @pytest.fixture

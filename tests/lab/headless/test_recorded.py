@@ -1,6 +1,5 @@
 import pytest
-
-from cselab.lab.recorded import compare, read_recorded, recorded_range, write_recorded
+from cselab_lab.headless.recorded import compare, read_recorded, recorded_range, write_recorded
 
 
 def entry(name, value, tolerance=1e-6):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-
-from cselab.lab.exercises import Example, Stage, diagnose, staged_check
+from cselab_lab.lessons.exercises import Example, Stage, diagnose, staged_check
 
 STAGES = [
     Stage("0 stays 0", lambda square: square(0) == 0, "is something added?"),

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-
-from cselab.lab.guesses import guess
+from cselab_lab.lessons.guesses import guess
 
 
 @pytest.mark.parametrize(

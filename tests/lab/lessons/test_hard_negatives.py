@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from cselab_lab.lessons.hard_negatives import hard_negatives
 
 from cselab import SentenceEncoder
 from cselab.data import Pairs
 from cselab.evaluators.world import classroom_sts
-from cselab.lab.hard_negatives import hard_negatives
 
 
 class Directions:

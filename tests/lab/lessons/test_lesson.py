@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from cselab.lab import lesson
+from cselab_lab.lessons import lesson
 
 
 def test_a_profile_says_everything_and_a_value_that_is_given_goes_first():

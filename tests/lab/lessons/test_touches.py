@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from cselab_lab.lessons.touches import STAGES, method_cards, touches
 
 from cselab import SentenceEncoder
-from cselab.lab.touches import STAGES, method_cards, touches
 from cselab.losses import info_nce
 from cselab.methods import METHODS, Method, Views, create_method
 

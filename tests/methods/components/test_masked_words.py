@@ -4,9 +4,9 @@ from math import log
 
 import torch
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.methods.pieces.masked_words import MaskedWords
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.methods.components.masked_words import MaskedWords
 from cselab.world import World
 
 

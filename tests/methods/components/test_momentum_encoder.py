@@ -3,9 +3,9 @@
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoding import Encode
-from cselab.heads import MLPHead
-from cselab.methods.pieces import MomentumEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import MLPHead
+from cselab.methods.components import MomentumEncoder
 
 BATCH = make_sentences(6)
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from cselab.methods.pieces import Queue
+from cselab.methods.components import Queue
 
 
 def rows(*numbers):

@@ -8,19 +8,26 @@ import numpy as np
 import pytest
 import torch
 from filelock import FileLock
+from pretraining import corpus
+from pretraining import pretrain as pretraining
+from pretraining.corpus import TokenizedCorpus, smooth_inverse_frequency, token_counts, tokenize_corpus, train_tokenizer
+from pretraining.pretrain import (
+    PretrainConfig,
+    make_batch,
+    new_model,
+    pretrain,
+    pretrain_from_files,
+    pretraining_losses,
+)
+from pretraining.warm_start import token_vectors
 from safetensors.torch import load_file
 from tiny import make_sentences
 from transformers import AutoTokenizer, BertForPreTraining
 
 from cselab import SentenceEncoder
 from cselab.data import DataError, read_sentences
-from cselab.lab import corpus
-from cselab.lab import pretrain as pretraining
-from cselab.lab.corpus import TokenizedCorpus, smooth_inverse_frequency, token_counts, tokenize_corpus, train_tokenizer
-from cselab.lab.pretrain import PretrainConfig, make_batch, new_model, pretrain, pretrain_from_files, pretraining_losses
-from cselab.lab.warm_start import token_vectors
-from cselab.storage.checkpoint import CheckpointError, load_checkpoint, unpack
-from cselab.storage.run_folder import RunFolderError
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, unpack
+from cselab.training.run_folder import RunFolderError
 
 SMALL = PretrainConfig(
     layers=1, width=16, heads=2, vocabulary=160, length=32, steps=6, batch_size=4, lr=1e-2, checkpoint_every=2
@@ -353,7 +360,7 @@ def test_a_finished_run_is_not_made_again(files, finished):
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path
-from cselab.lab import pretrain as pretraining
+from pretraining import pretrain as pretraining
 
 files, output, config = sys.argv[1:]
 make = pretraining.make_batch

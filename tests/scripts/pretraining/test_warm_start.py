@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from pretraining.corpus import train_tokenizer
+from pretraining.warm_start import FREQUENT, GAIN, SHARED, SPREAD, start_embeddings, token_vectors
 from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder
-from cselab.lab.corpus import train_tokenizer
-from cselab.lab.warm_start import FREQUENT, GAIN, SHARED, SPREAD, start_embeddings, token_vectors
 from cselab.world import World
 
 WIDTH = 32

@@ -4,7 +4,7 @@ Every table of WhitenedCSE, ImSimCSE, Focal-InfoNCE and the survey is a CSV in `
 (trailing zeros are kept). A cell that was copied from elsewhere, is misprinted or cannot be right carries a note that
 says so; nothing was mended. `claims.csv` holds the numbers of the running text, recomputed from the tables.
 
-See also: `cselab.lab.experiments`, which run these tables again.
+See also: `cselab_lab.experiments`, which run these tables again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame

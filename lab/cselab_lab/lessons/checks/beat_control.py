@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cselab.evaluators.vectors import Encoder
-from cselab.lab.checks.plain import plain
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.checks.plain import plain
+from cselab_lab.lessons.exercises import Stage
 
 if TYPE_CHECKING:
     from cselab.evaluators import PairsEvaluator
@@ -28,7 +28,7 @@ def _dev() -> "PairsEvaluator":
 def control() -> float:
     """The dev score of plain `mini`, [CLS], less its mean over sentences of the train split."""
     from cselab.evaluators import TransformedEncoder
-    from cselab.lab.experiments.posthoc import fit
+    from cselab.transforms.components import fit
     from cselab.world import World
 
     vectors = plain().encode([sentence.text for sentence in World(0).sentences(200, split="train")])

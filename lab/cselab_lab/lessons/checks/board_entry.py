@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.exercises import Stage
 
 KEYS = ("name", "method", "settings", "seed", "step", "dev", "gain")
 CONTROL = 54.5

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from cselab.encoding import Encode
-from cselab.lab.checks.plain import plain, rows
-from cselab.lab.exercises import Stage
+from cselab.encoders.encoding import Encode
 from cselab.methods import Method, Views
+from cselab_lab.lessons.checks.plain import plain, rows
+from cselab_lab.lessons.exercises import Stage
 
 ROWS = 8
 

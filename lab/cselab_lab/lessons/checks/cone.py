@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.exercises import Stage
 
 NARROW = -0.1  # the uniformity of a cone that leaves hardly any room
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from cselab.lab.exercises import Example
+from cselab_lab.lessons.exercises import Example
 
 
 def _standard(view: Any, correction: Any = 0) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cselab.lab.checks.mini_views import mini_views
-from cselab.lab.checks.plain import plain
+from cselab_lab.lessons.checks.mini_views import mini_views
+from cselab_lab.lessons.checks.plain import plain
 
 PASSES = 480
 MOST = 60  # the largest K: at least 8 means of so many passes can be taken

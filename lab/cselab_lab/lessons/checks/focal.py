@@ -6,7 +6,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from cselab.lab.exercises import Example
+from cselab_lab.lessons.exercises import Example
 
 
 def _wrong(

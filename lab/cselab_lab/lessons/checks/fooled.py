@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cselab.lab.checks.plain import plain
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.checks.plain import plain
+from cselab_lab.lessons.exercises import Stage
 
 COOKS = ("A cook is peeling an onion.", "The chef peels some onions.")  # one meaning: the pair to beat
 LITTLE = set(

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from jaxtyping import Float
 
-from cselab.lab.checks.dropout_clouds import Measured
-from cselab.lab.checks.plain import plain
+from cselab_lab.lessons.checks.dropout_clouds import Measured
+from cselab_lab.lessons.checks.plain import plain
 
 SENTENCES = 420
 REPEATED = 5  # each fifth sentence was there before
@@ -38,7 +38,7 @@ def batch(size: int) -> Float[torch.Tensor, "n d"]:
 
 @cache
 def _rank(size: int) -> int:
-    from cselab.measures import rank
+    from cselab.metrics import rank
 
     return rank(batch(size))
 

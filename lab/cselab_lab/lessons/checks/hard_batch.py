@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from cselab.lab.checks.mini_views import mini_views
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.checks.mini_views import mini_views
+from cselab_lab.lessons.exercises import Stage
 
 SIZE, MOST, TRIES = 8, 0.25, 5  # sentences; the largest share that may find itself; draws of dropout
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from cselab.lab.exercises import Example, Stage
 from cselab.losses import info_nce
+from cselab_lab.lessons.exercises import Example, Stage
 
 
 def _wrong(

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from cselab.lab.exercises import Example, Stage
+from cselab_lab.lessons.exercises import Example, Stage
 
 
 def _wrong(

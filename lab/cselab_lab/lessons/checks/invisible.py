@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from cselab.lab.exercises import Stage
 from cselab.losses import info_nce
-from cselab.measures import mean_cosine
+from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
+from cselab_lab.lessons.exercises import Stage
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.exercises import Stage
 
 ALLOWED = ("perplexity", "early_exaggeration", "learning_rate", "max_iter", "init")
 ROWS, WIDTH = 150, 64

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.exercises import Stage
 
 EVEN = -3.8  # random vectors of 256 entries reach about -3.97
 CHANCE = 0.28  # on 161 pairs Spearman's correlation strays by 0.08 (one standard deviation); word overlap has 0.4

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from cselab.lab.checks.fooled import cosine
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.checks.fooled import cosine
+from cselab_lab.lessons.exercises import Stage
 
 WORDS = 3  # at least so many in each: not a code, not an exclamation
 BELOW = 0.3

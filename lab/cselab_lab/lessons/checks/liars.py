@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any, NamedTuple
 
-from cselab.lab.checks.plain import plain
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.checks.plain import plain
+from cselab_lab.lessons.exercises import Stage
 
 TOPICS = ("cooking", "sport", "music", "travel", "school", "health", "work", "home")
 BESIDE = 5  # nearest dots in the map

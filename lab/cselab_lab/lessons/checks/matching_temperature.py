@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from cselab.lab.checks.mini_views import mini_views
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.checks.mini_views import mini_views
+from cselab_lab.lessons.exercises import Stage
 
 TAU, M, HARDEST, NEAR = 0.07, 0.3, 3, 0.02
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from cselab.lab.exercises import Stage
-from cselab.lab.touches import STAGES as PIPELINE
-from cselab.lab.touches import method_cards
+from cselab_lab.lessons.exercises import Stage
+from cselab_lab.lessons.touches import STAGES as PIPELINE
+from cselab_lab.lessons.touches import method_cards
 
 SIX = {
     "bt_bert": "its second view is a sentence that the corpus brought along: encoder and loss see two texts as ever",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cselab.lab.checks.plain import plain
+from cselab_lab.lessons.checks.plain import plain
 
 
 def mini_views(sentences: Sequence[str], times: int, seed: int = 0) -> list[Any]:

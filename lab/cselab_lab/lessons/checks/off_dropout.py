@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from cselab.lab.exercises import Example, Stage
+from cselab_lab.lessons.exercises import Example, Stage
 
 
 def _cosines(x: Any, y: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from cselab.lab.exercises import Example, Stage
+from cselab_lab.lessons.exercises import Example, Stage
 
 RESAMPLES = 4000
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from cselab.lab.recipes import recipe
+from cselab_lab.experiments.recipes import recipe
 
 if TYPE_CHECKING:
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
 
 
 @cache
 def plain(name: str = "mini") -> SentenceEncoder:
     """A bundled encoder with its recipe's pooling, loaded once. What changes it works on a copy."""
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
 
     return SentenceEncoder.from_pretrained(name, pooling=recipe(name).pooling)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from cselab.lab.exercises import Example
+from cselab_lab.lessons.exercises import Example
 
 
 def _ranks(cosines: Any, dim: int = 1) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cselab.lab.exercises import Example, Stage
+from cselab_lab.lessons.exercises import Example, Stage
 
 
 def _removed(

@@ -9,7 +9,7 @@ from typing import Any
 
 from scipy.stats import nct, t
 
-from cselab.lab.exercises import Stage
+from cselab_lab.lessons.exercises import Stage
 
 GAIN, SPREAD = 1.0, 0.75
 WANTED = 0.8

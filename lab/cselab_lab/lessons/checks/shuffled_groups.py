@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from cselab.lab.exercises import Example
 from cselab.sgw import covariance, whitening_matrix
+from cselab_lab.lessons.exercises import Example
 
 
 def _zca(z: Any, kind: str = "zca", divisor: int = 0, centre: bool = True) -> Any:

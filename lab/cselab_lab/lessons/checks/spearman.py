@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
-from cselab.lab.exercises import Example
+from cselab_lab.lessons.exercises import Example
 
 
 def _ranked(method: Any) -> Any:

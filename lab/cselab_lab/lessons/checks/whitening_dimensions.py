@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import pearsonr, spearmanr
 
-from cselab.lab.exercises import Example
+from cselab_lab.lessons.exercises import Example
 
 
 def _kernel(rows: Any, ascending: bool, scale: float) -> tuple[Any, Any]:

@@ -3,10 +3,10 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from cselab_lab.lessons.checks import alignment
+from cselab_lab.lessons.exercises import diagnose
 
 from cselab.evaluators import alignment as by_cselab
-from cselab.lab.checks import alignment
-from cselab.lab.exercises import diagnose
 
 
 def unit(v):

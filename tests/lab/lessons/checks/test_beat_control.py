@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import beat_control
+from cselab_lab.lessons.exercises import diagnose
 
 from cselab import SentenceEncoder
 from cselab.evaluators import RandomEncoder
-from cselab.lab.checks import beat_control
-from cselab.lab.exercises import diagnose
 
 
 class CentredOnWhatItSees:

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-
-from cselab.lab.checks import board_entry
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import board_entry
+from cselab_lab.lessons.exercises import diagnose
 
 
 def right(name, run, control):

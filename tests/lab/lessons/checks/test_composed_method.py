@@ -1,9 +1,9 @@
 """Two methods in one class, and what a step of it was predicted to do."""
 
 import pytest
+from cselab_lab.lessons.checks import composed_method
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import composed_method
-from cselab.lab.exercises import diagnose
 from cselab.methods import Contrastive, MixCSE, SNCSEDropout
 
 SAID = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}

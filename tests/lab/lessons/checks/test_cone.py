@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from cselab.lab.checks import cone
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import cone
+from cselab_lab.lessons.exercises import diagnose
 
 
 def unit(rows):

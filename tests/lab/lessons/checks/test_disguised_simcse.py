@@ -1,9 +1,9 @@
 """A method with its knobs at nothing: the same loss, and the same gradient, as SimCSE."""
 
 import pytest
+from cselab_lab.lessons.checks import disguised_simcse
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import disguised_simcse
-from cselab.lab.exercises import diagnose
 from cselab.methods import create_method
 
 RIGHT = [

@@ -3,10 +3,9 @@
 from math import ceil
 
 import pytest
-
-from cselab.lab.checks import dropout_clouds
-from cselab.lab.checks.dropout_clouds import distance, radius
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import dropout_clouds
+from cselab_lab.lessons.checks.dropout_clouds import distance, radius
+from cselab_lab.lessons.exercises import diagnose
 
 CARS = ("He bought a red car.", "He sold a red car.")
 COOKS = ("A cook is peeling an onion.", "The chef peels some onions.")

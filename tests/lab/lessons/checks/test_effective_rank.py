@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from cselab_lab.lessons.checks import effective_rank
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import effective_rank
-from cselab.lab.exercises import diagnose
-from cselab.measures import effective_rank as by_cselab
+from cselab.metrics import effective_rank as by_cselab
 
 
 def shares(v, power=1):

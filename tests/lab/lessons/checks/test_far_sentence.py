@@ -1,9 +1,8 @@
 """The check of the sentence far out: found by its property, and what is typical is told so."""
 
 import pytest
-
-from cselab.lab.checks import far_sentence
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import far_sentence
+from cselab_lab.lessons.exercises import diagnose
 
 
 @pytest.mark.parametrize("sentence", ["Why, why, why?", "no no no no no", "one two three four five six seven"])

@@ -3,9 +3,8 @@
 import pytest
 import torch
 import torch.nn.functional as F
-
-from cselab.lab.checks import focal
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import focal
+from cselab_lab.lessons.exercises import diagnose
 
 
 def logits_of(c, t, m):

@@ -1,9 +1,8 @@
 """The check of the sentences that fool the encoder: a difference of form alone does not pass; the cosine is told."""
 
 import pytest
-
-from cselab.lab.checks import fooled
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import fooled
+from cselab_lab.lessons.exercises import diagnose
 
 RIGHT = {
     "roles exchanged": ("The girl hugs the boy.", "The boy hugs the girl."),

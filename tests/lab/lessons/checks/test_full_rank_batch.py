@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from cselab_lab.lessons.checks import full_rank_batch
+from cselab_lab.lessons.checks.full_rank_batch import SENTENCES, batch
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import full_rank_batch
-from cselab.lab.checks.full_rank_batch import SENTENCES, batch
-from cselab.lab.exercises import diagnose
-from cselab.measures import rank
+from cselab.metrics import rank
 
 
 def by_walking_down():

@@ -1,9 +1,8 @@
 """The check of the hard batch: sentences alike in words pass, easy ones and other things are told why not."""
 
 import pytest
-
-from cselab.lab.checks import hard_batch
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import hard_batch
+from cselab_lab.lessons.exercises import diagnose
 
 NUMBERS = [f"{number} men sing." for number in "Two Three Four Five Six Seven Eight Nine".split()]
 ROLES = [

@@ -4,9 +4,8 @@ import math
 
 import pytest
 import torch
-
-from cselab.lab.checks import hard_weights
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import hard_weights
+from cselab_lab.lessons.exercises import diagnose
 
 
 def eye(c):

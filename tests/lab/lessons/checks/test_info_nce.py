@@ -3,9 +3,8 @@
 import pytest
 import torch
 import torch.nn.functional as F
-
-from cselab.lab.checks import info_nce
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import info_nce
+from cselab_lab.lessons.exercises import diagnose
 
 RIGHT = {
     "logsumexp": lambda c, t=0.05: ((c / t).logsumexp(1) - (c / t).diagonal()).mean(),

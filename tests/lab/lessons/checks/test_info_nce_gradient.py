@@ -3,9 +3,8 @@
 import pytest
 import torch
 import torch.nn.functional as F
-
-from cselab.lab.checks import info_nce_gradient
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import info_nce_gradient
+from cselab_lab.lessons.exercises import diagnose
 
 
 def by_autograd(c, t=0.05):
@@ -72,7 +71,7 @@ def test_a_wrong_answer_is_named(diagnosis, answer):
 
 def test_the_expected_gradient_is_that_of_the_library_by_another_path():
     from cselab.losses import info_nce
-    from cselab.measures import cosine_gradients
+    from cselab.metrics import cosine_gradients
 
     rows = F.normalize(torch.randn(4, 8, generator=torch.Generator().manual_seed(0)).double())
     columns = F.normalize(torch.randn(4, 8, generator=torch.Generator().manual_seed(1)).double())

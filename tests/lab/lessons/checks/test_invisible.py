@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-
-from cselab.lab.checks import invisible
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import invisible
+from cselab_lab.lessons.exercises import diagnose
 
 
 @pytest.mark.parametrize(

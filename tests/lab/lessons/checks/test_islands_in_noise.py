@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from cselab.lab.checks import islands_in_noise
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import islands_in_noise
+from cselab_lab.lessons.exercises import diagnose
 
 RIGHT = {
     "perplexity 2": dict(perplexity=2),

@@ -5,10 +5,10 @@ import zlib
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import know_nothing
+from cselab_lab.lessons.exercises import diagnose
 
 from cselab.evaluators import RandomEncoder
-from cselab.lab.checks import know_nothing
-from cselab.lab.exercises import diagnose
 
 
 def drawn(seed, width=256):

@@ -1,10 +1,9 @@
 """The check of two sentences that leave the cone: form is asked for, the cosine is told."""
 
 import pytest
-
-from cselab.lab.checks import leave_the_cone
-from cselab.lab.checks.fooled import cosine
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import leave_the_cone
+from cselab_lab.lessons.checks.fooled import cosine
+from cselab_lab.lessons.exercises import diagnose
 
 REPORT = "According to the report, inflation rose to 3.5 per cent in March."
 RIGHT = {"a report and an answer": (REPORT, "I do not know."), "a list": [REPORT, "She loves him."]}

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from cselab.lab.checks import liars
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import liars
+from cselab_lab.lessons.exercises import diagnose
 
 
 @pytest.fixture(scope="module")

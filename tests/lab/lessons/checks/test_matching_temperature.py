@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-
-from cselab.lab.checks import matching_temperature as check
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import matching_temperature as check
+from cselab_lab.lessons.exercises import diagnose
 
 
 def matching():
@@ -48,9 +47,10 @@ def test_another_is_told_what_it_gives_and_which_way_to_go(temperature, said):
 
 @pytest.mark.parametrize("m", [None, 0.3])
 def test_the_push_is_the_gradient_of_the_library(m):
-    from cselab.lab.checks.mini_views import mini_views
+    from cselab_lab.lessons.checks.mini_views import mini_views
+
     from cselab.losses import focal_info_nce, info_nce
-    from cselab.measures import cosine_gradients
+    from cselab.metrics import cosine_gradients
     from cselab.world import World
 
     views = mini_views([sentence.text for sentence in World().sentences(64, split="dev")], 2)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import mean_cosine
+from cselab_lab.lessons.exercises import diagnose
 
 from cselab.evaluators import mean_cosine as by_cselab
-from cselab.lab.checks import mean_cosine
-from cselab.lab.exercises import diagnose
 
 
 def unit(x):

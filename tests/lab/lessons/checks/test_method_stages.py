@@ -1,9 +1,9 @@
 """Six methods to their stages: each wrong place is answered with what gives the method away."""
 
 import pytest
+from cselab_lab.lessons.checks import method_stages
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import method_stages
-from cselab.lab.exercises import diagnose
 from cselab.methods import METHODS
 
 RIGHT = dict(bt_bert="data", sr_bert="view", consert="view", dcpcse="encoder", mixcse="loss", focal="loss")

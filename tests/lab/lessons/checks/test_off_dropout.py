@@ -3,9 +3,9 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from cselab_lab.lessons.checks import off_dropout
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import off_dropout
-from cselab.lab.exercises import diagnose
 from cselab.losses import off_dropout_info_nce
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import paired_bootstrap
+from cselab_lab.lessons.checks.paired_bootstrap import EXPECTED, FIRST, GOLD, SECOND, SPREAD
+from cselab_lab.lessons.exercises import diagnose
 from scipy.stats import rankdata, spearmanr
 
-from cselab.lab.checks import paired_bootstrap
-from cselab.lab.checks.paired_bootstrap import EXPECTED, FIRST, GOLD, SECOND, SPREAD
-from cselab.lab.exercises import diagnose
-from cselab.measures.significance import paired_bootstrap as by_cselab
+from cselab.metrics.significance import paired_bootstrap as by_cselab
 
 
 def scored(predicted, gold):

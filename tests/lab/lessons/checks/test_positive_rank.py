@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-
-from cselab.lab.checks import positive_rank
-from cselab.lab.exercises import diagnose
+from cselab_lab.lessons.checks import positive_rank
+from cselab_lab.lessons.exercises import diagnose
 
 
 def ranks(c):

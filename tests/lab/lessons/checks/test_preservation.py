@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import preservation
+from cselab_lab.lessons.exercises import diagnose
 from sklearn.neighbors import NearestNeighbors
-
-from cselab.lab.checks import preservation
-from cselab.lab.exercises import diagnose
 
 
 def unit(rows):

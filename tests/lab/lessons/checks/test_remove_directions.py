@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import remove_directions
+from cselab_lab.lessons.exercises import diagnose
 from sklearn.decomposition import PCA
 
-from cselab.lab.checks import remove_directions
-from cselab.lab.exercises import diagnose
-from cselab.lab.experiments.posthoc import ComponentsRemoved
+from cselab.transforms.components import ComponentsRemoved
 
 
 def svd(x, k):

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import seeds_needed
+from cselab_lab.lessons.checks.seeds_needed import GAIN, SPREAD, WANTED, power
+from cselab_lab.lessons.exercises import diagnose
 from scipy.stats import ttest_1samp
-
-from cselab.lab.checks import seeds_needed
-from cselab.lab.checks.seeds_needed import GAIN, SPREAD, WANTED, power
-from cselab.lab.exercises import diagnose
 
 (FEWEST,) = [n for n in range(3, 50) if power(n) >= WANTED > power(n - 1)]
 

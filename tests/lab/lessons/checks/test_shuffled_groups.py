@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from cselab_lab.lessons.checks import shuffled_groups
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import shuffled_groups
-from cselab.lab.exercises import diagnose
 from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
 
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import spearman
+from cselab_lab.lessons.exercises import diagnose
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
-
-from cselab.lab.checks import spearman
-from cselab.lab.exercises import diagnose
 
 
 def by_counting(x, y):

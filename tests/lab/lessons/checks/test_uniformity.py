@@ -3,10 +3,10 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from cselab_lab.lessons.checks import uniformity
+from cselab_lab.lessons.exercises import diagnose
 
 from cselab.evaluators import uniformity as by_cselab
-from cselab.lab.checks import uniformity
-from cselab.lab.exercises import diagnose
 
 RIGHT = {
     "pdist": lambda v, t=2: torch.pdist(F.normalize(v, dim=1)).square().mul(-t).exp().mean().log(),

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from cselab_lab.lessons.checks import whitening_dimensions
+from cselab_lab.lessons.exercises import diagnose
 from scipy.stats import pearsonr, spearmanr
 
-from cselab.lab.checks import whitening_dimensions
-from cselab.lab.exercises import diagnose
-from cselab.posthoc import BertWhitening
+from cselab.transforms.whitening import BertWhitening
 
 
 def spearman(whiten, pairs, cosine=True, correlation=spearmanr):

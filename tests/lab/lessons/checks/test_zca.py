@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from cselab_lab.lessons.checks import zca
+from cselab_lab.lessons.exercises import diagnose
 
-from cselab.lab.checks import zca
-from cselab.lab.exercises import diagnose
 from cselab.sgw import covariance, whitening_matrix
 
 

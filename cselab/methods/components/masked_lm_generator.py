@@ -7,14 +7,14 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from cselab.bundled import BUNDLED
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Tokens
-from cselab.storage.encoder_folder import load_masked_lm
-from cselab.storage.finding import find_encoder
+from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Tokens
+from cselab.encoders.finding import find_encoder
+from cselab.encoders.folder import load_masked_lm
 
 
-class Guesser(nn.Module):
+class MaskedLMGenerator(nn.Module):
     """A frozen network that guesses masked tokens.
 
     Args:

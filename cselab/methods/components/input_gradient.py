@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 
 
-def input_slope(
+def input_gradient(
     encode: Encode, sentences: Sequence[str], loss: Callable[[Float[Tensor, "n d"]], Tensor]
 ) -> tuple[dict[str, Tensor], Float[Tensor, "n t d"]]:
     """The tokens with `inputs_embeds` in place of ids, and d loss / d inputs_embeds; no other gradient is left behind.
