@@ -94,7 +94,7 @@ def main(folder: Path, extras: list[str]) -> None:
     print("compiling it, so that it starts quickly", flush=True)
     packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
     no_tests = r"site-packages[/\\].*[/\\]tests[/\\]"
-    run_telling([python, "-m", "compileall", "-qq", "-j", "0", "-x", no_tests, packages])
+    run_telling([python, "-m", "compileall", "-j", "0", "-x", no_tests, packages])
     print(f"ready: {folder}", flush=True)
 
 
