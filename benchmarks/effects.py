@@ -14,17 +14,18 @@ import statistics
 import time
 from pathlib import Path
 
+from cselab_lab.experiments.corpora import corpus
+from cselab_lab.experiments.recipes import recipe
+from cselab_lab.tables import table
+
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab.data import load_sts
 from cselab.evaluators import PairsEvaluator, RandomEncoder, TransformedEncoder, word_overlap
-from cselab.lab.experiments.corpora import corpus
-from cselab.lab.experiments.posthoc import fit
-from cselab.lab.recipes import recipe
-from cselab.lab.table import table
-from cselab.measures import alignment, effective_rank, mean_cosine, uniformity
-from cselab.measures.significance import paired_t_test
+from cselab.evaluators.versions import versions
 from cselab.methods import create_method
-from cselab.versions import versions
+from cselab.metrics import alignment, effective_rank, mean_cosine, uniformity
+from cselab.metrics.significance import paired_t_test
+from cselab.transforms.components import fit
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 STORE = RESULTS / "effects.jsonl"

@@ -36,7 +36,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, train
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
 from cselab.world import World
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -208,7 +208,7 @@ def tests(asked: argparse.Namespace) -> Results:
 
 def notebooks(asked: argparse.Namespace) -> Results:
     with tempfile.TemporaryDirectory() as folder:
-        run = ["-m", "cselab.lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
+        run = ["-m", "cselab_lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
         yield "smoke", partial(said, asked, ["typer", "papermill", "ipykernel", "plotly", "anywidget"], run)
 
 
@@ -218,7 +218,7 @@ def experiment(asked: argparse.Namespace) -> Results:
     folder = asked.output.with_suffix("")
     run = [
         "-m",
-        "cselab.lab.cli",
+        "cselab_lab.cli",
         "experiment",
         "run",
         "main-comparison",

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
 
 FILE = Path(__file__).resolve().parents[1] / "results" / "growth.json"
 WORDS = "the a small red old quiet dog cat bird child teacher river sees likes follows paints under near today".split()
@@ -102,7 +102,7 @@ def vectors(rows: int) -> np.ndarray:
 
 
 def measure(name: str, rows: int) -> Callable[[], Any]:
-    from cselab.measures import geometry
+    from cselab.metrics import geometry
 
     return partial(getattr(geometry, name), vectors(rows))
 

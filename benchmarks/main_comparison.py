@@ -12,9 +12,9 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from cselab.lab.experiments import get_profile, run_experiment
-from cselab.lab.experiments.profiles import bundled
-from cselab.lab.recipes import recipe
+from cselab_lab.experiments import get_profile, run_experiment
+from cselab_lab.experiments.profiles import bundled
+from cselab_lab.experiments.recipes import recipe
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MICRO = replace(

@@ -21,13 +21,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cselab_lab.experiments.corpora import corpus, half_world
+from cselab_lab.experiments.recipes import recipe
+
 from cselab import SentenceEncoder, train
 from cselab.data import load_sts
 from cselab.evaluators import PairsEvaluator
-from cselab.lab.experiments.corpora import corpus, half_world
-from cselab.lab.recipes import recipe
+from cselab.evaluators.versions import versions
 from cselab.methods import create_method
-from cselab.versions import versions
 
 STORE = Path(__file__).resolve().parents[1] / "results" / "recipe-search.jsonl"
 ENCODER, CORPUS, STEPS = "mini", "half-world:20000", 60

@@ -33,8 +33,8 @@ from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimil
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab.data import STS_TASKS, Pairs, load_sts
 from cselab.evaluators import PairsEvaluator
+from cselab.evaluators.versions import versions
 from cselab.methods import SimCSE, create_method
-from cselab.versions import versions
 from cselab.world import World
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

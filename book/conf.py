@@ -4,8 +4,9 @@
 MathML, figures are drawn by the plotly.js that lies in `_static`.
 """
 
+from cselab_lab.headless.page import mathml
+
 from cselab import __version__
-from cselab.lab.page import mathml
 
 project = "cselab"
 author = "the cselab authors"

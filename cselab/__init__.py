@@ -18,20 +18,32 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 if TYPE_CHECKING:
     from cselab import losses, methods
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.encoders.streaming import encode_to_file
     from cselab.evaluators import evaluate
-    from cselab.streaming import encode_to_file
+    from cselab.evaluators.versions import versions
     from cselab.training import Run, TrainConfig, train
 
-__all__ = ["Run", "SentenceEncoder", "TrainConfig", "encode_to_file", "evaluate", "losses", "methods", "train"]
+__all__ = [
+    "Run",
+    "SentenceEncoder",
+    "TrainConfig",
+    "encode_to_file",
+    "evaluate",
+    "losses",
+    "methods",
+    "train",
+    "versions",
+]
 
 _MODULES = {
     "Run": "training",
-    "SentenceEncoder": "encoder",
+    "SentenceEncoder": "encoders",
     "TrainConfig": "training",
-    "encode_to_file": "streaming",
+    "encode_to_file": "encoders",
     "evaluate": "evaluators",
     "train": "training",
+    "versions": "evaluators.versions",
 }
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 from browser import find_browser
+from cselab_lab.lessons import lesson
 from playwright.sync_api import sync_playwright
 from plotly.subplots import make_subplots
 from scipy.stats import spearmanr
 
 from cselab import train
-from cselab.lab import lesson
 
 INK, COLOURS = "#24292f", ("#8c959f", "#bf6a02", "#0969da")
 

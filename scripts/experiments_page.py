@@ -5,7 +5,7 @@ python scripts/experiments_page.py
 
 from pathlib import Path
 
-from cselab.lab.experiments import EXPERIMENTS, Results, get_profile, read_results
+from cselab_lab.experiments import EXPERIMENTS, Results, get_profile, read_results
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PROFILE = get_profile("classroom")

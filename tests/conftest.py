@@ -11,15 +11,14 @@ from jupyterlab_page import browser, jupyterlab, page  # noqa: F401  (fixtures, 
 CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, in words, what users may give
     "cselab.losses",
     "cselab.sgw",
-    "cselab.pooling",
-    "cselab.heads",
-    "cselab.flow",
-    "cselab.posthoc",
-    "cselab.encoding",
-    "cselab.prefix",
+    "cselab.encoders.pooling",
+    "cselab.encoders.heads",
+    "cselab.transforms",
+    "cselab.encoders.encoding",
+    "cselab.encoders.prefix",
     "cselab.methods",
     "cselab.augmentations",
-    "cselab.measures",
+    "cselab.metrics",
     *(
         f"cselab.evaluators.{module}"
         for module in "clustering comparison dev geometry records references sts task transfer vectors world".split()

@@ -1,7 +1,7 @@
 """An experiment that trains for real in seconds, and measures the dev score alone."""
 
-from cselab.lab.experiments import Above, Column, Experiment, Profile, Row
-from cselab.lab.experiments.profiles import bundled
+from cselab_lab.experiments import Above, Column, Experiment, Profile, Row
+from cselab_lab.experiments.profiles import bundled
 
 DEV = "Classroom-STS dev"
 
@@ -10,7 +10,7 @@ SMALL = Experiment(
     question="Does a high temperature hurt?",
     rows=(Row("cold", "simcse"), Row("warm", "simcse", {"temperature": 0.5})),
     columns=(Column(DEV),),
-    directions=(Above("a high temperature hurts", "cold", "warm"),),
+    claims=(Above("a high temperature hurts", "cold", "warm"),),
     baseline="cold",
 )
 

@@ -45,7 +45,7 @@ doctor
 
 RUN = """
 import sys
-from cselab.lab.cli import app
+from cselab_lab.cli import app
 for line in sys.stdin.read().strip().splitlines():
     try:
         app(line.split())

@@ -103,7 +103,7 @@ def test_losses_whitening_and_poolings_know_only_torch(room):
 def test_measures_take_arrays_and_know_no_encoder():
     own = {"torch", "numpy", "scipy", "sklearn", "jaxtyping", *sys.stdlib_module_names}
     for file in files("measures"):
-        others = {name for name in imported(file) if not name.startswith("cselab.measures")} - own
+        others = {name for name in imported(file) if not name.startswith("cselab.metrics")} - own
         assert others == set(), file.name
 
 

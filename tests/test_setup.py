@@ -11,12 +11,11 @@ from pathlib import Path
 import browser
 import install
 import yaml
+from cselab_lab.cli import app
+from cselab_lab.headless.notebook_folder import read_notebook, title_of
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from typer.main import get_command
-
-from cselab.lab.cli import app
-from cselab.lab.notebook_folder import read_notebook, title_of
 
 pytest_plugins = ["pytester"]
 

@@ -36,7 +36,7 @@ def test_it_holds_the_package_the_panels_the_encoders_and_the_notebooks_with_the
 
 def test_installed_from_it_the_notebooks_are_found(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    command = [sys.executable, "-m", "cselab.lab.cli", "notebooks", "list"]
+    command = [sys.executable, "-m", "cselab_lab.cli", "notebooks", "list"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=True

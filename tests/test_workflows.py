@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cselab_lab.cli import app
 from typer.main import get_command
-
-from cselab.lab.cli import app
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = {

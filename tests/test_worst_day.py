@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from cselab_lab import cli
+from cselab_lab.headless.notebooks import run_notebooks
 from safetensors.torch import load_file, save_file
 from tiny import make_encoder, make_sentences, write_checkpoint
 from typer.testing import CliRunner
@@ -18,14 +20,12 @@ from typer.testing import CliRunner
 import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab.data import STS_PAIRS, DataError, load_sts
-from cselab.encoder import CHARACTERS, TruncationWarning
+from cselab.encoders.encoder import CHARACTERS, TruncationWarning
+from cselab.encoders.errors import CheckpointError
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
-from cselab.lab import cli
-from cselab.lab.notebooks import run_notebooks
-from cselab.measures.degenerate import DegenerateEmbeddings
 from cselab.methods import METHODS, create_method
-from cselab.storage.errors import CheckpointError
-from cselab.storage.run_folder import RunFolderError
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.training.run_folder import RunFolderError
 
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(steps=4, batch_size=8, lr=1e-2, eval_every=2, precision="fp32")
@@ -83,7 +83,7 @@ ON_A_SMALL_DISK = """
 import os, sys
 sys.path.insert(0, {tests!r})
 import test_worst_day as t
-from cselab.storage.run_folder import RunFolder
+from cselab.training.run_folder import RunFolder
 
 def fill():
     with open({disk!r} + "/filler", "wb", buffering=0) as filler:
@@ -132,7 +132,7 @@ def full_disk(monkeypatch):
     def refuse(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cselab.storage.writing.os.fsync", refuse)
+    monkeypatch.setattr("cselab.data.writing.os.fsync", refuse)
 
 
 @pytest.mark.parametrize("suffix", ["npy", "safetensors"])
@@ -153,7 +153,7 @@ def test_an_encoder_that_cannot_be_saved_leaves_the_one_before(tmp_path, monkeyp
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cselab.storage.encoder_folder._write_json", full)
+    monkeypatch.setattr("cselab.encoders.folder._write_json", full)
     with pytest.raises(OSError, match=r"could not be written \(no space left on the disk\)"):
         make_encoder(seed=2).save_pretrained(tmp_path)
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
@@ -165,7 +165,7 @@ KILLED_WHILE_SAVING = """
 import os, sys
 sys.path.insert(0, {tests!r})
 import test_worst_day as t
-import cselab.storage.writing as writing
+import cselab.data.writing as writing
 moves, move = [], os.replace
 def replace(source, place):
     if "saving.part" in str(source):

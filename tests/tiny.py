@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertModel, BertTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 
 FAMILIES = ("bert", "roberta")
 CASED = ("switch_case", "cards")  # methods that ask for a model with case, which of the two families RoBERTa is

@@ -5,9 +5,9 @@ and give tokens that `Encode` takes. Random numbers come from the generator that
 generator state gives the same change on every device and in every process.
 """
 
-from cselab.augmentations.cutoff import cut_features, cut_tokens, embedding_masked
+from cselab.augmentations.cutoff import cut_features, cut_tokens
 from cselab.augmentations.deletion import delete_span, delete_words, reorder_spans
-from cselab.augmentations.inner import first_position, inner_tokens
+from cselab.augmentations.inner import inner_tokens
 from cselab.augmentations.masking import mask_spans, mask_tokens
 from cselab.augmentations.negation import negate
 from cselab.augmentations.repetition import repeat_subwords
@@ -23,8 +23,6 @@ __all__ = [
     "delete_span",
     "delete_words",
     "draw_spans",
-    "embedding_masked",
-    "first_position",
     "inner_tokens",
     "mask_spans",
     "mask_tokens",

@@ -1,15 +1,12 @@
 """Cutoff: parts of what a sentence is embedded as are 0 (Shen et al. 2020; two of ConSERT's augmentations)."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from cselab.augmentations.inner import inner_tokens
-from cselab.device import sent
+from cselab.encoders.device import to_device
 
 
 def cut_features(
@@ -30,7 +27,7 @@ def cut_features(
     """
     seen = tokens["attention_mask"]
     ranks = torch.rand(len(seen), width, generator=generator).argsort(1).argsort(1)
-    kept = sent(ranks >= int(share * width), seen.device).float()
+    kept = to_device(ranks >= int(share * width), seen.device).float()
     return {**tokens, "embedding_mask": kept[:, None].expand(-1, seen.shape[1], -1)}
 
 
@@ -46,27 +43,7 @@ def cut_tokens(tokens: Mapping[str, Tensor], share: float, generator: torch.Gene
         the tokens with `embedding_mask` [n, t, 1]: see `cut_features`.
     """
     inner = inner_tokens(tokens)
-    drawn = sent(torch.rand(inner.shape, generator=generator), inner.device)
+    drawn = to_device(torch.rand(inner.shape, generator=generator), inner.device)
     ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
     cut = ranks < (share * inner.sum(1, keepdim=True)).floor()
     return {**tokens, "embedding_mask": (~cut[..., None]).float()}
-
-
-@contextmanager
-def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
-    """The tokens without their `embedding_mask`; meanwhile the backbone's embedding layer (the sum of word, position
-    and type behind its LayerNorm) gives its output times that mask.
-    """
-    if "embedding_mask" not in tokens:
-        yield tokens
-        return
-    mask: Float[Tensor, "n t _d"] = tokens["embedding_mask"]
-
-    def cut(module: nn.Module, given: Any, embedded: Tensor) -> Tensor:
-        return embedded * mask.to(embedded)
-
-    hook = backbone.embeddings.register_forward_hook(cut)
-    try:
-        yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}
-    finally:
-        hook.remove()

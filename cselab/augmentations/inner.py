@@ -1,7 +1,6 @@
-"""Which tokens of a row are the sentence's own, and where a model begins to count positions."""
+"""Which tokens of a row are the sentence's own."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from jaxtyping import Bool
 from torch import Tensor
@@ -19,9 +18,3 @@ def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
     inner = seen & seen.roll(-1, 1)
     inner[:, 0] = inner[:, -1] = False
     return inner
-
-
-def first_position(backbone: Any) -> int:
-    """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
-    padding = getattr(backbone.embeddings.position_embeddings, "padding_idx", None)
-    return 0 if padding is None else padding + 1

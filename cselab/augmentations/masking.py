@@ -7,7 +7,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from cselab.augmentations.inner import inner_tokens
-from cselab.device import sent
+from cselab.encoders.device import to_device
 
 
 def mask_spans(
@@ -25,7 +25,7 @@ def mask_spans(
     """
     inner = inner_tokens(tokens)
     count = inner.sum(1, keepdim=True)
-    drawn = sent(torch.rand(len(inner), 1, generator=generator), inner.device)
+    drawn = to_device(torch.rand(len(inner), 1, generator=generator), inner.device)
     rank = inner.cumsum(1) - 1
     views = []
     for share in shares:
@@ -45,7 +45,7 @@ def mask_tokens(
     random token, 10 % stay (Devlin et al. 2019).
     """
     inner, ids = inner_tokens(tokens), tokens["input_ids"]
-    drawn, kind, others = (sent(torch.rand(inner.shape, generator=generator), ids.device) for _ in range(3))
+    drawn, kind, others = (to_device(torch.rand(inner.shape, generator=generator), ids.device) for _ in range(3))
     ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
     chosen = inner & (ranks < (share * inner.sum(1, keepdim=True)).ceil())
     changed = torch.where(kind < 0.8, mask, torch.where(kind < 0.9, (others * vocabulary).long(), ids))

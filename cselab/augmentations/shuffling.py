@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from cselab.augmentations.inner import inner_tokens
-from cselab.device import sent
+from cselab.encoders.device import to_device
 
 
 def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0) -> dict[str, Tensor]:
@@ -22,7 +22,7 @@ def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, 
     """
     inner = inner_tokens(tokens)
     places = torch.arange(inner.shape[1], device=inner.device)
-    drawn = sent(torch.rand(inner.shape, generator=generator), inner.device)
+    drawn = to_device(torch.rand(inner.shape, generator=generator), inner.device)
     # sorted by these: the first token, the inner ones by what was drawn, then all others as they stood
     order = torch.where(inner, drawn, torch.where(places > 0, places + 1.0, -1.0)).argsort(1)
     return {**tokens, "position_ids": first + order}

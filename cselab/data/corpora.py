@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cselab.data.fetch import ARCHIVE, Unreachable, download
 from cselab.data.files import DataError, read_lines
-from cselab.storage.writing import written_whole
+from cselab.data.writing import written_whole
 
 NLI_COLUMNS = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contradiction"}
 

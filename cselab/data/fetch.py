@@ -30,7 +30,7 @@ from cselab.data.files import DataError, MissingFile
 from cselab.data.published import PROVENANCES
 from cselab.data.root import data_root, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
-from cselab.storage.writing import PART
+from cselab.data.writing import PART
 
 ARCHIVE = ("princeton-nlp/datasets-for-simcse", "e145e8bb659b2aa2669f32ef79cb4cdef6c58fef", "senteval.tar")
 """Repository, commit and file."""

@@ -21,7 +21,7 @@ from cselab.evaluators.suites import SUITES
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.vectors import Encoder
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
-from cselab.measures import (
+from cselab.metrics import (
     Comparison,
     DegenerateEmbeddings,
     alignment,

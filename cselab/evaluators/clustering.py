@@ -13,9 +13,9 @@ from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
-from cselab.measures.agreement import matched, normalized_mutual_information, v_measure
-from cselab.measures.degenerate import DegenerateEmbeddings, require_sound
-from cselab.measures.significance import runs_interval
+from cselab.metrics.agreement import matched, normalized_mutual_information, v_measure
+from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
+from cselab.metrics.significance import runs_interval
 
 SEEDS = tuple(range(10))
 

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from cselab.evaluators.records import Outcome
-from cselab.measures.significance import Comparison, mcnemar, paired_bootstrap
+from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap
 
 CORRELATIONS = ("spearman", "pearson")
 

@@ -17,8 +17,8 @@ from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
 from cselab.evaluators.records import Outcome
 from cselab.evaluators.sts import StsTask
 from cselab.evaluators.vectors import Encoder, encode_distinct
-from cselab.measures import geometry
-from cselab.measures.degenerate import Vectors
+from cselab.metrics import geometry
+from cselab.metrics.degenerate import Vectors
 
 
 class DevScores(dict[str, float]):

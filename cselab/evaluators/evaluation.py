@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from cselab.data.pairs import PairSource, as_pairs, is_pairs
-from cselab.distributed import DistributedEncoder
+from cselab.encoders.distributed import DistributedEncoder
 from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import STS
 from cselab.evaluators.suites import SUITES, suites_named, tasks_by_suite
 from cselab.evaluators.task import Collected, Source, Suite, Task
 from cselab.evaluators.vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct
-from cselab.measures.degenerate import DegenerateEmbeddings
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
+from cselab.metrics.degenerate import DegenerateEmbeddings
 
 
 def evaluate(
@@ -34,7 +34,7 @@ def evaluate(
 
     Args:
         encoder: anything with `encode(list[str])` that gives one vector a sentence; a
-            `cselab.distributed.DistributedEncoder` shares the work out over processes; for STS also a function
+            `cselab.encoders.distributed.DistributedEncoder` shares the work out over processes; for STS also a function
             of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
             are then listed in `Scores.missing`, and an error when nothing else was asked for.
         suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",

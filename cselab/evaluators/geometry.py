@@ -11,8 +11,8 @@ from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.task import Collected, Source
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.evaluators.world import world_sts
-from cselab.measures import geometry
-from cselab.measures.degenerate import DegenerateEmbeddings, Vectors
+from cselab.metrics import geometry
+from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors
 
 ALIGNMENT_THRESHOLD = 4.0
 """Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""
@@ -42,7 +42,7 @@ PROTOCOLS = {
 
 @dataclass(frozen=True)
 class GeometryTask:
-    """The measures of `cselab.measures.geometry` on sentences, and the alignment on positive pairs.
+    """The measures of `cselab.metrics.geometry` on sentences, and the alignment on positive pairs.
 
     Attributes:
         sentences: repeats included, as in the papers, which take both sides of STS-B.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cselab.measures import significance
-from cselab.measures.significance import RESAMPLES
+from cselab.metrics import significance
+from cselab.metrics.significance import RESAMPLES
 
 if TYPE_CHECKING:
     import pandas
@@ -98,7 +98,7 @@ class Outcome:
         return asked or self.metrics[0]
 
     def score(self, metric: str | None = None) -> float:
-        """The score between -1 and 1; see `cselab.measures.significance.score`."""
+        """The score between -1 and 1; see `cselab.metrics.significance.score`."""
         return significance.score(self.predicted, self.gold, self.metric(metric), self.strata)
 
     def interval(self, metric: str | None = None, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:

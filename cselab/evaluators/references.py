@@ -14,14 +14,14 @@ from jaxtyping import Float
 
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
+from cselab.encoders.precision import Precision
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Scores
 from cselab.evaluators.task import Source, Suite
 from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, encode
 from cselab.evaluators.world import the_world
-from cselab.measures.degenerate import require_sound
-from cselab.measures.geometry import rank
-from cselab.precision import Precision
+from cselab.metrics.degenerate import require_sound
+from cselab.metrics.geometry import rank
 
 
 class RandomEncoder:
@@ -171,7 +171,7 @@ def fitted(
     Args:
         encoder: something that encodes; `word_overlap` has no vectors to transform.
         transform: "whitening" of all directions in which the vectors vary (a layer norm leaves one out), or "flow"
-            with the defaults of `cselab.posthoc`.
+            with the defaults of `cselab.transforms.whitening`.
         text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
         limit: fit on the first so many sentences; None takes all of a file, and `WORLD_SENTENCES` of the world.
 
@@ -180,7 +180,7 @@ def fitted(
             same, or none.
         DataError: no such file, or no sentence in it.
     """
-    from cselab.posthoc import BertFlow, BertWhitening
+    from cselab.transforms.whitening import BertFlow, BertWhitening
 
     if transform not in TRANSFORMS:
         raise ValueError(f"unknown transform {transform!r}; the transforms are: {', '.join(TRANSFORMS)}")
@@ -220,7 +220,7 @@ def named_encoder(
     Raises:
         ValueError: another precision than "fp32" for what computes no network.
     """
-    from cselab.encoder import SentenceEncoder
+    from cselab.encoders.encoder import SentenceEncoder
 
     kind, _, source = name.partition(":")
     if precision != "fp32" and (kind == "static" or name in ("word-overlap", "random")):
@@ -277,7 +277,7 @@ def evaluate_beside(
     limit: int | None = None,
     **options: Any,
 ) -> dict[str, Scores]:
-    """The scores of what `with_references` has, by name; `cselab.lab.table` shows them side by side.
+    """The scores of what `with_references` has, by name; `cselab_lab.tables` shows them side by side.
 
     A reference that can score none of the tasks is left out: word overlap where all need vectors.
 

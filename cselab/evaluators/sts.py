@@ -10,8 +10,8 @@ from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
-from cselab.measures.degenerate import DegenerateEmbeddings
-from cselab.measures.significance import RESAMPLES, UndefinedCorrelation, correlation
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.significance import RESAMPLES, UndefinedCorrelation, correlation
 
 AGGREGATIONS = ("all", "mean", "weighted_mean")
 """How the subsets of STS12 to STS16 become one number.

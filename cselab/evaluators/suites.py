@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from cselab.data.nearest import did_you_mean
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.sts import STS
 from cselab.evaluators.task import Suite
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
-from cselab.nearest import did_you_mean
 
 SUITES: dict[str, Any] = {
     suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)

@@ -21,12 +21,12 @@ from jaxtyping import Float, Int
 from cselab.data import MissingFile
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
 from cselab.data.published import PROVENANCES
+from cselab.encoders.progress import Progress
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
-from cselab.measures.agreement import f1, share_interval
-from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
-from cselab.progress import Progress
+from cselab.metrics.agreement import f1, share_interval
+from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 
 SEED = 1111
 

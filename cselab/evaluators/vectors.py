@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from cselab.measures.degenerate import DegenerateEmbeddings, require_sound
+from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 
 CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template", "precision")
 
@@ -109,7 +109,7 @@ def encode_distinct(encoder: Encoder, sentences: Iterable[str], cache: str | Pat
         return Encoded(distinct, encode(encoder, distinct), _truncated(encoder))
     from torch import from_numpy
 
-    from cselab.storage.checkpoint import load_checkpoint, save_checkpoint
+    from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 
     path = Path(cache) / f"vectors-{_cache_key(encoder, distinct)}.safetensors"
     if path.is_file():

@@ -1,6 +1,6 @@
 """One file a method: how its views are made, how they are contrasted. `METHODS` knows them by name."""
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.methods.adcse import AdCSE
 from cselab.methods.arccse import ArcCSE
 from cselab.methods.barlow_twins import BarlowTwins

@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
+from cselab.methods.components import MomentumEncoder
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, Momentum, NonNegative
-from cselab.methods.pieces import MomentumEncoder
+from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
 
 
@@ -34,11 +34,11 @@ class AdCSE(Contrastive):
     """
 
     family = "negatives"
-    adversaries: Count = 64
+    adversaries: PositiveInt = 64
     momentum: Momentum = 0.995
-    adversary_lr: NonNegative = 3e-3
+    adversary_lr: NonNegativeFloat = 3e-3
     adversary_momentum: Momentum = 0.9
-    adversary_decay: NonNegative = 1e-4
+    adversary_decay: NonNegativeFloat = 1e-4
     symmetric: bool = False
 
     recipes = SURVEY_RECIPES

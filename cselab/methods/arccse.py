@@ -5,12 +5,12 @@ from math import pi
 from typing import Any
 
 from cselab.augmentations import mask_spans
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, arc_con, triplet
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Share
+from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 from cselab.methods.recipe import SIMCSE_RECIPES
 
 
@@ -29,11 +29,11 @@ class ArcCSE(Contrastive):
     """
 
     family = "loss"
-    margin: NonNegative = 10.0
-    weight: NonNegative = 0.1
-    triplet_margin: NonNegative = 0.1
-    less: Share = 0.2
-    more: Share = 0.4
+    margin: NonNegativeFloat = 10.0
+    weight: NonNegativeFloat = 0.1
+    triplet_margin: NonNegativeFloat = 0.1
+    less: UnitInterval = 0.2
+    more: UnitInterval = 0.4
 
     recipes = SIMCSE_RECIPES
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import torch
 
-from cselab.device import sent
-from cselab.encoding import Encode
+from cselab.encoders.device import to_device
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, barlow_twins, info_nce
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import NonNegative, Positive, Whole
+from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
@@ -27,10 +27,10 @@ class BarlowTwins(Method):
     """
 
     family = "loss"
-    temperature: Positive = 0.05
-    weight: NonNegative = 0.1
-    redundancy: NonNegative = 0.012
-    artificial_rows: Whole = 0
+    temperature: PositiveFloat = 0.05
+    weight: NonNegativeFloat = 0.1
+    redundancy: NonNegativeFloat = 0.012
+    artificial_rows: NonNegativeInt = 0
     shared_rows: bool = True
 
     recipes = IMSIMCSE_RECIPES
@@ -48,4 +48,4 @@ class BarlowTwins(Method):
         )
 
     def _rows_like(self, z: torch.Tensor) -> torch.Tensor:
-        return sent(torch.randn(self.artificial_rows, z.shape[1], generator=self.generator), z.device).to(z)
+        return to_device(torch.randn(self.artificial_rows, z.shape[1], generator=self.generator), z.device).to(z)

@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import MLPHead
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss
 from cselab.methods.hyperparameters import accepts, allowed, plain
 from cselab.methods.recipe import Recipe, family

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import SURVEY_RECIPES

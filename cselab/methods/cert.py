@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import DenseLayers
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import DenseLayers
 from cselab.methods.base import Views, register
+from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, Momentum, Positive
-from cselab.methods.pieces import MomentumEncoder, Queue
+from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -35,10 +35,10 @@ class CERT(Contrastive):
 
     family = "extra data"
     columns = ("sentence", "paraphrase")
-    temperature: Positive = 0.07
+    temperature: PositiveFloat = 0.07
     momentum: Momentum = 0.999
-    queue: Count = 6720
-    width: Count = 128
+    queue: PositiveInt = 6720
+    width: PositiveInt = 128
 
     recipes = {"bert-base": Recipe(lr=4e-5, batch_size=32, epochs=50, max_length=64)}
 

@@ -7,13 +7,13 @@ import torch
 from torch import nn
 
 from cselab.augmentations import delete_span, delete_words, reorder_spans
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, nt_xent
 from cselab.methods.base import Views, register
+from cselab.methods.components import MaskedWords, synonyms
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Share
-from cselab.methods.pieces import MaskedWords, synonyms
+from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 
 Change = Literal["substitution", "span_deletion", "word_deletion", "reordering"]
 
@@ -37,10 +37,10 @@ class CLEAR(Contrastive):
     family = "text"
     first: Change = "substitution"
     second: Change = "span_deletion"
-    share: Share = 0.2
+    share: UnitInterval = 0.2
     table: str | None = None
-    weight: NonNegative = 1.0
-    masked: Share = 0.15
+    weight: NonNegativeFloat = 1.0
+    masked: UnitInterval = 0.15
 
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         if "substitution" in (self.first, self.second):

@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Share
-from cselab.methods.pieces import MaskedWords, antonyms, replaced_tokens, synonyms, token_states
+from cselab.methods.components import MaskedWords, antonyms, replaced_tokens, synonyms, token_states
+from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import Recipe
 
 
@@ -43,8 +43,8 @@ class CLINE(Method):
     """
 
     family = "text"
-    share: Share = 0.4
-    masked: Share = 0.15
+    share: UnitInterval = 0.4
+    masked: UnitInterval = 0.15
     balance: Literal["sum", "learnt"] = "sum"
     contrast: Literal["softmax", "sigmoid"] = "softmax"
     synonyms: str | None = None

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cselab.augmentations import cut_features, cut_tokens, first_position, shuffle_positions
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode, Tokens
+from cselab.augmentations import cut_features, cut_tokens, shuffle_positions
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, Tokens
+from cselab.encoders.positions import first_position
 from cselab.losses import Loss, nt_xent
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Positive, Share
+from cselab.methods.hyperparameters import PositiveFloat, UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
 
 Change = Literal["feature_cutoff", "token_cutoff", "shuffling", "none"]
@@ -37,9 +38,9 @@ class ConSERT(Contrastive):
     family = "hidden states"
     first: Change = "feature_cutoff"
     second: Change = "shuffling"
-    share: Share = 0.2
+    share: UnitInterval = 0.2
     objective: Literal["info_nce", "nt_xent"] = "info_nce"
-    weight: Positive = 1.0
+    weight: PositiveFloat = 1.0
 
     variants = {
         "paper": {"objective": "nt_xent", "temperature": 0.1, "head": "none"},

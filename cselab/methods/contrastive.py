@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Method, Views
-from cselab.methods.hyperparameters import Positive
+from cselab.methods.hyperparameters import PositiveFloat
 
 
 class Contrastive(Method):
@@ -23,7 +23,7 @@ class Contrastive(Method):
     one name are shared; `variants` and `recipes` are those of the first that has any.
     """
 
-    temperature: Positive = 0.05
+    temperature: PositiveFloat = 0.05
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         sentences = self.column(batch, "sentence")

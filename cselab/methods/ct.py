@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count
+from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -39,7 +39,7 @@ class CT(Contrastive):
 
     family = "extra network"
     objective: Literal["tension", "info_nce"] = "tension"
-    negatives: Count = 7
+    negatives: PositiveInt = 7
     head = "none"
 
     variants = {"paper": {}, "in_batch": {"objective": "info_nce"}}

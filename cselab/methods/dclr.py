@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.device import sent
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.device import to_device
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
 from cselab.losses.inputs import with_further
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Share, Whole
+from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
 from cselab.methods.recipe import Recipe
 
 
@@ -44,10 +44,10 @@ class DCLR(Contrastive):
     """
 
     family = "negatives"
-    noise: NonNegative = 1.0
-    ascent_steps: Whole = 4
-    step: NonNegative = 1e-3
-    phi: Share = 0.9
+    noise: NonNegativeFloat = 1.0
+    ascent_steps: NonNegativeInt = 4
+    step: NonNegativeFloat = 1e-3
+    phi: UnitInterval = 0.9
     guide: str | None = None
     clean_loss: bool = True
 
@@ -76,7 +76,7 @@ class DCLR(Contrastive):
         """Noise moved to where it costs the loss most."""
         anchor, positive = v.anchor.detach(), v.positive.detach()
         size = round(self.noise * len(anchor)), anchor.shape[1]
-        noise = sent(torch.randn(size, generator=self.generator), anchor.device).to(anchor)
+        noise = to_device(torch.randn(size, generator=self.generator), anchor.device).to(anchor)
         for _ in range(self.ascent_steps):
             loss = info_nce(anchor, positive, self.temperature, noise.requires_grad_())
             (slope,) = torch.autograd.grad(loss.total, noise)

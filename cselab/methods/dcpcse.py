@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.prefix import DeepPrefix
 from cselab.methods.base import register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count
+from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import Recipe
-from cselab.prefix import DeepPrefix
 
 
 @register("dcpcse", "DCPCSE")
@@ -24,11 +24,11 @@ class DCPCSE(Contrastive):
     sentence-transformers refuses the folder, since it cannot apply it. An encoder that has a prefix already keeps and
     trains that one. What learns is small, so the rate is large, 3e-2. Its supervised form is not here.
 
-    See also: `cselab.prefix.DeepPrefix`; `PromptBERT`, whose prompt is words.
+    See also: `cselab.encoders.prefix.DeepPrefix`; `PromptBERT`, whose prompt is words.
     """
 
     family = "extra network"
-    length: Count = 16
+    length: PositiveInt = 16
 
     recipes = {"bert-base": Recipe(lr=3e-2, batch_size=256)}
 

@@ -7,13 +7,13 @@ import torch
 from torch import nn
 
 from cselab.augmentations import draw_spans
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, nt_xent
 from cselab.methods.base import Views, register
+from cselab.methods.components import MaskedWords
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, NonNegative, Share
-from cselab.methods.pieces import MaskedWords
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import Recipe
 
 
@@ -38,12 +38,12 @@ class DeCLUTR(Contrastive):
 
     family = "extra data"
     columns = ("document",)
-    anchors: Count = 2
-    positives: Count = 2
-    shortest: Share = 1 / 64
-    longest: Share = 1 / 4
-    weight: NonNegative = 1.0
-    masked: Share = 0.15
+    anchors: PositiveInt = 2
+    positives: PositiveInt = 2
+    shortest: UnitInterval = 1 / 64
+    longest: UnitInterval = 1 / 4
+    weight: NonNegativeFloat = 1.0
+    masked: UnitInterval = 0.15
     head = "none"
 
     recipes = {"roberta-base": Recipe(lr=5e-5, batch_size=4, max_length=512, pooling="mean")}

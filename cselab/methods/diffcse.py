@@ -9,14 +9,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.augmentations import inner_tokens
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import NormalizedHead, fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import NormalizedHead, fresh_linear
 from cselab.losses import Loss
 from cselab.methods.base import Views, register
+from cselab.methods.components import MaskedLMGenerator
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Share
-from cselab.methods.pieces import Guesser
+from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 from cselab.methods.recipe import Recipe
 
 
@@ -27,7 +27,7 @@ class DiffCSE(Contrastive):
         l = InfoNCE + weight * mean over tokens of  cross-entropy( [x''_t != x_t], D(x'', h)_t )
 
     A share `masked` of a sentence's tokens is masked and guessed by a frozen masked language model (`lm`: see
-    `Guesser`): x''. The discriminator D, a copy of the encoder that learns beside it, reads x'' with h in the
+    `MaskedLMGenerator`): x''. The discriminator D, a copy of the encoder that learns beside it, reads x'' with h in the
     place of its first token's embedding. Only through h does the encoder learn from it.
 
     The head is Linear - batch norm - ReLU - Linear - batch norm.
@@ -42,8 +42,8 @@ class DiffCSE(Contrastive):
     """
 
     family = "extra network"
-    weight: NonNegative = 0.005
-    masked: Share = 0.3
+    weight: NonNegativeFloat = 0.005
+    masked: UnitInterval = 0.3
     fill: Literal["sample", "argmax"] = "sample"
     count_padding: bool = False
     lm: str | None = None
@@ -54,10 +54,10 @@ class DiffCSE(Contrastive):
     def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
         head = super().build(encoder, rows, generator)
         width = encoder.hidden_size
-        self.guesser = Guesser(encoder, self.lm)
-        self.judge = copy.deepcopy(encoder.backbone)
-        if getattr(self.judge, "pooler", None) is not None:
-            self.judge.pooler = None  # it would never be asked
+        self.masked_lm = MaskedLMGenerator(encoder, self.lm)
+        self.discriminator = copy.deepcopy(encoder.backbone)
+        if getattr(self.discriminator, "pooler", None) is not None:
+            self.discriminator.pooler = None  # it would never be asked
         self.verdict = fresh_linear(width, 1, generator)
         return head and NormalizedHead(width, generator)
 
@@ -67,7 +67,7 @@ class DiffCSE(Contrastive):
         ids, inner = tokens["input_ids"], inner_tokens(tokens)
         blanks = inner & (torch.rand(ids.shape, generator=self.generator) < self.masked).to(ids.device)
         mask = encode.encoder.tokenizer.mask_token_id
-        edited = self.guesser.fill(tokens, blanks, mask, self.generator, self.fill)
+        edited = self.masked_lm.fill(tokens, blanks, mask, self.generator, self.fill)
         edited = torch.where(inner, edited, ids)  # [CLS], [SEP] and padding stay
         seen = torch.ones_like(inner) if self.count_padding else inner
         v.replaced, v.judged = (
@@ -82,9 +82,9 @@ class DiffCSE(Contrastive):
         def put_in(module: nn.Module, given: Any, embedded: torch.Tensor) -> torch.Tensor:
             return torch.cat([h[:, None].to(embedded), embedded[:, 1:]], dim=1)
 
-        hook = self.judge.embeddings.register_forward_hook(put_in)
+        hook = self.discriminator.embeddings.register_forward_hook(put_in)
         try:
-            return self.verdict(self.judge(**tokens).last_hidden_state)[..., 0]
+            return self.verdict(self.discriminator(**tokens).last_hidden_state)[..., 0]
         finally:
             hook.remove()
 

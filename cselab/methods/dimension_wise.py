@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Positive
+from cselab.methods.hyperparameters import PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
@@ -24,7 +24,7 @@ class DimensionWise(Method):
     """
 
     family = "loss"
-    dimension_temperature: Positive = 0.05
+    dimension_temperature: PositiveFloat = 0.05
     reduction: Literal["mean", "sum"] = "mean"
 
     variants = {"paper": {"reduction": "sum"}}

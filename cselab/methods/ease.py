@@ -8,13 +8,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.data import read_rows
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import Recipe
 
 
@@ -41,8 +41,8 @@ class EASE(Contrastive):
 
     family = "extra data"
     columns = ("sentence", "entity", "other_entity")
-    weight: NonNegative = 0.01
-    entity_temperature: Positive = 100.0
+    weight: NonNegativeFloat = 0.01
+    entity_temperature: PositiveFloat = 100.0
     hard_negative_weight: float = 1.0
     vectors: str | None = None
 

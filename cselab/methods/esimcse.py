@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from cselab.augmentations import inner_tokens, repeat_subwords
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.methods.base import Views, register
+from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Momentum, Share, Whole
-from cselab.methods.pieces import MomentumEncoder, Queue
+from cselab.methods.hyperparameters import Momentum, NonNegativeInt, UnitInterval
 from cselab.methods.recipe import Recipe
 
 
@@ -37,9 +37,9 @@ class ESimCSE(Contrastive):
     """
 
     family = "text"
-    rate: Share = 0.32
+    rate: UnitInterval = 0.32
     counts: Literal["paper", "released"] = "paper"
-    queue: Whole = 160
+    queue: NonNegativeInt = 160
     momentum: Momentum = 0.995
 
     variants = {"paper": {}, "released": {"counts": "released"}, "simclr": {"queue": 0}}

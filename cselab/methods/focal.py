@@ -1,10 +1,10 @@
 """Focal-InfoNCE (Hou and Li 2023): hard negatives weigh more, doubtful positives less."""
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import Loss, focal_info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import SIMCSE_RECIPES
 
 
@@ -21,8 +21,8 @@ class Focal(Contrastive):
     """
 
     family = "loss"
-    temperature: Positive | None = None  # type: ignore[assignment]
-    m: NonNegative = 0.3
+    temperature: PositiveFloat | None = None  # type: ignore[assignment]
+    m: NonNegativeFloat = 0.3
     detach: bool = False
 
     variants = {"paper": {}, "released": {}, "printed": {}}

@@ -15,13 +15,13 @@ class Range:
     allows: Callable[[float], bool]
 
 
-Positive = Annotated[float, Range("a number above 0", lambda x: 0 < x < inf)]
-NonNegative = Annotated[float, Range("a number of at least 0", lambda x: 0 <= x < inf)]
-Share = Annotated[float, Range("a number from 0 to 1", lambda x: 0 <= x <= 1)]
+PositiveFloat = Annotated[float, Range("a number above 0", lambda x: 0 < x < inf)]
+NonNegativeFloat = Annotated[float, Range("a number of at least 0", lambda x: 0 <= x < inf)]
+UnitInterval = Annotated[float, Range("a number from 0 to 1", lambda x: 0 <= x <= 1)]
 Momentum = Annotated[float, Range("a number of at least 0, below 1", lambda x: 0 <= x < 1)]
-Count = Annotated[int, Range("a whole number of at least 1", lambda x: x >= 1)]
-Several = Annotated[int, Range("a whole number of at least 2", lambda x: x >= 2)]
-Whole = Annotated[int, Range("a whole number of at least 0", lambda x: x >= 0)]
+PositiveInt = Annotated[int, Range("a whole number of at least 1", lambda x: x >= 1)]
+AtLeastTwo = Annotated[int, Range("a whole number of at least 2", lambda x: x >= 2)]
+NonNegativeInt = Annotated[int, Range("a whole number of at least 0", lambda x: x >= 0)]
 
 PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "text"}
 
@@ -29,7 +29,7 @@ PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "
 def plain(annotation: Any) -> Any:
     """The annotation without its ranges: what a signature shows.
 
-    >>> plain(Positive), plain(Positive | None)
+    >>> plain(PositiveFloat), plain(PositiveFloat | None)
     (<class 'float'>, float | None)
     """
     if get_origin(annotation) is Annotated:
@@ -45,7 +45,7 @@ def plain(annotation: Any) -> Any:
 def allowed(annotation: Any) -> str:
     """What may be given, in words.
 
-    >>> allowed(Positive | None), allowed(Literal["mlp", "none"])
+    >>> allowed(PositiveFloat | None), allowed(Literal["mlp", "none"])
     ('a number above 0, or None', "one of 'mlp', 'none'")
     """
     if get_origin(annotation) is Annotated:
@@ -60,7 +60,7 @@ def allowed(annotation: Any) -> str:
 def accepts(annotation: Any, value: Any) -> bool:
     """Whether the annotation allows the value; an int is a float, a bool is neither, NaN and infinity are nothing.
 
-    >>> accepts(Positive, 1), accepts(Positive, 0.0), accepts(Count | None, None), accepts(float, True)
+    >>> accepts(PositiveFloat, 1), accepts(PositiveFloat, 0.0), accepts(PositiveInt | None, None), accepts(float, True)
     (True, False, True, False)
     """
     origin = get_origin(annotation)

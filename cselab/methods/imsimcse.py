@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
@@ -39,12 +39,12 @@ class ImSimCSE(Contrastive):
     """
 
     family = "loss"
-    temperature: Positive = 0.05
+    temperature: PositiveFloat = 0.05
     off_dropout: bool = True
-    m: Positive = 0.9
+    m: PositiveFloat = 0.9
     m_on: Literal["negatives", "positive"] = "negatives"
-    weight: NonNegative = 0.1
-    dimension_temperature: Positive = 5.0
+    weight: NonNegativeFloat = 0.1
+    dimension_temperature: PositiveFloat = 5.0
     reduction: Literal["mean", "sum"] = "mean"
 
     variants = {"paper": {"reduction": "sum"}, "released": {"m": 1.0, "m_on": "positive"}}

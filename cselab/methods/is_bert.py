@@ -6,14 +6,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss, mutual_information
 from cselab.methods.base import Views, register
+from cselab.methods.components import token_states
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.pieces import token_states
 from cselab.methods.recipe import Recipe
-from cselab.pooling import mean_tokens
 
 WINDOWS = (1, 3, 5)
 

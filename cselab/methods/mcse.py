@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -33,9 +33,9 @@ class MCSE(Contrastive):
 
     family = "extra data"
     columns = ("sentence", "scene")
-    weight: NonNegative = 0.01
-    scene_temperature: Positive = 0.05
-    width_of_space: Count = 256
+    weight: NonNegativeFloat = 0.01
+    scene_temperature: PositiveFloat = 0.05
+    width_of_space: PositiveInt = 256
 
     recipes = {"bert-base": Recipe(lr=3e-5, epochs=3)}
 

@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss
 from cselab.losses.contrast import contrast, cosine_matrix
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Share
+from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
 
 
@@ -32,7 +32,7 @@ class MixCSE(Contrastive):
     """
 
     family = "negatives"
-    share: Share = 0.2
+    share: UnitInterval = 0.2
     appended: Literal["own", "all", "both_ways"] = "own"
 
     variants = {"paper": {}, "released": {"appended": "both_ways"}}

@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode, View
-from cselab.heads import fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, View
+from cselab.encoders.heads import fresh_linear
 from cselab.losses import info_nce
 from cselab.methods.base import Views, register
+from cselab.methods.components import MomentumEncoder, Queue, input_gradient
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, Momentum, NonNegative
-from cselab.methods.pieces import MomentumEncoder, Queue, input_slope
+from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -41,9 +41,9 @@ class MoCoSE(Contrastive):
 
     family = "momentum"
     momentum: Momentum = 0.75
-    rising_steps: Count = 15000
-    queue: Count = 256
-    fgsm: NonNegative = 5e-9
+    rising_steps: PositiveInt = 15000
+    queue: PositiveInt = 256
+    fgsm: NonNegativeFloat = 5e-9
     head = "none"
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=256, eval_every=175)}
@@ -65,7 +65,7 @@ class MoCoSE(Contrastive):
         keys = self.keys(encode, sentences)
         view: View = sentences
         if self.fgsm:
-            tokens, slope = input_slope(
+            tokens, slope = input_gradient(
                 encode, sentences, lambda z: info_nce(self.online(z), keys, self.temperature).total
             )
             view = {**tokens, "inputs_embeds": tokens["inputs_embeds"] + self.fgsm * slope.sign()}

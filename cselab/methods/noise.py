@@ -5,12 +5,12 @@ from typing import Literal
 
 import torch
 
-from cselab.device import sent
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.device import to_device
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
@@ -29,10 +29,10 @@ class Noise(Method):
     """
 
     family = "hidden states"
-    temperature: Positive = 0.05
+    temperature: PositiveFloat = 0.05
     on: Literal["positives", "negatives"] = "negatives"
-    variance: NonNegative = 0.0
-    mean_of: Count = 1
+    variance: NonNegativeFloat = 0.0
+    mean_of: PositiveInt = 1
 
     recipes = IMSIMCSE_RECIPES
 
@@ -51,7 +51,7 @@ class Noise(Method):
         return Views(*passes[:2], changed=changed)
 
     def _gaussian_like(self, z: torch.Tensor) -> torch.Tensor:
-        return sent(torch.randn(z.shape, generator=self.generator), z.device).to(z)
+        return to_device(torch.randn(z.shape, generator=self.generator), z.device).to(z)
 
     def loss(self, v: Views) -> Loss:
         plain, changed = (v.anchor, v.positive), tuple(v.changed)

@@ -9,13 +9,13 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import ProjectionHead, fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import ProjectionHead, fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -38,10 +38,10 @@ class PairSupCon(Method):
 
     family = "extra data"
     columns = ("sentence", "entailment", "contradiction")
-    temperature: Positive = 0.05
-    beta: NonNegative = 1.0
-    width: Count = 128
-    head_lr: Positive = 5e-4
+    temperature: PositiveFloat = 0.05
+    beta: NonNegativeFloat = 1.0
+    width: PositiveInt = 128
+    head_lr: PositiveFloat = 5e-4
 
     recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, epochs=3, pooling="mean")}
 

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cselab.augmentations import first_position
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode, Vectors
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, Vectors
+from cselab.encoders.positions import first_position
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe

@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode, Tokens
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, Tokens
 from cselab.methods.base import Views, register
+from cselab.methods.components import MomentumEncoder, Queue, token_states
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, Momentum, Whole
-from cselab.methods.pieces import MomentumEncoder, Queue, token_states
+from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -36,10 +36,10 @@ class PTBERT(Contrastive):
     """
 
     family = "momentum"
-    pseudo_tokens: Count = 128
+    pseudo_tokens: PositiveInt = 128
     attend: Literal["tokens", "cls"] = "tokens"
     momentum: Momentum = 0.885
-    queue: Whole = 256
+    queue: NonNegativeInt = 256
 
     variants = {"paper": {}, "released": {"attend": "cls"}}
     recipes = {"bert-base": Recipe(lr=3e-5, max_length=64)}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 
 
 @dataclass(frozen=True)

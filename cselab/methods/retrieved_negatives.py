@@ -10,12 +10,12 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab.device import sent
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.device import to_device
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count
+from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import CARDS_RECIPES
 
 BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
@@ -37,7 +37,7 @@ class RetrievedNegatives(Contrastive):
     """
 
     family = "negatives"
-    nearest: Count = 64
+    nearest: PositiveInt = 64
 
     recipes = CARDS_RECIPES | {"roberta-large": replace(CARDS_RECIPES["roberta-large"], hyperparameters={"nearest": 8})}
 
@@ -56,7 +56,7 @@ class RetrievedNegatives(Contrastive):
         rows = torch.tensor([self.place[sentence] for sentence in self.column(batch, "sentence")])
         drawn = torch.randint(self.neighbours.shape[1], (len(rows),), generator=self.generator)
         found = self.neighbours[rows, drawn].cpu()
-        itself = sent(rows[:, None] == found, v.anchor.device)
+        itself = to_device(rows[:, None] == found, v.anchor.device)
         near = encode([self.sentences[row] for row in found.tolist()])
         return v.against(near, near.new_zeros(itself.shape).masked_fill(itself, -inf))
 

@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import fresh_linear
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, barlow_twins
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Count, NonNegative, Positive, Share
-from cselab.methods.pieces import dropout_rate
+from cselab.methods.components import dropout_rate
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import Recipe
 
 
@@ -35,12 +35,12 @@ class SCD(Method):
     """
 
     family = "loss"
-    temperature: Positive = 0.05
-    low: Share = 0.05
-    high: Share = 0.155
-    weight: NonNegative = 0.005225
-    redundancy: NonNegative = 0.012
-    projection: Count = 4096
+    temperature: PositiveFloat = 0.05
+    low: UnitInterval = 0.05
+    high: UnitInterval = 0.155
+    weight: NonNegativeFloat = 0.005225
+    redundancy: NonNegativeFloat = 0.012
+    projection: PositiveInt = 4096
     head = "none"
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=192, eval_every=250)}

@@ -8,16 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cselab.encoder import SentenceEncoder, eval_mode
-from cselab.encoding import Encode
-from cselab.heads import DenseLayers, fresh_linear
+from cselab.encoders.encoder import SentenceEncoder, eval_mode
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import DenseLayers, fresh_linear
+from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss
 from cselab.losses.contrast import cosine_matrix
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, NonNegative, Positive
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
-from cselab.pooling import mean_tokens
 
 
 @register("sg_opt", "SG-OPT")
@@ -41,9 +41,9 @@ class SGOPT(Contrastive):
     """
 
     family = "extra network"
-    temperature: Positive = 0.01
-    weight: NonNegative = 0.1
-    projection: Count = 4096
+    temperature: PositiveFloat = 0.01
+    weight: NonNegativeFloat = 0.1
+    projection: PositiveInt = 4096
 
     recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, max_length=128, eval_every=50)}
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce, multi_positive_info_nce
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Count, Positive
+from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import SIMCSE_RECIPES
 
 
@@ -27,8 +27,8 @@ class SimCSE(Method):
     """
 
     family = "baseline"
-    temperature: Positive = 0.05
-    num_views: Count = 2
+    temperature: PositiveFloat = 0.05
+    num_views: PositiveInt = 2
     symmetric: bool = False
 
     variants = {"paper": {}, "released": {}}

@@ -1,6 +1,6 @@
 """SNCSE (Wang et al. 2022): PromptBERT's two prompts, and a denial as a soft negative."""
 
-from cselab.encoding import Encode, Vectors
+from cselab.encoders.encoding import Encode, Vectors
 from cselab.methods.base import register
 from cselab.methods.promptbert import TEMPLATES, PromptBERT
 from cselab.methods.recipe import Recipe

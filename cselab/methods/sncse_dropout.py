@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import torch.nn.functional as F
 
-from cselab.encoding import Encode, Vectors
+from cselab.encoders.encoding import Encode, Vectors
 from cselab.losses import Loss
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative
+from cselab.methods.hyperparameters import NonNegativeFloat
 from cselab.methods.recipe import SURVEY_RECIPES
 
 
@@ -31,9 +31,9 @@ class SNCSEDropout(Contrastive):
 
     family = "extra data"
     columns = ("sentence", "negation")
-    weight: NonNegative = 1e-3
-    alpha: NonNegative = 0.1
-    beta: NonNegative = 0.3
+    weight: NonNegativeFloat = 1e-3
+    alpha: NonNegativeFloat = 0.1
+    beta: NonNegativeFloat = 0.3
 
     recipes = SURVEY_RECIPES
 

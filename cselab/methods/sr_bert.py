@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.methods.base import Views, register
+from cselab.methods.components import synonyms
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Share
-from cselab.methods.pieces import synonyms
+from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
 
 
@@ -29,7 +29,7 @@ class SRBERT(Contrastive):
     """
 
     family = "text"
-    share: Share = 0.1
+    share: UnitInterval = 0.1
     table: str | None = None
 
     recipes = SURVEY_RECIPES

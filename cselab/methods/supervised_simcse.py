@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe

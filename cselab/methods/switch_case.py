@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from cselab.augmentations import switch_case
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Share
+from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import CARDS_RECIPES
 
 
@@ -32,7 +32,7 @@ class SwitchCase(Contrastive):
     """
 
     family = "text"
-    share: Share = 0.05
+    share: UnitInterval = 0.05
 
     recipes = CARDS_RECIPES | {"roberta-large": replace(CARDS_RECIPES["roberta-large"], hyperparameters={"share": 0.1})}
 

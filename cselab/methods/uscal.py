@@ -5,12 +5,12 @@ from typing import Any
 
 import torch.nn.functional as F
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Views, register
+from cselab.methods.components import input_gradient
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import NonNegative, Positive
-from cselab.methods.pieces import input_slope
+from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 
 
 @register("uscal", "USCAL")
@@ -28,12 +28,12 @@ class USCAL(Contrastive):
     """
 
     family = "hidden states"
-    size: Positive = 1.0
-    weight: NonNegative = 1.0
+    size: PositiveFloat = 1.0
+    weight: NonNegativeFloat = 1.0
 
     def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
         v = super().views(encode, batch)
-        tokens, slope = input_slope(
+        tokens, slope = input_gradient(
             encode, self.column(batch, "sentence"), lambda z: info_nce(v.anchor.detach(), z, self.temperature).total
         )
         move = self.size * F.normalize(slope.flatten(1), dim=1).view_as(slope)

@@ -9,13 +9,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import ProjectionHead
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.hyperparameters import Count, Positive
+from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
 
 
@@ -37,12 +37,12 @@ class VaSCL(Contrastive):
     """
 
     family = "hidden states"
-    neighbours: Count = 16
-    probe: Positive = 0.1
-    reach: Positive = 15.0
+    neighbours: PositiveInt = 16
+    probe: PositiveFloat = 0.1
+    reach: PositiveFloat = 15.0
     through: bool = True
-    width: Count = 128
-    head_lr: Positive = 5e-4
+    width: PositiveInt = 128
+    head_lr: PositiveFloat = 5e-4
 
     variants = {"paper": {}, "released": {"probe": 15.0, "through": False}}
     recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, epochs=5, pooling="mean")}

@@ -6,12 +6,19 @@ from typing import Literal
 import torch
 from torch import nn
 
-from cselab.encoder import SentenceEncoder
-from cselab.encoding import Encode
-from cselab.heads import WhitenedHead, each_view
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
 from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import Count, Momentum, NonNegative, Positive, Several, Share
+from cselab.methods.hyperparameters import (
+    AtLeastTwo,
+    Momentum,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    UnitInterval,
+)
 from cselab.methods.recipe import WHITENEDCSE_RECIPES, default_groups
 from cselab.sgw import ShuffledGroupWhitening
 
@@ -47,20 +54,20 @@ class WhitenedCSE(Method):
     """
 
     family = "hidden states"
-    temperature: Positive = 0.05
-    num_views: Several = 3
-    backbone_passes: Count | None = None
+    temperature: PositiveFloat = 0.05
+    num_views: AtLeastTwo = 3
+    backbone_passes: PositiveInt | None = None
     kind: Literal["shuffled", "group", "zca", "pca", "none"] = "shuffled"
-    num_groups: Count | None = None
+    num_groups: PositiveInt | None = None
     running: bool = False
     layout: Literal["per_view", "contiguous_thirds"] = "per_view"
-    eps: NonNegative = 1e-6
-    shrinkage: Share = 0.0
+    eps: NonNegativeFloat = 1e-6
+    shrinkage: UnitInterval = 0.0
     divisor: Literal["n", "n-1"] = "n"
     gradient_through_matrix: bool = False
     momentum: Momentum = 0.99
     reduction: Literal["outside", "inside", "inside_printed"] = "outside"
-    weight: Positive = 1.0
+    weight: PositiveFloat = 1.0
 
     variants = {
         "paper": {"backbone_passes": 1, "representation": "head"},

@@ -4,14 +4,8 @@ import pytest
 import torch
 from tiny import make_encoder
 
-from cselab.augmentations import (
-    cut_features,
-    cut_tokens,
-    first_position,
-    inner_tokens,
-    repeat_subwords,
-    shuffle_positions,
-)
+from cselab.augmentations import cut_features, cut_tokens, inner_tokens, repeat_subwords, shuffle_positions
+from cselab.encoders.positions import first_position
 
 TEXTS = ["the old dog sees a small red bird", "a cat sees the quiet house today", "the cat"]
 

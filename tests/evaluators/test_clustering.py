@@ -11,8 +11,8 @@ from cselab.data.clustering import CLUSTERING_SIZES, FILES
 from cselab.evaluators import evaluate
 from cselab.evaluators.clustering import Clustering, ClusteringTask, k_means
 from cselab.evaluators.vectors import Encoded
-from cselab.measures.agreement import matched_accuracy
-from cselab.measures.degenerate import DegenerateEmbeddings
+from cselab.metrics.agreement import matched_accuracy
+from cselab.metrics.degenerate import DegenerateEmbeddings
 
 
 def blobs(per_class, classes, spread, d=8, seed=0):

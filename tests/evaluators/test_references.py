@@ -18,7 +18,7 @@ from cselab.evaluators import (
     with_references,
     word_overlap,
 )
-from cselab.posthoc import BertFlow, BertWhitening
+from cselab.transforms.whitening import BertFlow, BertWhitening
 
 GLOVE = "dog 1 0 0\nThe 0 1 0\nruns 0 0 1\n"
 

@@ -23,8 +23,8 @@ from cselab.evaluators.transfer import (
     transfer,
 )
 from cselab.evaluators.vectors import Encoded
-from cselab.measures.degenerate import DegenerateEmbeddings
-from cselab.measures.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 RMSPROP = MinibatchProbes("RMSprop", 1e-2, batch_size=16, tenacity=1, epoch_size=1, max_epochs=10)

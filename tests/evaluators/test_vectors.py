@@ -4,7 +4,7 @@ import torch
 
 from cselab.evaluators import DegenerateEmbeddings
 from cselab.evaluators.vectors import Encoded, encode, encode_distinct
-from cselab.measures.degenerate import require_sound
+from cselab.metrics.degenerate import require_sound
 
 
 class Returns:

@@ -7,7 +7,7 @@ import torch
 
 from cselab.losses import Loss
 from cselab.methods import CLINE, Views
-from cselab.methods.pieces import replaced_tokens
+from cselab.methods.components import replaced_tokens
 
 BATCH = ["the old dog sees a small cat", "a bird follows the train", "this house likes a quiet river"]
 

@@ -6,9 +6,9 @@ from tiny import make_encoder, make_sentences, make_tokenizer
 from transformers import BertConfig, BertForMaskedLM
 
 from cselab import SentenceEncoder
+from cselab.encoders.checkpoint import CheckpointError
 from cselab.methods import DiffCSE
-from cselab.methods.pieces import Guesser
-from cselab.storage.checkpoint import CheckpointError
+from cselab.methods.components import MaskedLMGenerator
 
 
 def seeded(seed=0):
@@ -54,37 +54,37 @@ def test_the_encoder_learns_from_the_judge_through_the_sentence_vector_alone(tra
     method.judged(h, tokens).sum().backward()
     assert h.grad.abs().max() > 0
     assert encoder.backbone.embeddings.word_embeddings.weight.grad is None
-    assert method.judge.embeddings.word_embeddings.weight.grad.abs().max() > 0
+    assert method.discriminator.embeddings.word_embeddings.weight.grad.abs().max() > 0
     other = method.judged(torch.zeros(12, 8), tokens)
     assert not torch.allclose(other, method.judged(h, tokens))
-    assert not method.judge.embeddings._forward_hooks
+    assert not method.discriminator.embeddings._forward_hooks
 
 
 def test_h_stands_where_the_first_token_was_embedded(trainer, batch):
-    """With its own first embedding put in, the judge reads the sentence as if nothing were replaced."""
+    """With its own first embedding put in, the discriminator reads the sentence as if nothing were replaced."""
     method = DiffCSE()
     encode, _ = trainer(method, dropout=0)
     tokens = encode.tokens(batch)
     with torch.no_grad():
-        own = method.judge.embeddings(tokens["input_ids"], tokens["token_type_ids"])[:, 0]
-        plain = method.verdict(method.judge(**tokens).last_hidden_state)[..., 0]
+        own = method.discriminator.embeddings(tokens["input_ids"], tokens["token_type_ids"])[:, 0]
+        plain = method.verdict(method.discriminator(**tokens).last_hidden_state)[..., 0]
         torch.testing.assert_close(method.judged(own, tokens), plain)
 
 
 def test_the_guesser_stays_as_it_was_and_fills_blanks_only():
     encoder = make_encoder(layers=1)
-    guesser = Guesser(encoder)
-    before = copy.deepcopy(guesser.state_dict())
-    guesser.train()
+    generator = MaskedLMGenerator(encoder)
+    before = copy.deepcopy(generator.state_dict())
+    generator.train()
     tokens, blanks = tokens_and_blanks(encoder)
     mask = encoder.tokenizer.mask_token_id
-    filled = guesser.fill(tokens, blanks, mask, seeded())
+    filled = generator.fill(tokens, blanks, mask, seeded())
     assert torch.equal(filled[~blanks], tokens["input_ids"][~blanks])
     assert (filled[blanks] != tokens["input_ids"][blanks]).float().mean() > 0.3
-    assert torch.equal(filled, guesser.fill(tokens, blanks, mask, seeded()))
-    assert not torch.equal(filled, guesser.fill(tokens, blanks, mask, seeded(1)))
-    assert not any(weight.requires_grad for weight in guesser.parameters())
-    assert all(torch.equal(value, before[name]) for name, value in guesser.state_dict().items())
+    assert torch.equal(filled, generator.fill(tokens, blanks, mask, seeded()))
+    assert not torch.equal(filled, generator.fill(tokens, blanks, mask, seeded(1)))
+    assert not any(weight.requires_grad for weight in generator.parameters())
+    assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
 
 
 def test_a_masked_language_model_of_one_s_own_guesses_from_its_softmax(tmp_path):
@@ -102,20 +102,20 @@ def test_a_masked_language_model_of_one_s_own_guesses_from_its_softmax(tmp_path)
         lm.cls.predictions.bias[7] = 100
     lm.save_pretrained(tmp_path / "lm")
     tokens, blanks = tokens_and_blanks(encoder)
-    guesser = Guesser(encoder, str(tmp_path / "lm"))
-    assert (guesser.fill(tokens, blanks, 4, seeded())[blanks] == 7).all()
-    assert (guesser.fill(tokens, blanks, 4, seeded(), "argmax") == 7).all()
+    generator = MaskedLMGenerator(encoder, str(tmp_path / "lm"))
+    assert (generator.fill(tokens, blanks, 4, seeded())[blanks] == 7).all()
+    assert (generator.fill(tokens, blanks, 4, seeded(), "argmax") == 7).all()
     encoder.save_pretrained(tmp_path / "encoder")
     with pytest.raises(CheckpointError, match=r"is no masked language model: it lacks cls\."):
-        Guesser(encoder, str(tmp_path / "encoder"))
+        MaskedLMGenerator(encoder, str(tmp_path / "encoder"))
     with pytest.raises(ValueError, match=r"micro has a vocabulary of 8192 tokens, the encoder one of \d+: take a"):
-        Guesser(encoder, "micro")
+        MaskedLMGenerator(encoder, "micro")
 
 
 def test_a_bundled_encoder_guesses_with_the_output_layer_of_its_pretraining():
     encoder = SentenceEncoder.from_pretrained("micro")
     tokens = encoder.tokenize(["The dog slept in the [MASK]."])
     blanks = tokens["input_ids"] == encoder.tokenizer.mask_token_id
-    logits = Guesser(encoder).lm(**tokens).logits[blanks]
+    logits = MaskedLMGenerator(encoder).lm(**tokens).logits[blanks]
     likely = encoder.tokenizer.convert_ids_to_tokens(logits[0].topk(50).indices.tolist())
     assert {"room", "house", "park", "garden", "street", "water", "city"} & set(likely), likely

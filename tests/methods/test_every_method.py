@@ -211,7 +211,7 @@ def test_the_same_seed_gives_the_same_losses_and_its_state_goes_on_with_it(name,
 
 def json_free(state):
     """The state as a checkpoint gives it back: through files, so without shared memory."""
-    from cselab.storage.checkpoint import pack, unpack
+    from cselab.encoders.checkpoint import pack, unpack
 
     tensors, tree = pack("method", state)
     return unpack({name: tensor.clone() for name, tensor in tensors.items()}, json.loads(json.dumps(tree)))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import DCPCSE, PromptBERT
 from cselab.methods.promptbert import TEMPLATES
 from cselab.training import TrainConfig, train

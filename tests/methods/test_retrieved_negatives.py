@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoding import Encode
+from cselab.encoders.encoding import Encode
 from cselab.methods import RetrievedNegatives, retrieved_negatives
 from cselab.methods.retrieved_negatives import nearest_others
 

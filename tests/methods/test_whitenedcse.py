@@ -2,7 +2,7 @@ import pytest
 import torch
 from tiny import make_encoder
 
-from cselab.heads import MLPHead
+from cselab.encoders.heads import MLPHead
 from cselab.losses import multi_positive_info_nce
 from cselab.methods import SimCSE, WhitenedCSE
 from cselab.sgw import ShuffledGroupWhitening, covariance, whitening_matrix

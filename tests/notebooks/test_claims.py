@@ -16,15 +16,15 @@ from statistics import fmean
 import nbformat
 import pytest
 import torch
+from cselab_lab.experiments import Results, Verdict, read_results
+from cselab_lab.experiments.effects import SCORES, read_effects
+from cselab_lab.experiments.published import published_table
+from cselab_lab.experiments.survey import FOUND, SEARCHED
+from cselab_lab.headless.notebook_folder import find_notebooks
+from cselab_lab.resources import bundled_notebooks, recorded_results
 
-from cselab.lab.effects import SCORES, read_effects
-from cselab.lab.experiments import Results, Verdict, read_results
-from cselab.lab.experiments.survey import FOUND, SEARCHED
-from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
-from cselab.lab.published import published_table
-from cselab.lab.recorded_results import recorded_results
 from cselab.losses import barlow_twins
-from cselab.measures.significance import paired_t_test
+from cselab.metrics.significance import paired_t_test
 
 SEEDS = range(5)
 EFFECTS = read_effects()

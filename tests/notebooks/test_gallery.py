@@ -4,11 +4,11 @@ import re
 
 import nbformat
 import pytest
+from cselab_lab.headless.notebooks import run_notebooks
+from cselab_lab.headless.page import loaded_from_outside
+from cselab_lab.resources import bundled_notebooks
 
-from cselab.encoder import SentenceEncoder
-from cselab.lab.notebook_folder import bundled_notebooks
-from cselab.lab.notebooks import run_notebooks
-from cselab.lab.page import loaded_from_outside
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.world import World
 
 GALLERY = nbformat.read(bundled_notebooks() / "gallery.ipynb", as_version=4)

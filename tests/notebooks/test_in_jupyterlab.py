@@ -2,9 +2,8 @@
 
 import nbformat
 import pytest
+from cselab_lab.resources import bundled_notebooks
 from playwright.sync_api import Locator, Page, expect
-
-from cselab.lab.notebook_folder import bundled_notebooks
 
 pytestmark = pytest.mark.browser
 

@@ -4,10 +4,10 @@ import re
 
 import nbformat
 import pytest
-
-from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
-from cselab.lab.notebooks import run_notebooks
-from cselab.lab.page import loaded_from_outside
+from cselab_lab.headless.notebook_folder import find_notebooks
+from cselab_lab.headless.notebooks import run_notebooks
+from cselab_lab.headless.page import loaded_from_outside
+from cselab_lab.resources import bundled_notebooks
 
 LESSONS = [path for path in find_notebooks(bundled_notebooks()) if path.stem[:2].isdecimal()]
 LARGEST = 2_000_000  # bytes of an executed notebook

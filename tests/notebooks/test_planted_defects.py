@@ -6,8 +6,7 @@ The defect is planted where the notebook's kernel starts, by a `sitecustomize.py
 import os
 
 import pytest
-
-from cselab.lab.notebooks import run_notebooks
+from cselab_lab.headless.notebooks import run_notebooks
 
 DEFECTS = {
     "the temperature is ten times too high": """

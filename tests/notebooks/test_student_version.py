@@ -3,8 +3,8 @@
 import nbformat
 import pytest
 import student_version
-
-from cselab.lab.notebook_folder import bundled_notebooks, find_notebooks
+from cselab_lab.headless.notebook_folder import find_notebooks
+from cselab_lab.resources import bundled_notebooks
 
 NOTEBOOKS = find_notebooks(bundled_notebooks())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny import make_encoder, make_sentences
 
-from cselab.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def tiny():
 @pytest.fixture
 def made_up(monkeypatch):
     """Jobs give made-up numbers at once; returns the names of the jobs that were computed, in their order."""
-    from cselab.lab.experiments import running
+    from cselab_lab.experiments import running
 
     computed = []
 

@@ -10,12 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from cselab_lab.experiments import cluster as cluster_module
+from cselab_lab.experiments import run_experiment
+from cselab_lab.experiments.cluster import TOPIC, WorkerMismatch, require_same_versions
 from small_experiment import DEV, tiny_profile
 
-from cselab.lab.experiments import cluster as cluster_module
-from cselab.lab.experiments import run_experiment
-from cselab.lab.experiments.cluster import TOPIC, WorkerMismatch, require_same_versions
-from cselab.versions import versions
+from cselab.evaluators.versions import versions
 
 WAIT = 120
 LONG = 60  # steps: long enough to be killed in the middle
@@ -111,7 +111,7 @@ def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, s
     def other(name):
         return "1.0" if name == "torch" else version(name)
 
-    monkeypatch.setattr("cselab.versions.version", other)
+    monkeypatch.setattr("cselab.evaluators.versions.version", other)
     with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"):
         run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
     assert lines(tmp_path) == []
@@ -150,7 +150,7 @@ COMMAND = """
 import sys
 sys.path.insert(0, {tests!r})
 from small_experiment import SMALL, tiny_profile
-from cselab.lab.experiments import run_experiment
+from cselab_lab.experiments import run_experiment
 run_experiment(SMALL, tiny_profile(steps={steps}), folder={folder!r})
 """
 

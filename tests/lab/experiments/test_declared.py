@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-
-from cselab.lab.experiments import EXPERIMENTS, PROFILES, Above, Column, Experiment, Row, get_experiment, get_profile
-from cselab.lab.experiments.experiment import AVERAGE, Size, channels_a_group
-from cselab.lab.experiments.imsimcse import missing_rank
-from cselab.lab.experiments.jobs import jobs
-from cselab.lab.published import published_table
+from cselab_lab.experiments import EXPERIMENTS, PROFILES, Above, Column, Experiment, Row, get_experiment, get_profile
+from cselab_lab.experiments.experiment import AVERAGE, Size, channels_a_group
+from cselab_lab.experiments.imsimcse import missing_rank
+from cselab_lab.experiments.jobs import jobs
+from cselab_lab.experiments.published import published_table
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -140,7 +139,7 @@ def test_the_same_run_under_two_labels_is_one_job():
     ("changes", "message"),
     [
         ({"baseline": "SimSCE"}, "no row is called 'SimSCE'; the rows are: plain, plain, mean subtracted, SimCSE"),
-        ({"directions": (Above("x", "SimCSE", "nobody"),)}, "no row is called 'nobody'"),
+        ({"claims": (Above("x", "SimCSE", "nobody"),)}, "no row is called 'nobody'"),
         ({"rows": (Row("SimCSE"), Row("SimCSE"))}, "two rows have the same label"),
         ({"rows": (Row("SimCSE", published="SimCES"),)}, "has no row 'SimCES'; it has None"),
     ],

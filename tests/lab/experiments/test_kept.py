@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from cselab_lab.experiments import get_experiment, jobs, kept, run_experiment
+from cselab_lab.experiments.jobs import job_of, run_job
 
 from cselab import SentenceEncoder
-from cselab.lab.experiments import get_experiment, jobs, kept, run_experiment
-from cselab.lab.experiments.jobs import job_of, run_job
 
 KINDS = [
     ("survey-table8", "SimCSE"),

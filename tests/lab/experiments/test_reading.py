@@ -6,9 +6,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from pandas import isna
-
-from cselab.lab.experiments import (
+from cselab_lab.experiments import (
     EXPERIMENTS,
     beside,
     get_experiment,
@@ -17,9 +15,10 @@ from cselab.lab.experiments import (
     reading,
     run_experiment,
 )
-from cselab.lab.experiments.jobs import jobs
-from cselab.lab.experiments.profiles import PROFILES
-from cselab.lab.experiments.survey import FOUND, rates_found
+from cselab_lab.experiments.jobs import jobs
+from cselab_lab.experiments.profiles import PROFILES
+from cselab_lab.experiments.survey import FOUND, rates_found
+from pandas import isna
 
 DEV = "Classroom-STS dev"
 TABLE = get_experiment("whitenedcse-table6")

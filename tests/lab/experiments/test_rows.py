@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cselab_lab.experiments import get_experiment
+from cselab_lab.experiments.corpora import corpus
+from cselab_lab.experiments.jobs import K_MEANS_RUNS, RUNS_A_SEED, NotPossible, _measured, job_of, run_job
+from cselab_lab.experiments.profiles import get_profile
 from small_experiment import DEV, tiny_profile
 from tiny import make_encoder
 
 from cselab.evaluators import Geometry, Scores, word_overlap
-from cselab.lab.experiments import get_experiment
-from cselab.lab.experiments.corpora import corpus
-from cselab.lab.experiments.jobs import K_MEANS_RUNS, RUNS_A_SEED, NotPossible, _measured, job_of, run_job
-from cselab.lab.experiments.posthoc import ComponentsRemoved, fit
-from cselab.lab.experiments.profiles import get_profile
+from cselab.transforms.components import ComponentsRemoved, fit
 
 TRAINED = [
     ("whitenedcse-table3", "ZCA"),
@@ -51,7 +51,8 @@ def test_a_control_is_measured_without_training(label):
 
 
 def test_what_diverges_is_a_result_and_not_an_error(monkeypatch):
-    from cselab.lab.experiments import jobs as module
+    from cselab_lab.experiments import jobs as module
+
     from cselab.training import TrainingDiverged
 
     def diverges(*_):
@@ -126,7 +127,7 @@ def test_one_training_serves_two_of_the_surveys_tables_and_five_seeds_make_ten_r
 def test_a_transform_is_fitted_on_as_many_sentences_as_asked(fit_on, rows, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "cselab.lab.experiments.jobs._transformed",
+        "cselab_lab.experiments.jobs._transformed",
         lambda encoder, kind, sentences: seen.append(len(sentences)) or encoder,
     )
     experiment, profile = get_experiment("main-comparison"), replace(tiny_profile(), fit_on=fit_on)
@@ -159,7 +160,7 @@ def test_a_corpus_is_the_same_each_time_and_missing_text_says_where_it_was_looke
 
 
 def test_a_method_of_several_columns_gets_its_rows_from_the_world():
-    from cselab.lab.experiments import Column, Experiment, Row
+    from cselab_lab.experiments import Column, Experiment, Row
 
     mine = Experiment("mine", "?", (Row("triplets", "supervised_simcse"),), (Column(DEV),))
     job = job_of(mine, mine.row("triplets"), tiny_profile(1), seed=0)

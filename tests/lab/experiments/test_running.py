@@ -5,9 +5,8 @@ import threading
 from dataclasses import replace
 
 import pytest
-
-from cselab.lab.experiments import JobsFailed, ResultsError, read_results, run_experiment, running
-from cselab.lab.experiments.store import Store
+from cselab_lab.experiments import JobsFailed, ResultsError, read_results, run_experiment, running
+from cselab_lab.experiments.store import Store
 
 DEV = "Classroom-STS dev"
 

@@ -1,0 +1,40 @@
+"""Encoders: tokenizer, transformer, pooling, and a head that training may add; encoding, saving and opening.
+
+What is named here is imported when it is first used: the names of the bundled encoders are known without torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cselab.encoders.distributed import DistributedEncoder
+    from cselab.encoders.encoder import SentenceEncoder, TruncationWarning, UntrainedWeightsError
+    from cselab.encoders.encoding import Encode
+    from cselab.encoders.errors import CheckpointError
+    from cselab.encoders.streaming import encode_to_file
+
+_MODULES = {
+    "CheckpointError": "errors",
+    "DistributedEncoder": "distributed",
+    "Encode": "encoding",
+    "SentenceEncoder": "encoder",
+    "TruncationWarning": "encoder",
+    "UntrainedWeightsError": "encoder",
+    "encode_to_file": "streaming",
+}
+
+__all__ = [
+    "CheckpointError",
+    "DistributedEncoder",
+    "Encode",
+    "SentenceEncoder",
+    "TruncationWarning",
+    "UntrainedWeightsError",
+    "encode_to_file",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"cselab.encoders.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'cselab.encoders' has no attribute {name!r}")

@@ -1,0 +1,102 @@
+"""Training state on disk: one safetensors file, written whole or not at all.
+
+Nothing is pickled. The file holds tensors; what is not a tensor travels as JSON in its metadata together with
+a checksum of both, so that a damaged file is noticed when it is read and never half-used.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from cselab.data.writing import written_whole
+from cselab.encoders.errors import CheckpointError
+
+
+def tensors_hash(tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 over names, dtypes, shapes and bytes; the same for the same tensors on any device."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = tensors[name].detach().cpu().contiguous()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
+    """Write tensors and JSON-able `info` to `path`; a reader sees the old file or the new one, never a torn one."""
+    path = Path(path)
+    # clone: safetensors refuses tensors that share memory (tied weights)
+    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    text = json.dumps(info)
+    metadata = {"info": text, "sha256": _checksum(plain, text)}
+    with written_whole(path) as partial:
+        save_file(plain, partial, metadata=metadata)
+
+
+def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What `save_checkpoint` wrote: (tensors, info).
+
+    Raises:
+        CheckpointError: the file is missing, cut short, altered, or not a training checkpoint.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+    except FileNotFoundError:
+        raise CheckpointError(f"no checkpoint at {path}") from None
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
+    if "info" not in metadata:
+        raise CheckpointError(f"{path} is not a training checkpoint of cselab (it has no 'info')")
+    if metadata.get("sha256") != _checksum(tensors, metadata["info"]):
+        raise CheckpointError(f"{path} is damaged: its content does not match the checksum stored with it")
+    return tensors, json.loads(metadata["info"])
+
+
+def read_info(path: Path) -> dict[str, Any]:
+    """The `info` of a checkpoint, without its tensors and unchecked: to say what it is, not to go on from it."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return json.loads((file.metadata() or {})["info"])
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
+
+
+def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:
+    return hashlib.sha256(f"{tensors_hash(tensors)} {info}".encode()).hexdigest()
+
+
+def pack(prefix: str, state: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Split a (nested) state_dict into flat tensors named `prefix/...` and a JSON-able rest; see `unpack`."""
+    tensors: dict[str, Tensor] = {}
+
+    def walk(name: str, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            tensors[name] = value
+            return {"tensor": name}
+        if isinstance(value, Mapping):
+            return {"items": [[key, walk(f"{name}/{key}", item)] for key, item in value.items()]}
+        if isinstance(value, list | tuple):
+            return {"list": [walk(f"{name}/{index}", item) for index, item in enumerate(value)]}
+        return {"value": value}
+
+    return tensors, walk(prefix, state)
+
+
+def unpack(tensors: Mapping[str, Tensor], tree: Mapping[str, Any]) -> Any:
+    """The state_dict that `pack` took apart."""
+    if "tensor" in tree:
+        return tensors[tree["tensor"]]
+    if "items" in tree:
+        return {key: unpack(tensors, item) for key, item in tree["items"]}
+    if "list" in tree:
+        return [unpack(tensors, item) for item in tree["list"]]
+    return tree["value"]

@@ -1,0 +1,153 @@
+"""Work shared out over the processes of `accelerate launch` or torchrun: each does its share, all have all."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+
+from cselab.data.rows import check_sentences
+from cselab.encoders.encoder import Truncation, TruncationWarning
+from cselab.encoders.progress import be_quiet
+
+
+def all_processes() -> Any:
+    """accelerate's state: how many processes there are, which this is, and its device."""
+    from accelerate import PartialState
+    from accelerate.utils import parse_flag_from_env
+
+    on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
+    return PartialState(cpu=on_cpu)  # without `cpu` several processes on CPUs would not find each other
+
+
+def from_main(processes: Any, compute: Callable[[], Any]) -> Any:
+    """What the main process computes, on every process."""
+    from accelerate.utils import broadcast_object_list
+
+    return broadcast_object_list([compute() if processes.is_main_process else None])[0]
+
+
+def average_gradients(parameters: Sequence[torch.nn.Parameter]) -> None:
+    """Give every process the mean of all processes' gradients, in one exchange."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    flat = mean_over_processes(torch.cat([gradient.reshape(-1) for gradient in gradients]))
+    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):
+        gradient.copy_(part.view_as(gradient))
+
+
+def mean_over_processes(tensor: torch.Tensor) -> torch.Tensor:
+    """The mean of the processes' tensors, on every process."""
+    from accelerate.utils import reduce
+
+    return reduce(tensor, reduction="mean")
+
+
+class DistributedEncoder:
+    """An encoder that shares its sentences out: `evaluate(DistributedEncoder(encoder), "sts")` in every process.
+
+    All processes call `encode` with the same sentences. Each encodes its share of the different ones, and all get all
+    vectors, those that the encoder gives alone (up to rounding: their company in a batch is another). What fails in
+    one process is raised in all of them. In a single process it is the encoder itself. `evaluate` shares out the
+    scoring of its tasks, too, and `encode_to_file` lets one process write.
+
+    Not for the evaluator of `train`, which one process calls while the others wait.
+
+    Args:
+        encoder: anything with `encode`, the same in all processes; put on the device of its process.
+
+    >>> from cselab import SentenceEncoder
+    >>> DistributedEncoder(SentenceEncoder.from_pretrained("micro")).encode(["A cat sleeps.", "It rains."]).shape
+    (2, 128)
+    """
+
+    def __init__(self, encoder: Any) -> None:
+        self.encoder, self.processes = encoder, all_processes()
+        self.count, self.rank = self.processes.num_processes, self.processes.process_index
+        self.last_truncation: Truncation | None = None
+        if isinstance(encoder, torch.nn.Module):
+            encoder.to(self.processes.device)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "encoder":  # before __init__, while it is copied
+            raise AttributeError(name)
+        return getattr(self.encoder, name)
+
+    @property
+    def is_main_process(self) -> bool:
+        """Whether this is the process that writes and speaks."""
+        return self.processes.is_main_process
+
+    def encode(
+        self, sentences: str | Iterable[str], *given: Any, convert_to_tensor: bool = False, **options: Any
+    ) -> Any:
+        """The vectors of all sentences, in their order, in every process; arguments as the encoder takes them.
+
+        Raises:
+            TypeError, ValueError, and others: what the encoder raised in the first process that failed.
+        """
+        alone = isinstance(sentences, str)
+        sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
+        owner = {text: at % self.count for at, text in enumerate(sorted(dict.fromkeys(sentences), key=len))}
+        if len(owner) < self.count or self.count == 1:
+            vectors = self._alone(sentences, *given, **options)
+        else:
+            shares: list[list[int]] = [[] for _ in range(self.count)]
+            for place, text in enumerate(sentences):
+                shares[owner[text]].append(place)
+            vectors = self._together(sentences, shares, *given, **options)
+        vectors = vectors[0] if alone else vectors
+        return torch.as_tensor(vectors, device=self.processes.device) if convert_to_tensor else vectors
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """The function of each item, computed by one process each and known to all, in the items' order."""
+        from accelerate.utils import gather_object
+
+        found = self._agreed(lambda: [function(item) for item in items[self.rank :: self.count]])
+        parts = gather_object([found])
+        return [parts[at % self.count][at // self.count] for at in range(len(items))]
+
+    def _alone(self, sentences: list[str], *given: Any, **options: Any) -> np.ndarray:
+        with nullcontext() if self.is_main_process else be_quiet():
+            vectors = self.encoder.encode(sentences, *given, **options)
+        self.last_truncation = getattr(self.encoder, "last_truncation", None)
+        return np.asarray(vectors.cpu() if hasattr(vectors, "cpu") else vectors)
+
+    def _together(self, sentences: list[str], shares: list[list[int]], *given: Any, **options: Any) -> np.ndarray:
+        from accelerate.utils import gather, gather_object
+
+        def own_share() -> np.ndarray:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TruncationWarning)  # said once, of all
+                return self._alone([sentences[place] for place in shares[self.rank]], *given, **options)
+
+        own = self._agreed(own_share)
+        padded = torch.zeros(max(map(len, shares)), own.shape[1], device=self.processes.device)
+        padded[: len(own)] = torch.as_tensor(own)
+        everywhere = gather(padded).cpu().numpy().reshape(self.count, *padded.shape)
+        vectors = np.empty((len(sentences), own.shape[1]), dtype=np.float32)
+        for places, found in zip(shares, everywhere, strict=True):
+            vectors[places] = found[: len(places)]
+        cut = gather_object([self.last_truncation])
+        if self.last_truncation is not None:
+            self.last_truncation = Truncation(
+                sum(each.cut for each in cut), len(sentences), self.last_truncation.max_length
+            )
+            if self.last_truncation.cut and self.is_main_process:
+                warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=4)
+        return vectors
+
+    def _agreed(self, compute: Callable[[], Any]) -> Any:
+        """What this process computes, unless one of them failed: then its error, in all of them."""
+        from accelerate.utils import gather_object
+
+        found = failure = None
+        try:
+            found = compute()
+        except Exception as error:
+            failure = error
+        for raised in gather_object([failure]):
+            if raised is not None:
+                raise raised
+        return found

@@ -1,0 +1,467 @@
+"""A sentence encoder: tokenizer, transformer, pooling, and a head that training may add."""
+
+import copy
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from cselab.data.rows import check_sentences
+from cselab.encoders.bundled import POOLINGS
+from cselab.encoders.checkpoint import CheckpointError, tensors_hash
+from cselab.encoders.device import to_device, with_ready_mask
+from cselab.encoders.embedding_mask import embedding_masked
+from cselab.encoders.finding import find_encoder
+from cselab.encoders.folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
+from cselab.encoders.heads import check_head
+from cselab.encoders.pooling import get_pooling
+from cselab.encoders.positions import position_count
+from cselab.encoders.precision import Precision, computing_in
+from cselab.encoders.progress import Progress
+from cselab.encoders.prompts import add_prompt, prompted, remove_prompt
+from cselab.metrics.degenerate import DegenerateEmbeddings
+
+Representation = Literal["backbone", "head"]
+Features = dict[str, Tensor]
+
+WINDOW = 16_384  # sentences tokenised at once: tokens take about 5 KB a short sentence, gigabytes of a million
+CHARACTERS = 100
+"""Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
+
+
+class UntrainedWeightsError(ValueError):
+    """Vectors were asked of weights that were neither trained nor loaded: their scores would mean nothing."""
+
+
+class TruncationWarning(UserWarning):
+    """Some sentences were longer than the encoder's longest input and lost tokens."""
+
+
+class UntrainedPositionsWarning(UserWarning):
+    """Some sentences reach positions that pretraining never saw: what stands there is noise."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """How many of how many sentences lost tokens in the last `encode`."""
+
+    cut: int
+    of: int
+    max_length: int
+
+    def __str__(self) -> str:
+        return f"{self.cut} of {self.of} sentences were cut at {self.max_length} tokens"
+
+
+class SentenceEncoder(nn.Module):
+    """Sentences in, vectors out.
+
+    Make one with `SentenceEncoder.from_pretrained`. The vector of a sentence is the pooled output of the
+    transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after the
+    training head (`representation="head"`: what the text of WhitenedCSE evaluates).
+
+    Args:
+        backbone: a BERT- or RoBERTa-like transformers model.
+        tokenizer: its fast tokenizer.
+        pooling: a name in `cselab.encoders.pooling.POOLINGS`.
+        representation: "backbone" or "head".
+        head: what follows the pooling in training, or None.
+        max_length: longest input in tokens, [CLS] and [SEP] included; default what the model can take.
+        normalize: whether `encode` returns vectors of length one.
+        template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
+        name: where it came from; results name it.
+        prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.prefix`), or None.
+        precision: of `encode`: "fp32", "bf16" (about two digits of a vector, and faster where the processor has it), or
+            "auto": bf16 where this machine is faster with it. May be set later; it is not saved.
+
+    Raises:
+        ValueError: unknown pooling or representation; a longest input that does not fit the model; `mask`
+            pooling without a usable template.
+        UntrainedWeightsError: a pooling or representation whose weights are not there.
+    """
+
+    def __init__(
+        self,
+        backbone: Any,
+        tokenizer: Any,
+        pooling: str = "mean",
+        representation: Representation = "backbone",
+        head: nn.Module | None = None,
+        max_length: int | None = None,
+        normalize: bool = False,
+        template: str | None = None,
+        name: str = "",
+        prefix: nn.Module | None = None,
+        precision: Precision = "fp32",
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.backbone: Any = backbone  # a transformer: torch knows it only as a module
+        self.tokenizer = tokenizer
+        self.head: Any = head
+        self.prefix: Any = prefix
+        self.untrained: set[str] = set()
+        self.template = template
+        self.pooling = pooling
+        self.representation = representation
+        self.normalize = normalize
+        self.precision = precision
+        self.last_truncation: Truncation | None = None
+        self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
+        if template is not None:
+            add_prompt(tokenizer, template)
+        self.max_length = min(position_count(backbone), tokenizer.model_max_length)
+        if max_length is not None:
+            self.check_max_length(max_length)
+            self.max_length = max_length
+
+    # ---------------------------------------------------------------------------- opening and saving
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | Path,
+        *,
+        pooling: str | None = None,
+        representation: Representation | None = None,
+        max_length: int | None = None,
+        template: str | None = None,
+        precision: Precision = "fp32",
+        device: str | torch.device | None = None,
+        revision: str | None = None,
+    ) -> "SentenceEncoder":
+        """Open a bundled encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
+
+        A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
+        checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
+        checkpoint is pooled by the mean of its tokens, as sentence-transformers does, until a method trains it
+        (`pooling_given` is False: `train` then takes the pooling of the method's paper, [CLS]). "micro" keeps its mean.
+        Weights are read from safetensors, in float32. Only a hub name reaches the network.
+
+        Raises:
+            CheckpointError: damaged, incomplete or missing files; the message names them.
+            ValueError: unknown names; a pooling that these weights do not have.
+        """
+        folder, name = find_encoder(name_or_path, revision)
+        settings = read_folder(folder)
+        backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
+        if len(tokenizer) > backbone.config.vocab_size:
+            raise CheckpointError(
+                f"the tokenizer of {folder} knows {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
+                "its files belong to different models"
+            )
+        check_folder(folder)
+        if settings.get("max_length") is not None:
+            settings["max_length"] = min(settings["max_length"], position_count(backbone))
+        if pooling not in (None, "mask") and settings.pop("template", None) is not None:
+            remove_prompt(tokenizer)
+        asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
+        settings |= {key: value for key, value in asked.items() if value is not None}
+        encoder = cls(backbone, tokenizer, name=name, precision=precision, **settings).eval()
+        encoder.pooling_given = "pooling" in settings or str(name_or_path) in POOLINGS
+        return encoder.to(device) if device is not None else encoder
+
+    def save_pretrained(self, path: str | Path) -> None:
+        """Write a folder that cselab, transformers and `sentence_transformers.SentenceTransformer` open.
+
+        The head is written too, if it was trained; sentence-transformers uses it when the representation is
+        "head". An encoder with a prefix is opened by cselab alone: sentence-transformers refuses its folder.
+
+        Raises:
+            UntrainedWeightsError: the representation is that of a head that was never trained.
+        """
+        self._check_trained()
+        settings = {
+            "pooling": self.pooling,
+            "representation": self.representation,
+            "max_length": self.max_length,
+            "normalize": self.normalize,
+            "template": self.template,
+        }
+        trained = self.head is not None and "head" not in self.untrained
+        head = list(self.head.dense_layers()) if trained else []
+        save_folder(Path(path), self.backbone, self.tokenizer, settings, head, self.prefix)
+
+    # ---------------------------------------------------------------------------- vectors
+
+    @property
+    def pooling(self) -> str:
+        """The name of the pooling; may be set to another that these weights have."""
+        return self._pooling
+
+    @pooling.setter
+    def pooling(self, name: str) -> None:
+        pooling = get_pooling(name)
+        if pooling.pooler and getattr(self.backbone, "pooler", None) is None:
+            raise UntrainedWeightsError(
+                f"the pooler of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would "
+                f"be noise: choose another pooling than {name!r}"
+            )
+        if (pooling.counts == "mask") != (self.template is not None):
+            raise ValueError(
+                "the pooling 'mask' and a template belong together: open the encoder with "
+                f"pooling='mask' and a template, or with another pooling and none (asked: {name!r} with the "
+                f"template {self.template!r})"
+            )
+        self._pooling = name
+
+    @property
+    def representation(self) -> Representation:
+        """Which vector is evaluated and saved: before ("backbone") or after the head ("head")."""
+        return self._representation
+
+    @representation.setter
+    def representation(self, which: Representation) -> None:
+        if which not in ("backbone", "head"):
+            raise ValueError(f"unknown representation {which!r}; choose 'backbone' or 'head'")
+        if which == "head" and self.head is None:
+            raise UntrainedWeightsError(
+                "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"
+            )
+        self._representation = which
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.backbone.parameters()).device
+
+    @property
+    def hidden_size(self) -> int:
+        """Width of the transformer, and of the vector before a head: what a method's own layers and queues take in."""
+        return self.backbone.config.hidden_size
+
+    @property
+    def embedding_dimension(self) -> int:
+        """Width of the vectors that `encode` returns."""
+        if self.representation == "head" and self.head is not None:
+            return list(self.head.dense_layers())[-1][0].out_features
+        return self.hidden_size
+
+    @property
+    def trained_positions(self) -> int | None:
+        """How many tokens the rows of pretraining had, where the model's config.json says so (micro, mini: 64)."""
+        return getattr(self.backbone.config, "trained_positions", None)
+
+    def __repr__(self) -> str:
+        """One line: name, pooling, width, layers and millions of parameters (`print(encoder.backbone)` for all)."""
+        millions = sum(parameter.numel() for parameter in self.backbone.parameters()) / 1e6
+        head = "" if self.head is None else f", head={type(self.head).__name__}"
+        return (
+            f"SentenceEncoder({self.name!r}, pooling={self.pooling!r}{head}, width={self.embedding_dimension}, "
+            f"layers={self.backbone.config.num_hidden_layers}, parameters={millions:.1f}M)"
+        )
+
+    def get_embedding_dimension(self) -> int:
+        """The same as `embedding_dimension`, by sentence-transformers' name."""
+        return self.embedding_dimension
+
+    def use_prompt(self, template: str) -> None:
+        """Put every sentence into this prompt from now on, and take the vector of its [MASK].
+
+        Raises:
+            ValueError: a template without {sentence} and the mask token, once each.
+        """
+        add_prompt(self.tokenizer, template)
+        self.template, self._pooling = template, "mask"
+
+    def attach_head(self, head: nn.Module | None) -> None:
+        """Put a fresh head on the encoder, or none; until it is trained its vectors may not be evaluated.
+
+        Raises:
+            TypeError: a head that could not be saved; says what is missing.
+        """
+        if head is not None:
+            check_head(head)
+        self.head = head
+        self.untrained.discard("head")
+        if head is not None:
+            head.to(self.device)
+            self.untrained.add("head")
+
+    def check_max_length(self, tokens: int) -> None:
+        """Raise ValueError unless inputs of so many tokens fit the model and leave room for the sentence."""
+        least, most = self.tokenizer.num_special_tokens_to_add() + 1, position_count(self.backbone)
+        if not least <= tokens <= most:
+            raise ValueError(f"max_length must be between {least} and {most} for this model, got {tokens}")
+
+    def weights_hash(self) -> str:
+        """SHA-256 of the weights that make the representation; equal hashes give equal vectors."""
+        tensors = {f"backbone.{name}": value for name, value in self.backbone.state_dict().items()}
+        if self.prefix is not None:
+            tensors |= {f"prefix.{name}": value for name, value in self.prefix.state_dict().items()}
+        if self.representation == "head":
+            tensors |= {f"head.{name}": value for name, value in self.head.state_dict().items()}
+        return tensors_hash(tensors)
+
+    def tokenize(
+        self, sentences: Sequence[str], max_length: int | None = None, template: str | None = None
+    ) -> Features:
+        """Token ids and masks of a batch, padded to its longest row, on the encoder's device.
+
+        A `template` of this call takes the place of the encoder's own: a prompt with {sentence} where the sentence
+        goes. A long sentence is cut, the prompt never.
+        """
+        max_length = max_length or self.max_length
+        with nullcontext() if template is None else prompted(self.tokenizer, template):
+            features = self.tokenizer(
+                [text[: CHARACTERS * max_length] for text in sentences],
+                padding=True,
+                truncation=True,
+                max_length=max_length,
+                return_tensors="pt",
+            )
+        return {name: to_device(tensor, self.device) for name, tensor in features.items()}
+
+    def pooled(self, features: Features) -> Float[Tensor, "n d"]:
+        """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
+        pooling = get_pooling(self.pooling)
+        ready = with_ready_mask if self.prefix is None else self.prefix.before
+        with embedding_masked(self.backbone, features) as unmasked:
+            output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)
+        layers = output.hidden_states or [output.last_hidden_state]
+        counted = features["attention_mask"]
+        if pooling.counts == "mask":
+            counted = (features["input_ids"] == self.tokenizer.mask_token_id).long()
+        if pooling.pooler:
+            return self.backbone.pooler(layers[-1])
+        return pooling(layers, counted)
+
+    def forward(self, features: Features) -> Float[Tensor, "n d"]:
+        """The representation of a batch, with gradients."""
+        vectors = self.pooled(features)
+        return self.head(vectors) if self.representation == "head" else vectors
+
+    @torch.no_grad()
+    def encode(
+        self,
+        sentences: str | Iterable[str],
+        batch_size: int = 64,
+        show_progress_bar: bool | None = None,
+        convert_to_tensor: bool = False,
+        normalize_embeddings: bool = False,
+    ) -> np.ndarray | Tensor:
+        """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
+
+        Runs without dropout. Each distinct sentence is encoded once, short ones together. `last_truncation`
+        tells afterwards how many sentences were cut, and a `TruncationWarning` says so.
+
+        Args:
+            sentences: a list of non-empty strings, or one string.
+            batch_size: sentences a forward pass.
+            show_progress_bar: None shows progress when there are more than 100 batches.
+            convert_to_tensor: return a tensor on the encoder's device in place of a numpy array.
+            normalize_embeddings: scale each vector to length one.
+
+        Raises:
+            TypeError, ValueError: something that is not a string, an empty string (its index is named), an
+                empty list.
+            UntrainedWeightsError: the head was never trained or loaded.
+            DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
+        """
+        single = isinstance(sentences, str)
+        sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        self._check_trained()
+        distinct = list(dict.fromkeys(sentences))
+        if len(distinct) > WINDOW:
+            distinct.sort(key=len)
+        windows = [distinct[start : start + WINDOW] for start in range(0, len(distinct), WINDOW)]
+        passes = sum(math.ceil(len(window) / batch_size) for window in windows)
+        vectors = torch.empty(len(distinct), self.embedding_dimension, device=self.device)
+        cut: set[str] = set()
+        beyond = start = 0
+        show = passes > 100 if show_progress_bar is None else show_progress_bar
+        arithmetic = computing_in(self.precision, self.device)
+        with eval_mode(self), arithmetic, Progress(passes, "encode", show=show) as progress:
+            for window in windows:
+                encodings, lost = self._tokens(window)
+                cut |= lost
+                lengths = [len(ids) for ids in encodings["input_ids"]]
+                beyond += sum(length > (self.trained_positions or length) for length in lengths)
+                order = sorted(range(len(window)), key=lengths.__getitem__)
+                for first in range(0, len(order), batch_size):
+                    rows = order[first : first + batch_size]
+                    features = self.tokenizer.pad(
+                        {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
+                    )
+                    features = {name: to_device(tensor, self.device) for name, tensor in features.items()}
+                    places = to_device(torch.tensor(rows) + start, self.device)
+                    vectors[places] = self(features).float()
+                    progress.update()
+                start += len(window)
+        self._tell(Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length), beyond, start)
+        self._check_finite(vectors)
+        if self.normalize or normalize_embeddings:
+            vectors = F.normalize(vectors, dim=1)
+        place = {text: row for row, text in enumerate(distinct)}
+        vectors = vectors[place[sentences[0]] if single else [place[text] for text in sentences]]
+        return vectors if convert_to_tensor else vectors.cpu().numpy()
+
+    @staticmethod
+    def similarity(a: np.ndarray | Tensor, b: np.ndarray | Tensor) -> Tensor:
+        """Cosine similarity of each row of `a` with each row of `b`: [n, m], in [-1, 1]."""
+        a, b = (F.normalize(torch.as_tensor(x, dtype=torch.float32), dim=-1) for x in (a, b))
+        return a @ b.mT
+
+    def copy(self) -> "SentenceEncoder":
+        """An independent copy: train it, and this one stays as it is."""
+        return copy.deepcopy(self)
+
+    def _tokens(self, texts: list[str]) -> tuple[Any, set[str]]:
+        """The tokens of texts, and those texts that lost some."""
+        longest = CHARACTERS * self.max_length
+        encodings = self.tokenizer([text[:longest] for text in texts], truncation=True, max_length=self.max_length)
+        whole = zip(texts, encodings.encodings, strict=True)
+        return encodings, {text for text, one in whole if one.overflowing or len(text) > longest}
+
+    def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
+        """Warn of texts that were cut, and of texts with tokens at positions that were never trained."""
+        self.last_truncation = truncation
+        if truncation.cut:
+            warnings.warn(str(truncation), TruncationWarning, stacklevel=4)  # no_grad adds a frame
+        if beyond:
+            warnings.warn(
+                f"{beyond} of {distinct} different sentences are longer than the {self.trained_positions} tokens that "
+                f"{self.name or 'this encoder'} was pretrained on: the positions after them were never trained. "
+                f"max_length={self.trained_positions} cuts them there",
+                UntrainedPositionsWarning,
+                stacklevel=4,
+            )
+
+    def _check_finite(self, vectors: Tensor) -> None:
+        broken = int((~vectors.isfinite().all(dim=1)).sum())
+        if broken:
+            names = [name for name, weights in self.named_parameters() if not bool(weights.isfinite().all())]
+            why = f"hold such numbers ({names[0]})" if names else "are finite, but too large"
+            raise DegenerateEmbeddings(
+                f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf): the weights of "
+                f"{self.name or 'this encoder'} {why}"
+            )
+
+    def _check_trained(self) -> None:
+        if self.representation == "head" and "head" in self.untrained:
+            raise UntrainedWeightsError(
+                f"the head of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would be "
+                "noise: train it first, or use representation='backbone'"
+            )
+
+
+@contextmanager
+def eval_mode(module: nn.Module) -> Iterator[None]:
+    """Dropout off inside, each submodule's mode put back afterwards."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode

@@ -1,0 +1,161 @@
+"""What a method calls to turn sentences into vectors: all views of a call in one forward pass, over all processes."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from cselab.encoders.encoder import SentenceEncoder, eval_mode
+
+Tokens = Mapping[str, Tensor]
+"""What a transformer takes: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and more."""
+
+Vectors = Float[Tensor, "n d"]
+"""A row a sentence."""
+
+View = Sequence[str] | Tokens
+"""One view of a batch: its texts, or their tokens as a method changed them."""
+
+
+class Encode:
+    """`z1, z2 = encode(one, two)`: an argument a view, a matrix of vectors [N, d] a view, N over all processes.
+
+    A view is a list of texts, or tokens: what `encode.tokens` returns, changed by the method (other ids,
+    `inputs_embeds` in place of `input_ids`, `position_ids`, an `embedding_mask`, a shorter mask). The views of a call
+    share one forward pass where their tokens have the same names and rows, and each row has a dropout mask of its
+    own, so that `encode(batch, batch)` gives the two views of SimCSE. A single view gives a single matrix.
+
+    Of several processes each encodes its share of every view and sees the vectors of all. A view whose rows cannot
+    be shared evenly (the one row of a template, say) is encoded by every process in full.
+
+    Args:
+        encoder: the encoder in training.
+        max_length: tokens a text is cut at.
+        processes: accelerate's state: how many processes there are, and which this is.
+        mini_batch_size: rows of a forward pass; None takes all views of a call at once. See `TrainConfig`.
+
+    >>> from cselab import SentenceEncoder
+    >>> encode = Encode(SentenceEncoder.from_pretrained("micro"), max_length=32)
+    >>> z1, z2 = encode(["A cat sleeps.", "It rains."], ["The cat is asleep.", "Rain falls."])
+    >>> z1.shape
+    torch.Size([2, 128])
+    """
+
+    def __init__(
+        self, encoder: SentenceEncoder, max_length: int, processes: Any = None, mini_batch_size: int | None = None
+    ) -> None:
+        self.encoder, self.max_length, self.mini_batch_size = encoder, max_length, mini_batch_size
+        self.count = 1 if processes is None else processes.num_processes
+        self.rank = 0 if processes is None else processes.process_index
+
+    @property
+    def head(self) -> Any:
+        """The training head, for a method that applies it itself."""
+        return self.encoder.head
+
+    def tokens(self, texts: Sequence[str], template: str | None = None) -> dict[str, Tensor]:
+        """The tokens of all texts, on every process: to be changed, and encoded as a view.
+
+        Args:
+            texts: what to tokenise.
+            template: a prompt with {sentence} where the text goes; a long text is cut, the prompt never.
+        """
+        return self.encoder.tokenize(texts, self.max_length, template)
+
+    def __call__(self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None) -> Any:
+        """The vectors of the views, with gradients unless all weights of the encoder are frozen.
+
+        Args:
+            views: texts or tokens; the same object given twice is tokenised once.
+            dropout: False encodes without dropout.
+            head: whether the training head follows, on each view apart.
+            by: another encoder that the method owns, in place of the one in training.
+
+        Returns:
+            One tensor [N, d] for one view, a list of them for several.
+        """
+        encoder = self.encoder if by is None else by
+        different = {id(view): view for view in views}
+        shares = {key: self._share(view, encoder) for key, view in different.items()}
+        given = [shares[id(view)] for view in views]
+        together = len({(whole, len(tokens["attention_mask"]), *tokens) for tokens, whole in given}) == 1
+        passes = [given] if together else [[one] for one in given]
+        with self._gradients(encoder, given), nullcontext() if dropout else eval_mode(encoder.backbone):
+            vectors = [z for one_pass in passes for z in self._forward(encoder, one_pass, dropout)]
+            if head and encoder.head is not None:
+                vectors = [encoder.head(z) for z in vectors]
+        return vectors if len(views) > 1 else vectors[0]
+
+    def _share(self, view: View, encoder: SentenceEncoder) -> tuple[Tokens, bool]:
+        """The tokens of the rows that this process encodes, and whether these are all rows."""
+        rows = len(view["attention_mask"]) if isinstance(view, Mapping) else len(view)
+        share, left = divmod(rows, self.count)
+        whole = self.count == 1 or left > 0
+        own = slice(None) if whole else slice(self.rank * share, (self.rank + 1) * share)
+        if isinstance(view, Mapping):
+            return {name: tensor[own] for name, tensor in view.items()}, whole
+        return encoder.tokenize(view[own], self.max_length), whole
+
+    def _gradients(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]) -> torch.set_grad_enabled:
+        learns = any(weight.requires_grad for weight in encoder.parameters())
+        asked = any(tensor.requires_grad for tokens, _ in given for tensor in tokens.values())
+        return torch.set_grad_enabled(torch.is_grad_enabled() and (learns or asked))
+
+    def _forward(
+        self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]], dropout: bool
+    ) -> list[Float[Tensor, "n d"]]:
+        longest = max(tokens["attention_mask"].shape[1] for tokens, _ in given)
+        padding = {"input_ids": encoder.tokenizer.pad_token_id}
+        stacked = {
+            name: torch.cat([_longer(tokens[name], longest, padding.get(name, 0)) for tokens, _ in given])
+            for name in given[0][0]
+        }
+        vectors = self._pooled(encoder, stacked, dropout).unflatten(0, (len(given), -1))
+        whole = given[0][1]
+        return list(vectors if whole else _Gather.apply(vectors, self.count, self.rank))
+
+    def _pooled(self, encoder: SentenceEncoder, tokens: dict[str, Tensor], dropout: bool) -> Float[Tensor, "n d"]:
+        rows = len(tokens["attention_mask"])
+        size = self.mini_batch_size or rows
+        if size >= rows:
+            return encoder.pooled(tokens)
+
+        def again(part: dict[str, Tensor]) -> Tensor:  # called a second time in the backward pass
+            with nullcontext() if dropout else eval_mode(encoder.backbone):
+                return encoder.pooled(part)
+
+        parts = [{name: tensor[at : at + size] for name, tensor in tokens.items()} for at in range(0, rows, size)]
+        return torch.cat([checkpoint(again, part, use_reentrant=False) for part in parts])
+
+
+def _longer(tensor: Tensor, length: int, value: int) -> Tensor:
+    """[n, t, ...] with padding up to `length` columns."""
+    missing = length - tensor.shape[1]
+    if not missing:
+        return tensor
+    return torch.cat([tensor, tensor.new_full((len(tensor), missing, *tensor.shape[2:]), value)], dim=1)
+
+
+class _Gather(torch.autograd.Function):
+    """The vectors [k, n, d] of all processes side by side [k, N, d].
+
+    Every process then computes the same loss on the union. Backward hands each its own rows times the number of
+    processes, so that the mean of the gradients over processes is the gradient of the single-process batch:
+    for the backbone (each sees a share) as for the head (each sees everything).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, processes: int, rank: int) -> Tensor:
+        ctx.processes, ctx.rank, ctx.share = processes, rank, vectors.shape[1]
+        parts = [torch.empty_like(vectors) for _ in range(processes)]
+        torch.distributed.all_gather(parts, vectors.contiguous())
+        return torch.cat(parts, dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        own = gradient[:, ctx.rank * ctx.share : (ctx.rank + 1) * ctx.share]
+        return own * ctx.processes, None, None

@@ -1,0 +1,63 @@
+"""Where an encoder lies: bundled, in a folder, or on the hub."""
+
+from pathlib import Path
+
+from cselab.encoders.bundled import BUNDLED, bundled_folder
+from cselab.encoders.checkpoint import CheckpointError
+
+WANTED = [  # of the hub's files: those of an encoder, and no pickles
+    "*.json", "*.txt", "*.model", "*/config.json",
+    "model*.safetensors", "*/model.safetensors", "prefix.safetensors",
+]  # fmt: skip
+
+
+def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, str]:
+    """The folder of an encoder and the name that results will carry."""
+    name = str(name_or_path)
+    if name in BUNDLED:
+        return bundled_folder(name), name
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").exists():
+            unfinished = ": it is a run that is not finished" if (path / "run.json").exists() else ""
+            raise CheckpointError(f"{path} is not an encoder: it has no config.json{unfinished}")
+        return path, path.resolve().name
+    if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise CheckpointError(f"there is no encoder folder {path}")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        fetched = Path(snapshot_download(name, revision=revision, allow_patterns=WANTED))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise CheckpointError(
+            f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not to be had from the "
+            f"hub ({reason})"
+        ) from None
+    if not list(fetched.glob("model*.safetensors")):
+        raise CheckpointError(
+            f"{name} has no safetensors weights on the hub; pytorch_model.bin is a pickle, which can run code when "
+            f"it is opened, and was not fetched. If you trust it, convert it: {converting_line(name, revision)}"
+        )
+    return fetched, name
+
+
+def converting_line(name: str, revision: str | None = None) -> str:
+    """The command that copies an encoder of the hub or of a folder, with its weights as safetensors.
+
+    All that stands beside the weights comes along: how the vectors are pooled, for one.
+    """
+    there = f"{Path(name).name}-safetensors"
+    if Path(name).is_dir():
+        there = str(Path(name).with_name(there))
+        copied = f"from shutil import copytree; copytree({name!r}, {there!r})"
+    else:
+        chosen = "" if revision is None else f", revision={revision!r}"
+        files = "allow_patterns=['*.json', '*.txt', '*.model', '*.bin']"
+        copied = (
+            f"from huggingface_hub import snapshot_download; "
+            f"snapshot_download({name!r}{chosen}, local_dir={there!r}, {files})"
+        )
+    opened = f"AutoModel.from_pretrained({there!r}, trust_remote_code=False).save_pretrained({there!r})"
+    return f'python -c "{copied}; from transformers import AutoModel; {opened}"'

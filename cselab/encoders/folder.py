@@ -1,0 +1,447 @@
+"""An encoder as a folder: written so that cselab, transformers and sentence-transformers all open it.
+
+config.json, model.safetensors, tokenizer*.json    the backbone, as transformers writes it
+modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
+2_Dense/ ...                                       the head, one folder a linear layer
+prefix.safetensors                                 the deep prefix, where the encoder has one
+cselab.json                                        pooling, representation, longest input
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from cselab.data.writing import folder_written_whole
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.finding import converting_line
+from cselab.encoders.heads import ACTIVATIONS, DenseLayers
+from cselab.encoders.pooling import get_pooling
+from cselab.encoders.prefix import DeepPrefix
+
+MODULE = "sentence_transformers.models."
+PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
+ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} is missing") from None
+    except ValueError as error:
+        raise CheckpointError(f"{path} is not valid JSON ({error}): it was cut short or damaged") from None
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    content = _read_json(path)
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path} is damaged: it holds {content!r:.40}, not named settings; restore the file")
+    return content
+
+
+def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None:
+    kind = type(activation)
+    config = {
+        "in_features": linear.in_features,
+        "out_features": linear.out_features,
+        "bias": linear.bias is not None,
+        "activation_function": f"{kind.__module__}.{kind.__name__}",
+    }
+    _write_json(folder / "config.json", config)
+    state = {f"linear.{name}": tensor.detach().cpu().contiguous() for name, tensor in linear.state_dict().items()}
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
+    config = _read_object(folder / "config.json")
+    name = config.get("activation_function")
+    if name not in ACTIVATIONS:
+        raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
+    sizes = [config.get("in_features"), config.get("out_features")]
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
+    linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
+    weights = folder / "model.safetensors"
+    try:
+        state = {key.removeprefix("linear."): value for key, value in load_file(weights).items()}
+        linear.load_state_dict(state)
+    except FileNotFoundError:
+        raise CheckpointError(f"{weights} is missing (weights are read from safetensors only)") from None
+    except SafetensorError as error:
+        raise CheckpointError(f"{weights} cannot be read ({error}): it was cut short or damaged") from None
+    except RuntimeError as error:
+        raise CheckpointError(f"{weights} does not fit the config.json beside it ({error})") from None
+    return linear, ACTIVATIONS[name]()
+
+
+def save_folder(
+    path: Path,
+    backbone: Any,
+    tokenizer: Any,
+    settings: dict[str, Any],
+    head: Sequence[tuple[nn.Linear, nn.Module]] = (),
+    prefix: nn.Module | None = None,
+) -> None:
+    """Write an encoder's parts to the folder `path`.
+
+    Args:
+        backbone, tokenizer: of transformers.
+        settings: pooling, representation, max_length, normalize, template: what `read_folder` gives back.
+        head: linear layers with their activations, or nothing.
+        prefix: a `cselab.encoders.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
+
+    Raises:
+        OSError: the folder cannot be written; what was in it before is still there.
+    """
+    with folder_written_whole(path, last="config.json") as aside:
+        _write_folder(aside, backbone, tokenizer, settings, head, prefix)
+
+
+def _write_folder(
+    path: Path,
+    backbone: Any,
+    tokenizer: Any,
+    settings: dict[str, Any],
+    head: Sequence[tuple[nn.Linear, nn.Module]],
+    prefix: nn.Module | None,
+) -> None:
+    pooling = get_pooling(settings["pooling"])
+    config = backbone.config
+    several_layers = len(pooling.layers) > 1
+    before, config.output_hidden_states = config.output_hidden_states, several_layers
+    with quiet_transformers():
+        backbone.save_pretrained(path)
+    config.output_hidden_states = before
+    tokenizer.save_pretrained(path)
+    if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
+        written = _read_json(path / "tokenizer_config.json")
+        _write_json(path / "tokenizer_config.json", written | {"tokenizer_class": "PreTrainedTokenizerFast"})
+
+    width = config.hidden_size
+    modules = [("", "Transformer")]
+    _write_json(path / "sentence_bert_config.json", {"max_seq_length": settings["max_length"], "do_lower_case": False})
+
+    def add(kind: str, content: dict[str, Any] | None = None) -> Path:
+        folder = path / f"{len(modules)}_{kind}"
+        folder.mkdir(exist_ok=True)
+        if content is not None:
+            _write_json(folder / "config.json", content)
+        modules.append((folder.name, kind))
+        return folder
+
+    if several_layers:
+        first, last = (index % (config.num_hidden_layers + 1) for index in pooling.layers)
+        folder = add(
+            "WeightedLayerPooling",
+            {"word_embedding_dimension": width, "layer_start": first, "num_hidden_layers": config.num_hidden_layers},
+        )
+        weights = torch.zeros(last - first + 1)
+        weights[0] = weights[-1] = 1.0
+        save_file({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
+    if pooling.counts == "mask":  # a mean in which only [MASK] has weight
+        vocabulary = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+        words = {"vocab": vocabulary, "word_weights": {tokenizer.mask_token: 1.0}, "unknown_word_weight": 0.0}
+        folder = add("WordWeights", words)
+        table = torch.zeros(len(vocabulary), 1)
+        table[tokenizer.mask_token_id] = 1.0
+        save_file({"emb_layer.weight": table}, folder / "model.safetensors", metadata={"format": "pt"})
+    add(
+        "Pooling",
+        {
+            "word_embedding_dimension": width,
+            "pooling_mode_cls_token": pooling.counts == "first",
+            "pooling_mode_mean_tokens": pooling.counts != "first",
+            "pooling_mode_max_tokens": False,
+            "pooling_mode_mean_sqrt_len_tokens": False,
+        },
+    )
+    if pooling.pooler:
+        folder = add("Dense")
+        _write_dense(folder, backbone.pooler.dense, nn.Tanh())
+    head_folders = []
+    for linear, activation in head:
+        folder = add("Dense")
+        _write_dense(folder, linear, activation)
+        head_folders.append(folder.name)
+    if settings["normalize"]:
+        add("Normalize")
+    listed = [
+        (folder, kind) for folder, kind in modules if folder not in head_folders or settings["representation"] == "head"
+    ]
+    _write_json(
+        path / "modules.json",
+        [
+            {"idx": index, "name": str(index), "path": folder, "type": MODULE + kind}
+            for index, (folder, kind) in enumerate(listed)
+        ]
+        if prefix is None
+        else [{"idx": 0, "name": "0", "path": "", "type": PREFIX_MODULE}],
+    )
+    if prefix is not None:
+        save_file(prefix.state_dict(), path / PREFIX, metadata={"format": "pt"})
+        settings = settings | {"prefix": True}
+    _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
+    _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
+
+
+def read_folder(path: Path) -> dict[str, Any]:
+    """How the vectors of a folder are made: keyword arguments of `SentenceEncoder`, where the folder says so.
+
+    Understands a folder of cselab, one of sentence-transformers (Transformer, Pooling, Dense, Normalize), and a
+    plain transformers checkpoint, which says nothing.
+
+    Raises:
+        CheckpointError: damaged files, or sentence-transformers modules that are not understood.
+    """
+    if (path / "cselab.json").exists():
+        return _read_own(path)
+    if (path / "modules.json").exists():
+        return _read_modules(path)
+    return {}
+
+
+def _read_own(path: Path) -> dict[str, Any]:
+    """A folder of cselab."""
+    kept = _own_settings(path / "cselab.json")
+    kept.pop("sha256", None)
+    head = kept.pop("head")
+    if kept.pop("prefix", False):
+        kept["prefix"] = _read_prefix(path / PREFIX)
+    if head:
+        kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
+    return kept
+
+
+def _read_modules(path: Path) -> dict[str, Any]:
+    """A folder of sentence-transformers."""
+    modules = path / "modules.json"
+    settings: dict[str, Any] = {"representation": "backbone"}
+    dense = []
+    try:
+        listed = [(path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
+    except (KeyError, TypeError, AttributeError):
+        raise CheckpointError(f"{modules} is damaged: it is no list of modules with a path and a type") from None
+    kinds = [kind for _, kind in listed]
+    if not set(kinds) <= set(ORDER) or kinds != sorted(kinds, key=ORDER.index):
+        raise CheckpointError(
+            f"{modules} lists the modules {', '.join(kinds)}; understood are {', '.join(ORDER)}, in this order"
+        )
+    for folder, kind in listed:
+        if kind == "Transformer":
+            config = path / "sentence_bert_config.json"
+            if config.exists():
+                settings["max_length"] = _read_json(config).get("max_seq_length")
+        elif kind == "Pooling":
+            settings["pooling"] = _pooling_name(folder / "config.json")
+        elif kind == "Dense":
+            dense.append(_read_dense(folder))
+        else:
+            settings["normalize"] = True
+    if dense:
+        settings |= {"head": DenseLayers(dense), "representation": "head"}
+    return settings
+
+
+def _own_settings(file: Path) -> dict[str, Any]:
+    """What cselab.json says, each setting there and of its type."""
+    kinds: dict[str, Any] = {
+        "pooling": str,
+        "representation": str,
+        "max_length": int,
+        "normalize": bool,
+        "template": (str, NoneType),
+        "head": list,
+    }
+    settings = _read_object(file)
+    for name, kind in kinds.items():
+        if name not in settings or not isinstance(settings[name], kind):
+            raise CheckpointError(f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file")
+    unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
+    if unknown:
+        raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
+    return settings
+
+
+def _read_prefix(file: Path) -> DeepPrefix:
+    try:
+        return DeepPrefix(**load_file(file))
+    except FileNotFoundError:
+        raise CheckpointError(f"{file} is missing: this encoder has a deep prefix; restore it") from None
+    except (SafetensorError, TypeError) as error:
+        raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
+
+
+def _checksums(path: Path) -> dict[str, str]:
+    """SHA-256 of what makes the vectors: the weights and the tokenizer's files."""
+    files = [*path.rglob("*.safetensors"), *path.glob("tokenizer*.json"), *path.glob("vocab*")]
+    return {file.relative_to(path).as_posix(): _sha256(file) for file in sorted(files)}
+
+
+def check_folder(path: Path) -> None:
+    """Hold a folder of cselab against the checksums that were written with it; other folders have none.
+
+    Raises:
+        CheckpointError: a file was altered; the message names it.
+    """
+    own = path / "cselab.json"
+    wanted = _read_object(own).get("sha256", {}) if own.exists() else {}
+    if not isinstance(wanted, dict):
+        raise CheckpointError(f"{own} is damaged: 'sha256' is {wanted!r}; restore the file")
+    for name, checksum in wanted.items():
+        if not (path / name).is_file():
+            raise CheckpointError(f"{path / name} is missing: it was saved here; restore it")
+        if _sha256(path / name) != checksum:
+            raise CheckpointError(
+                f"{path / name} is not the file that was saved here (its checksum differs): it was altered or damaged. "
+                f"Restore it; if it was changed on purpose, take 'sha256' out of {own}"
+            )
+
+
+def _sha256(file: Path) -> str:
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _pooling_name(path: Path) -> str:
+    config = _read_object(path)
+    modes = config.get("pooling_mode") or [
+        key.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens")
+        for key, on in config.items()
+        if key.startswith("pooling_mode_") and on
+    ]
+    modes = [modes] if isinstance(modes, str) else list(modes)
+    if modes not in (["cls"], ["mean"]):
+        raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are cls and mean")
+    return modes[0]
+
+
+def load_backbone(folder: Path) -> Any:
+    """The transformer of a folder in float32; its pooler is None when the folder has no weights for one.
+
+    Raises:
+        CheckpointError: damaged, incomplete or missing files; the message names them.
+    """
+    from transformers import AutoConfig, AutoModel
+
+    if list(folder.glob("pytorch_model*.bin")) and not list(folder.glob("model*.safetensors")):
+        raise CheckpointError(
+            f"{folder} has its weights as pytorch_model.bin only, a pickle, which can run code when it is opened; "
+            f"weights are read from safetensors. If you trust it, convert it: {converting_line(str(folder))}"
+        )
+    try:
+        with quiet_transformers():
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+            model, info = AutoModel.from_pretrained(
+                folder,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                ignore_mismatched_sizes=True,  # reported below, by name
+                output_loading_info=True,
+            )
+    except Exception as error:  # a damaged config raises whatever it meets first
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise CheckpointError(
+            f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
+            "and whole safetensors weights"
+        ) from None
+    missing = set(info["missing_keys"])
+    pooler = {key for key in missing if key.startswith("pooler.")}
+    lost = sorted(missing - pooler)
+    lost += sorted(f"{name} {list(found)}, not {list(asked)}" for name, found, asked in info["mismatched_keys"])
+    if lost:
+        named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
+        raise CheckpointError(
+            f"{folder} lacks weights that its config asks for, or has them in another size ({named}): it was cut "
+            "short, or its files belong to different models"
+        )
+    extra = sorted(name for name in info["unexpected_keys"] if _is_of_backbone(name, model))
+    if extra:
+        named = ", ".join(extra[:3]) + (" ..." if len(extra) > 3 else "")
+        raise CheckpointError(
+            f"{folder} has weights that its config does not ask for ({named}): the config is of a smaller model; its "
+            "files belong to different models"
+        )
+    if pooler:
+        model.pooler = None
+    return model
+
+
+def _is_of_backbone(name: str, model: nn.Module) -> bool:
+    """Whether weights of this name would be the transformer's own: a further layer, and not a pretraining head."""
+    own = name.removeprefix(f"{model.base_model_prefix}.")
+    return own.startswith(("encoder.layer.", "embeddings.")) and not own.endswith("position_ids")
+
+
+def load_masked_lm(folder: Path) -> nn.Module:
+    """The transformer of a folder with its output layer, which guesses masked tokens; in float32.
+
+    Raises:
+        CheckpointError: no such layer in the folder, or files that cannot be read.
+    """
+    from transformers import AutoModelForMaskedLM
+
+    try:
+        with quiet_transformers():
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+            )
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CheckpointError(f"{folder} cannot be opened as a masked language model ({reason})") from None
+    if info["missing_keys"]:
+        named = ", ".join(sorted(info["missing_keys"])[:3])
+        raise CheckpointError(f"{folder} is no masked language model: it lacks {named}")
+    return model
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a folder.
+
+    Raises:
+        CheckpointError: damaged or missing files.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        with quiet_transformers():
+            tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
+    except Exception as error:  # the tokenizers library raises nothing more particular
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
+        raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
+    return tokenizer
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """No report of unused pretraining heads and no bar for the weights; errors are still raised."""
+    from transformers.utils import logging as transformers_logging
+
+    before = transformers_logging.get_verbosity()
+    bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity(logging.ERROR)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(before)
+        if bars:
+            transformers_logging.enable_progress_bar()

@@ -1,0 +1,86 @@
+"""Vectors of more sentences than fit into memory: encoded window by window, straight into a file."""
+
+import os
+import warnings
+from collections.abc import Iterable
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from cselab.data.rows import check_sentences
+from cselab.data.writing import written_whole
+from cselab.encoders.distributed import DistributedEncoder
+from cselab.encoders.encoder import WINDOW, SentenceEncoder, Truncation, TruncationWarning
+from cselab.encoders.progress import Progress
+
+
+def encode_to_file(
+    encoder: SentenceEncoder | DistributedEncoder,
+    sentences: Iterable[str],
+    path: str | Path,
+    batch_size: int = 64,
+    show_progress_bar: bool = True,
+    normalize_embeddings: bool = False,
+) -> np.memmap:
+    """The vectors of `encoder.encode(sentences)` in a `.npy` file, in the sentences' order: float32 [n, d].
+
+    Sentences may come from a generator: no more than a window of them, 16,384, is held at a time, and memory stays
+    flat however many there are. The file takes its name when it is whole. With a `DistributedEncoder` every process
+    encodes its share of a window and the main one writes; all must see the same files.
+
+    Args:
+        encoder: whose vectors.
+        sentences: any iterable of non-empty strings, such as `cselab.data.read_sentences(file)`.
+        path: ends in `.npy`; what was there before is replaced.
+        batch_size: sentences a forward pass.
+        show_progress_bar: whether the sentences done are counted.
+        normalize_embeddings: scale each vector to length one.
+
+    Returns:
+        The file's array, mapped into memory and read-only.
+
+    Raises:
+        TypeError, ValueError: a path with another ending; no sentences, or something else than sentences (its index is
+            named).
+        OSError: the file cannot be written; what was there before still is.
+    """
+    path = Path(path)
+    if path.suffix != ".npy":
+        raise ValueError(f"path must end in .npy, got {path}")
+    if isinstance(sentences, str):
+        raise TypeError("sentences is one string: give a list, or another iterable, of strings")
+    remaining, rows, cut = iter(sentences), 0, 0
+    writes = getattr(encoder, "is_main_process", True)
+    progress = Progress(None, "encode", show=show_progress_bar and writes)
+    with written_whole(path) if writes else nullcontext(os.devnull) as aside, open(aside, "wb") as file, progress:
+        _write_header(file, rows, encoder.embedding_dimension)
+        while window := list(islice(remaining, WINDOW)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TruncationWarning)  # said once, of all
+                vectors = encoder.encode(
+                    check_sentences(window, first=rows), batch_size, False, normalize_embeddings=normalize_embeddings
+                )
+            file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
+            file.flush()
+            rows += len(window)
+            cut += encoder.last_truncation.cut if encoder.last_truncation else 0
+            progress.update(len(window))
+        if not rows:
+            raise ValueError("sentences is empty: there is nothing to encode")
+        file.seek(0)  # the number of rows is known now
+        _write_header(file, rows, encoder.embedding_dimension)
+    encoder.last_truncation = Truncation(cut, rows, encoder.max_length)
+    if cut and writes:
+        warnings.warn(str(encoder.last_truncation), TruncationWarning, stacklevel=2)
+    if isinstance(encoder, DistributedEncoder):
+        encoder.processes.wait_for_everyone()
+    return np.load(path, mmap_mode="r")
+
+
+def _write_header(file: BinaryIO, rows: int, width: int) -> None:
+    """The same number of bytes for any number of rows: numpy leaves room for the first dimension to grow."""
+    header = {"descr": "<f4", "fortran_order": False, "shape": (rows, width)}
+    np.lib.format.write_array_header_1_0(file, header)

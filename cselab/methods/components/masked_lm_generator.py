@@ -1,0 +1,70 @@
+"""A masked language model that fills blanks and does not learn: ELECTRA's generator, as DiffCSE has it."""
+
+import copy
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
+
+from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Tokens
+from cselab.encoders.finding import find_encoder
+from cselab.encoders.folder import load_masked_lm
+
+
+class MaskedLMGenerator(nn.Module):
+    """A frozen network that guesses masked tokens.
+
+    Args:
+        encoder: the encoder in training, whose vocabulary it must have.
+        lm: a masked language model: "micro", "mini", a folder, a name of the hub. None: the encoder's own, if it is
+            bundled; else a copy of the encoder as it starts, whose guess for a token is the one of the input
+            vector nearest to its output by inner product.
+
+    Raises:
+        CheckpointError: there is no such model, or it has no output layer.
+        ValueError: it has another vocabulary than the encoder.
+    """
+
+    lm: Any
+
+    def __init__(self, encoder: SentenceEncoder, lm: str | None = None) -> None:
+        super().__init__()
+        name = encoder.name if lm is None and encoder.name in BUNDLED else lm
+        self.lm = copy.deepcopy(encoder.backbone) if name is None else load_masked_lm(find_encoder(name, None)[0])
+        self.lm.requires_grad_(False)
+        theirs, ours = self.lm.config.vocab_size, encoder.backbone.config.vocab_size
+        if theirs != ours:
+            raise ValueError(
+                f"{lm} has a vocabulary of {theirs} tokens, the encoder one of {ours}: take a masked language model "
+                "with the encoder's tokenizer"
+            )
+
+    @torch.no_grad()
+    def fill(
+        self,
+        tokens: Tokens,
+        blanks: Bool[Tensor, "n t"],
+        mask_id: int,
+        generator: torch.Generator,
+        how: Literal["sample", "argmax"] = "sample",
+    ) -> Int[Tensor, "n t"]:
+        """Ids [n, t]: the model's guess for the blanks, drawn from its softmax, and elsewhere what stood there.
+
+        With "argmax" the likeliest token is taken, and at *every* place, blank or not.
+        """
+        self.lm.eval()
+        ids = tokens["input_ids"]
+        output = self.lm(**{**tokens, "input_ids": ids.masked_fill(blanks, mask_id)})
+        logits = getattr(output, "logits", None)
+        if logits is None:
+            logits = output.last_hidden_state @ self.lm.get_input_embeddings().weight.T
+        if how == "argmax":
+            return logits.argmax(-1)
+        chances = logits[blanks].float().softmax(-1).cpu()
+        if len(chances):
+            guesses = torch.multinomial(chances, 1, generator=generator)[:, 0]
+            ids = ids.masked_scatter(blanks, guesses.to(ids))
+        return ids

@@ -1,0 +1,59 @@
+"""BERT's masked language modelling, as a further term of a loss."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool
+from torch import Tensor, nn
+
+from cselab.augmentations import mask_tokens
+from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, Tokens
+from cselab.encoders.finding import find_encoder
+from cselab.encoders.folder import load_masked_lm
+from cselab.encoders.heads import fresh_linear
+from cselab.losses import Loss
+from cselab.methods.components.token_states import token_states
+
+
+class MaskedWords(nn.Module):
+    """Guess masked tokens from their contexts: Linear, GELU, LayerNorm, then the input vectors of all tokens.
+
+        l = mean over masked tokens of -log softmax(E g(h) + b)_token             Devlin et al. 2019
+
+    A bundled encoder begins with the head of its pretraining, another one with a fresh head.
+
+    See also: `cselab.augmentations.mask_tokens`, which masks.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
+        super().__init__()
+        config = encoder.backbone.config
+        self.dense = fresh_linear(config.hidden_size, config.hidden_size, generator)
+        self.norm = nn.LayerNorm(config.hidden_size)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        if encoder.name in BUNDLED:
+            lm: Any = load_masked_lm(find_encoder(encoder.name, None)[0])
+            pretrained = lm.cls.predictions
+            self.dense.load_state_dict(pretrained.transform.dense.state_dict())
+            self.norm.load_state_dict(pretrained.transform.LayerNorm.state_dict())
+            self.bias.data.copy_(pretrained.bias)
+
+    def forward(self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator) -> Loss:
+        """The term `masked_words` of these tokens, of which `share` are masked."""
+        return self.guessed(encode, tokens, *self.mask(encode, tokens, share, generator))
+
+    def mask(
+        self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator
+    ) -> tuple[dict[str, Tensor], Bool[Tensor, "n t"]]:
+        """These tokens with `share` of them masked, and which are to be guessed."""
+        return mask_tokens(tokens, share, generator, encode.encoder.tokenizer.mask_token_id, len(self.bias))
+
+    def guessed(self, encode: Encode, tokens: Tokens, masked: Tokens, chosen: Bool[Tensor, "n t"]) -> Loss:
+        """The term `masked_words`, where `mask` masked: a pass of its own over the masked tokens."""
+        encoder = encode.encoder
+        hidden = self.norm(F.gelu(self.dense(token_states(encoder, masked)[chosen])))
+        logits = F.linear(hidden, encoder.backbone.get_input_embeddings().weight, self.bias)
+        return Loss({"masked_words": F.cross_entropy(logits.float(), tokens["input_ids"][chosen])})

@@ -1,0 +1,16 @@
+"""The vectors of single tokens, for methods that look at more than one vector of a sentence."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Tokens
+
+
+def token_states(encoder: SentenceEncoder, tokens: Tokens) -> Float[Tensor, "n t d"]:
+    """The last hidden states of all tokens, padding among them.
+
+    Every process computes them for the whole batch: what is made of them needs no gathering, and its gradient is that
+    of one process.
+    """
+    return encoder.backbone(**tokens).last_hidden_state

@@ -1,0 +1,52 @@
+"""Arrays in, numbers out: geometry, views, gradients, rank bounds, agreement, significance, probes."""
+
+from cselab.metrics.agreement import matched_accuracy, normalized_mutual_information, v_measure
+from cselab.metrics.cosine_gradients import batch_with_cosines, cosine_gradients
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.geometry import (
+    alignment,
+    effective_rank,
+    feature_correlation,
+    mean_cosine,
+    rank,
+    sampled_uniformity,
+    spectrum,
+    uniformity,
+)
+from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
+from cselab.metrics.significance import (
+    Comparison,
+    bootstrap_interval,
+    correlation,
+    mcnemar,
+    paired_bootstrap,
+    paired_t_test,
+)
+from cselab.metrics.views import diversity, perturbation_size
+
+__all__ = [
+    "Comparison",
+    "DegenerateEmbeddings",
+    "alignment",
+    "barlow_twins_floor",
+    "batch_with_cosines",
+    "bootstrap_interval",
+    "correlation",
+    "cosine_gradients",
+    "dimension_contrastive_floor",
+    "diversity",
+    "effective_rank",
+    "feature_correlation",
+    "matched_accuracy",
+    "mcnemar",
+    "mean_cosine",
+    "normalized_mutual_information",
+    "paired_bootstrap",
+    "paired_t_test",
+    "perturbation_size",
+    "rank",
+    "sampled_uniformity",
+    "spectrum",
+    "uniformity",
+    "v_measure",
+]

@@ -1,0 +1,222 @@
+"""The geometry of embeddings: how they fill the sphere, and how many directions they use.
+
+Every function takes rows of vectors [n, d], arrays or tensors, and works through them in blocks, so that a
+million rows fit into bounded memory. What is measured on the unit sphere is normalised here; the vectors
+need not be.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
+
+BLOCK = 4096
+ZERO = torch.zeros((), dtype=torch.float64)
+
+
+class Estimate(NamedTuple):
+    """A value estimated from a sample, its standard error, and the size of the sample."""
+
+    value: float
+    standard_error: float
+    samples: int
+
+
+def alignment(x: Vectors, y: Vectors, alpha: float | int = 2) -> float:
+    """Mean distance of the two sides of positive pairs on the unit sphere; 0 is best, at most 2^alpha.
+
+        mean_i || x_i/|x_i| - y_i/|y_i| ||^alpha           Wang & Isola 2020, section 4.1
+
+    Row i of `x` and row i of `y` are a positive pair. SimCSE takes the STS-B pairs with gold > 4 and alpha 2.
+
+    Raises:
+        ValueError: different shapes.
+        DegenerateEmbeddings: a vector that is not finite, or zero.
+
+    See also: `uniformity`, which alone is best for an encoder that ignores meaning; the two go together.
+
+    >>> alignment(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0]]))
+    2.0
+    """
+    if tuple(x.shape) != tuple(y.shape):
+        raise ValueError(f"alignment compares pairs: x is {tuple(x.shape)}, y is {tuple(y.shape)}")
+    require_rows(x, 1)
+    total = 0.0
+    for a, b in zip(_unit_blocks(x), _unit_blocks(y), strict=True):
+        total += float((a - b).double().square().sum(dim=1).pow(alpha / 2).sum())
+    return total / len(x)
+
+
+def uniformity(x: Vectors, t: float | int = 2) -> float:
+    """How evenly vectors fill the unit sphere; 0 when all point the same way, about -2t for many at random.
+
+        log mean_{i<j} exp(-t || x_i/|x_i| - x_j/|x_j| ||^2)          Wang & Isola 2020, section 4.1
+
+    Exact over all n(n-1)/2 pairs, in blocks; time grows with n^2 (20,000 rows of 768: seconds).
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows, a vector that is not finite, or zero.
+
+    See also: `sampled_uniformity` for many rows.
+
+    >>> uniformity(np.array([[1.0, 0.0], [-3.0, 0.0]]))
+    -8.0
+    """
+    require_rows(x, 2)
+    blocks = list(_unit_blocks(x, block=1024))
+    total = 0.0
+    for i, a in enumerate(blocks):
+        total += _potential(a, a, t).triu(diagonal=1).sum(dtype=torch.float64).item()
+        total += sum(_potential(a, b, t).sum(dtype=torch.float64).item() for b in blocks[i + 1 :])
+    return math.log(total / (len(x) * (len(x) - 1) / 2))
+
+
+def sampled_uniformity(x: Vectors, t: float | int = 2, samples: int = 500_000, seed: int = 0) -> Estimate:
+    """`uniformity` estimated from pairs drawn at random with replacement, for a million rows.
+
+    The standard error is that of the log of a mean of independent draws: s / (mean sqrt(samples)).
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows, a drawn vector that is not finite, or zero.
+    """
+    require_rows(x, 2)
+    generator = np.random.default_rng(seed)
+    first = generator.integers(len(x), size=samples)
+    second = (first + generator.integers(1, len(x), size=samples)) % len(x)
+    potentials = torch.empty(samples, dtype=torch.float64)
+    for start in range(0, samples, BLOCK):
+        drawn = slice(start, start + BLOCK)
+        a, b = unit_rows(x[first[drawn]]), unit_rows(x[second[drawn]])
+        potentials[drawn] = torch.exp(-t * (a - b).double().pow(2).sum(dim=1))
+    mean = potentials.mean().item()
+    return Estimate(math.log(mean), potentials.std().item() / (mean * math.sqrt(samples)), samples)
+
+
+def mean_cosine(x: Vectors) -> float:
+    """Mean cosine of all pairs of different rows: 0 for an isotropic cloud, towards 1 for a narrow cone.
+
+    Needs no pairs: with unit rows u_i,  sum_{i != j} u_i . u_j = |sum_i u_i|^2 - n.
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows, a vector that is not finite, or zero.
+
+    >>> mean_cosine(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    0.0
+    """
+    require_rows(x, 2)
+    n = len(x)
+    total = sum((block.double().sum(dim=0) for block in _unit_blocks(x)), start=ZERO)
+    return (total.square().sum().item() - n) / (n * (n - 1))
+
+
+def feature_correlation(x: Vectors) -> float:
+    """Mean absolute correlation of two different dimensions over the rows: 0 decorrelated, 1 all alike.
+
+    The mean of |C_cd| over c != d, where C is the correlation matrix of the columns (vectors as they are, not
+    normalised). Dimensions that never change have no correlation and are left out. It is what whitening
+    (WhitenedCSE) and the dimension-wise loss (ImSimCSE Eq. 5) drive down. With n rows independent
+    dimensions still show about sqrt(2 / (pi n)).
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows or two changing dimensions, a value that is not finite.
+    """
+    require_rows(x, 2)
+    mean = _column_means(x)
+    scatter = sum(((block - mean).T @ (block - mean) for block in _finite_blocks(x)), start=ZERO)
+    spread = scatter.diagonal().sqrt()
+    changing = spread > len(x) * torch.finfo(torch.float64).eps * (spread.max() + mean.abs())
+    if changing.sum() < 2:
+        raise DegenerateEmbeddings("fewer than two dimensions change over the rows; correlation needs two")
+    spread = spread[changing]
+    correlation = (scatter[changing][:, changing] / spread / spread[:, None]).abs()
+    d = len(spread)
+    return (correlation.sum().item() - correlation.diagonal().sum().item()) / (d * (d - 1))
+
+
+def spectrum(x: Vectors) -> Float[np.ndarray, " k"]:
+    """Variance along the principal axes, largest first: k = min(n, d) numbers that sum to the total variance.
+
+    lambda_i = sigma_i^2 / n with the singular values sigma_i of the centred rows (vectors as they are, not
+    normalised). The rows are folded block by block into the triangular factor of a QR decomposition, which
+    has the same singular values: exact, and without squaring the condition number as a covariance would.
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows, a value that is not finite.
+
+    >>> spectrum(np.array([[2.0, 0.0], [-2.0, 0.0]]))
+    array([4., 0.])
+    """
+    require_rows(x, 2)
+    mean = _column_means(x)
+    folded = torch.zeros(0, x.shape[1], dtype=torch.float64)
+    for block in _finite_blocks(x):
+        folded = torch.linalg.qr(torch.cat([folded, block - mean]), mode="r").R
+    return torch.linalg.svdvals(folded).square().div(len(x)).numpy()
+
+
+def effective_rank(x: Vectors) -> float:
+    """How many directions the vectors use, between 1 and min(n, d), counted by entropy.
+
+        exp(- sum_i p_i log p_i),   p_i = sigma_i / sum_k sigma_k          Roy & Vetterli 2007, Eq. 1-4
+
+    sigma_i are singular values (not eigenvalues) of the centred rows, so that the common direction of a cone,
+    which `mean_cosine` measures, is not counted.
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows, a value that is not finite, or rows that are all the same.
+
+    See also: `rank`, which counts every direction above rounding error as one.
+
+    >>> round(effective_rank(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])), 6)
+    2.0
+    """
+    singular = np.sqrt(spectrum(x))
+    first = next(_finite_blocks(x))[0]
+    if all(bool((block == first).all()) for block in _finite_blocks(x)):
+        raise DegenerateEmbeddings(f"all {len(x)} embeddings are the same vector: there is no direction to count")
+    p = singular / singular.sum()
+    p = p[p > 0]
+    return float(np.exp(-(p * np.log(p)).sum()))
+
+
+def rank(x: Vectors) -> int:
+    """Numerical rank of the centred rows: how many singular values exceed sigma_max max(n, d) eps.
+
+    n rows have at most rank n - 1: the rank bottleneck of ImSimCSE section 4, for a batch
+    smaller than d. eps is that of the vectors' own type.
+
+    Raises:
+        DegenerateEmbeddings: fewer than two rows, a value that is not finite.
+    """
+    singular = np.sqrt(spectrum(x))
+    eps = torch.finfo(on_cpu(x[:1]).dtype).eps
+    return int((singular > singular.max() * max(x.shape) * eps).sum())
+
+
+def _potential(a: Tensor, b: Tensor, t: float | int) -> Tensor:
+    """exp(-t |a_i - b_j|^2) for unit rows, through |a - b|^2 = 2 - 2 a.b."""
+    return torch.exp((a @ b.T).sub_(1).mul_(2 * t).clamp_(max=0))
+
+
+def _unit_blocks(x: Vectors, block: int = BLOCK) -> Iterator[Tensor]:
+    for start in range(0, len(x), block):
+        yield unit_rows(x[start : start + block])
+
+
+def _finite_blocks(x: Vectors) -> Iterator[Tensor]:
+    for start in range(0, len(x), BLOCK):
+        block = on_cpu(x[start : start + BLOCK]).double()
+        if not bool(torch.isfinite(block).all()):
+            bad = int((~torch.isfinite(block)).any(dim=1).sum())
+            raise DegenerateEmbeddings(f"{bad} of rows {start} to {start + len(block) - 1} are not finite (NaN or Inf)")
+        yield block
+
+
+def _column_means(x: Vectors) -> Tensor:
+    return sum((block.sum(dim=0) for block in _finite_blocks(x)), start=ZERO) / len(x)

@@ -1,0 +1,281 @@
+"""Linear classifiers on frozen features, many folds and penalties at a time.
+
+Cross-validation inside cross-validation asks for hundreds of small logistic regressions (410 for ten folds
+and four penalties). They share the features, the start and the order of the rows, so they are trained as one
+batch: stacked weights [folds, penalties x classes, features], one batched product a step.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+ProgressCallback = Callable[[int], object]
+"""Told how many more classifiers are finished."""
+
+
+def unwatched(finished: int) -> None:
+    """No one looks on."""
+
+
+class Fold(NamedTuple):
+    """Row numbers of the feature matrix: to train on, to stop and choose by, to predict.
+
+    Without `dev` the classifier stops by a part of `train` that it sets aside.
+    """
+
+    train: np.ndarray
+    dev: np.ndarray | None
+    test: np.ndarray
+
+
+class Probes(NamedTuple):
+    """What the classifiers of f folds and p penalties did.
+
+    Attributes:
+        dev_accuracy: share of right answers on the dev rows, between 0 and 1.
+        predicted: by fold, the class of each test row as each penalty's classifier sees it.
+    """
+
+    dev_accuracy: Float[np.ndarray, "f p"]
+    predicted: list[Int[np.ndarray, "p _m"]]
+
+
+@dataclass(frozen=True)
+class MinibatchProbes:
+    """Logistic regression by minibatches with early stopping, as SentEval's PyTorch classifier does it.
+
+    Mean cross-entropy, weights and bias decayed by the penalty (L2 inside the optimiser, not decoupled).
+    Every fold starts from the same random weights, and each draws its orders from its own stream of the same
+    seed. After every `epoch_size` passes the dev rows are scored. The best weights so far are kept; the stop
+    comes at miss number `tenacity + 1`, where the misses are counted over the whole run: an improvement does
+    not reset them.
+
+    Attributes:
+        optimiser, learning_rate: "Adam" or "RMSprop" with torch's other defaults.
+        batch_size: rows in a step; the last step of a pass has what is left.
+        tenacity, epoch_size, max_epochs: see above; no round starts after more than `max_epochs` passes.
+        held_out: the share of the training rows to stop by where a fold brings no dev rows.
+        seed: of start and order.
+    """
+
+    optimiser: Literal["Adam", "RMSprop"]
+    learning_rate: float
+    batch_size: int
+    tenacity: int
+    epoch_size: int
+    max_epochs: int = 200
+    held_out: float = 0.05
+    seed: int = 1111
+
+    def fit(
+        self,
+        features: Float[np.ndarray, "n d"],
+        labels: Int[np.ndarray, " n"],
+        classes: int,
+        folds: Sequence[Fold],
+        penalties: Float[np.ndarray, "f p"],
+        watch: ProgressCallback = unwatched,
+    ) -> Probes:
+        """Train a classifier for each fold and penalty (a row of penalties for each fold); `watch` hears of each.
+
+        Raises:
+            ValueError: too few training rows to set some aside.
+        """
+        x = torch.from_numpy(np.column_stack([features, np.ones(len(features))]).astype(np.float32))
+        y = torch.from_numpy(labels).long()
+        decays = torch.from_numpy(penalties).float()
+        courses = [self._course(fold) for fold in folds]
+        by_steps = defaultdict(list)
+        for number, course in enumerate(courses):
+            by_steps[math.ceil(len(course.train) / self.batch_size)].append(number)
+        dev_accuracy, weights = torch.zeros(decays.shape), torch.zeros(*decays.shape, classes, x.shape[1])
+        for group in by_steps.values():
+            best = self._descend(x, y, classes, [courses[i] for i in group], decays[group], watch)
+            dev_rows = torch.tensor([len(courses[i].dev) for i in group])
+            dev_accuracy[group], weights[group] = best.correct / dev_rows[:, None], best.weights
+        predicted = [
+            _predict(x[torch.from_numpy(fold.test)], w).T.numpy() for fold, w in zip(folds, weights, strict=True)
+        ]
+        return Probes(dev_accuracy.double().numpy(), predicted)
+
+    def _course(self, fold: Fold) -> "_Course":
+        draw = np.random.RandomState(self.seed)
+        if fold.dev is not None:
+            return _Course(fold.train, torch.from_numpy(fold.dev), draw)
+        aside = int(self.held_out * len(fold.train))
+        if not aside:
+            raise ValueError(
+                f"{len(fold.train)} rows to train on are too few: {self.held_out:.0%} of them are set aside"
+            )
+        shuffled = fold.train[draw.permutation(len(fold.train))]
+        return _Course(shuffled[aside:], torch.from_numpy(shuffled[:aside]), draw)
+
+    def _descend(
+        self,
+        x: Float[Tensor, "n d"],
+        y: Int[Tensor, " n"],
+        classes: int,
+        courses: "list[_Course]",
+        decays: Float[Tensor, "f p"],
+        watch: ProgressCallback,
+    ) -> "_Best":
+        """Train folds with the same number of steps a pass; a fold leaves when its last probe has stopped."""
+        folds, penalties = decays.shape
+        start = initial_weights(x.shape[1] - 1, classes, self.seed)
+        stack = _Stack(start.repeat(folds, penalties, 1), decays.repeat_interleave(classes, 1)[..., None], self)
+        best = _Best(folds, penalties, start)
+        active = torch.arange(folds)
+        epochs = 0
+        while len(active) and epochs <= self.max_epochs:
+            attending = [courses[i] for i in active]
+            for _ in range(self.epoch_size):
+                for rows, share in self._minibatches(attending):
+                    stack.step(x[rows.flatten()].view(*rows.shape, -1), y[rows], share, classes)
+            epochs += self.epoch_size
+            weights = stack.weights.view(len(active), penalties, classes, -1)
+            correct = [
+                (_predict(x[course.dev], w) == y[course.dev, None]).sum(0)
+                for course, w in zip(attending, weights, strict=True)
+            ]
+            before = int(best.running.sum())
+            running = best.update(active, torch.stack(correct), weights, self.tenacity)
+            watch(before - int(best.running.sum()))
+            if not bool(running.all()):
+                stack.keep(running)
+                active = active[running]
+        watch(int(best.running.sum()))
+        return best
+
+    def _minibatches(self, courses: "list[_Course]") -> "list[tuple[Int[Tensor, 'f b'], Float[Tensor, 'f b']]]":
+        """One pass: the rows of each step and the weight of each row in the mean over its minibatch.
+
+        Folds that are a row shorter than others are padded in the last step, with weight 0.
+        """
+        longest = max(len(course.train) for course in courses)
+        rows, share = torch.zeros(len(courses), longest, dtype=torch.long), torch.zeros(len(courses), longest)
+        for i, course in enumerate(courses):
+            n = len(course.train)
+            rows[i, :n] = torch.from_numpy(course.train[course.draw.permutation(n)])
+            full = (n - 1) // self.batch_size * self.batch_size
+            share[i, :full] = 1 / self.batch_size
+            share[i, full:n] = 1 / (n - full)
+        return list(zip(rows.split(self.batch_size, 1), share.split(self.batch_size, 1), strict=True))
+
+
+class _Course(NamedTuple):
+    """The rows a fold trains on and stops by, and its stream of random orders."""
+
+    train: np.ndarray
+    dev: Tensor
+    draw: np.random.RandomState
+
+
+class _Stack:
+    """The weights [folds, penalties x classes, d] of all probes in training, and their optimiser."""
+
+    def __init__(self, weights: Tensor, decay: Tensor, setting: MinibatchProbes) -> None:
+        self.setting, self.decay = setting, decay
+        self._start(weights, {})
+
+    def _start(self, weights: Tensor, state: dict[str, Tensor]) -> None:
+        self.weights = nn.Parameter(weights, requires_grad=False)
+        kind = getattr(torch.optim, self.setting.optimiser)
+        self.optimiser = kind([self.weights], lr=self.setting.learning_rate)
+        if state:
+            self.optimiser.state[self.weights] = state
+
+    def step(self, x: Float[Tensor, "f b d"], y: Int[Tensor, "f b"], share: Float[Tensor, "f b"], classes: int) -> None:
+        """One step down the gradient of the mean cross-entropy: (softmax - one-hot) x, plus the decay."""
+        logits = torch.bmm(self.weights, x.mT).unflatten(1, (-1, classes))  # [f p c b]
+        target = y[:, None] == torch.arange(classes)[:, None]
+        error = (logits.softmax(2) - target[:, None].float()) * share[:, None, None]
+        self.weights.grad = torch.bmm(error.flatten(1, 2), x).addcmul_(self.weights, self.decay)
+        self.optimiser.step()
+
+    def keep(self, folds: Bool[Tensor, " f"]) -> None:
+        """Go on with some of the folds: their rows of the weights and of the optimiser's averages."""
+        state = {
+            name: value[folds] if value.shape == self.weights.shape else value
+            for name, value in self.optimiser.state[self.weights].items()
+        }
+        self.decay = self.decay[folds]
+        self._start(self.weights[folds], state)
+
+
+class _Best:
+    """Early stopping of f x p probes: the best weights of each, and which are still running."""
+
+    def __init__(self, folds: int, penalties: int, start: Float[Tensor, "c d"]) -> None:
+        self.correct = torch.full((folds, penalties), -1)
+        self.misses = torch.zeros(folds, penalties, dtype=torch.long)
+        self.running = torch.ones(folds, penalties, dtype=torch.bool)
+        self.weights = start.repeat(folds, penalties, 1, 1)
+
+    def update(
+        self, folds: Int[Tensor, " a"], correct: Int[Tensor, "a p"], weights: Float[Tensor, "a p c d"], tenacity: int
+    ) -> Bool[Tensor, " a"]:
+        """Note the dev score of some folds; says which of them still have a probe in training."""
+        better = self.running[folds] & (correct > self.correct[folds])
+        missed = self.running[folds] & ~better
+        self.correct[folds] = torch.where(better, correct, self.correct[folds])
+        self.weights[folds] = torch.where(better[..., None, None], weights, self.weights[folds])
+        self.running[folds] &= ~(missed & (self.misses[folds] >= tenacity))
+        self.misses[folds] += missed
+        return self.running[folds].any(1)
+
+
+def initial_weights(d: int, classes: int, seed: int) -> Float[Tensor, "c _d"]:
+    """The weights with which `nn.Linear(d, classes)` starts after `torch.manual_seed(seed)`; bias last."""
+    generator = torch.Generator().manual_seed(seed)
+    weight, bias = torch.empty(classes, d), torch.empty(classes)
+    nn.init.kaiming_uniform_(weight, a=math.sqrt(5), generator=generator)
+    nn.init.uniform_(bias, -1 / math.sqrt(d), 1 / math.sqrt(d), generator=generator)
+    return torch.cat([weight, bias[:, None]], dim=1)
+
+
+def _predict(x: Float[Tensor, "m d"], weights: Float[Tensor, "p c d"]) -> Int[Tensor, "m p"]:
+    """The class of each row as each probe sees it."""
+    return (x @ weights.flatten(0, 1).T).unflatten(1, weights.shape[:2]).argmax(2)
+
+
+@dataclass(frozen=True)
+class ConvergedProbes:
+    """Logistic regression solved to convergence by L-BFGS (scikit-learn), with C = 1 / penalty.
+
+    No early stopping, so rows to stop by are only scored. Each fold goes through its penalties from the
+    strongest on and starts where the last one ended, which changes the time and not the solution.
+    """
+
+    max_iter: int = 1000
+
+    def fit(
+        self,
+        features: Float[np.ndarray, "n d"],
+        labels: Int[np.ndarray, " n"],
+        classes: int,
+        folds: Sequence[Fold],
+        penalties: Float[np.ndarray, "f p"],
+        watch: ProgressCallback = unwatched,
+    ) -> Probes:
+        """Train a classifier for each fold and penalty (a row of penalties for each fold)."""
+        from sklearn.linear_model import LogisticRegression
+
+        dev_accuracy = np.zeros(penalties.shape)
+        predicted = [np.zeros((penalties.shape[1], len(fold.test)), dtype=np.int64) for fold in folds]
+        for f, (train, dev, test) in enumerate(folds):
+            model = LogisticRegression(max_iter=self.max_iter, warm_start=True)
+            for p in np.argsort(-penalties[f], kind="stable"):
+                model.set_params(C=1 / penalties[f, p]).fit(features[train], labels[train])
+                if dev is not None:
+                    dev_accuracy[f, p] = (model.predict(features[dev]) == labels[dev]).mean()
+                if len(test):
+                    predicted[f][p] = model.predict(features[test])
+                watch(1)
+        return Probes(dev_accuracy, predicted)

@@ -1,1 +1,0 @@
-"""What is kept on disk: training state, folders of runs, folders of encoders."""

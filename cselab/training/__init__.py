@@ -1,0 +1,10 @@
+"""Training any method on any encoder: killed at any moment and started again, a run ends with the same weights.
+
+Read in this order: `run` (what a run is told, and what it leaves), `loop` (the steps), `readings` (the numbers of a
+step), `resumable` and `run_folder` (what is kept on disk), `allocator` (memory that a step frees).
+"""
+
+from cselab.training.loop import train
+from cselab.training.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
+
+__all__ = ["Callback", "Evaluator", "Run", "StopTraining", "TrainConfig", "TrainingDiverged", "train"]

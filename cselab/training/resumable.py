@@ -1,0 +1,117 @@
+"""A loop of steps that may be killed at any moment: started again, it goes on from its last checkpoint."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import Tensor, nn
+
+from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.encoders.progress import Progress, say
+from cselab.training.allocator import freed_memory_kept
+
+
+class Stateful(Protocol):
+    """A model, an optimiser, a schedule, a method."""
+
+    def state_dict(self) -> Any: ...
+    def load_state_dict(self, state_dict: Any, /) -> Any: ...
+
+
+def check_complete(module: nn.Module) -> None:
+    """Raise TypeError if the module holds tensors or networks where its `state_dict` would not find them."""
+    for name in sorted(vars(module).keys() - vars(nn.Module()).keys()):
+        value = vars(module)[name]
+        parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else ()
+        if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
+            raise TypeError(
+                f"{name} of {type(module).__name__} holds tensors or networks as a plain {type(value).__name__}, and "
+                f"would not be saved with the run: in build, say self.register_buffer({name!r}, ...) for a tensor and "
+                "nn.ModuleList for several networks; what lives for one step belongs into Views"
+            )
+
+
+class ResumableLoop:
+    """Steps 1 to `steps`, with a checkpoint of the parts now and then.
+
+    Training and pretraining are this loop with a step of their own. What a step does must follow from its number
+    and from the state of the parts alone; then a run that was killed ends as one that was not.
+
+    Args:
+        name: of the work, for its progress.
+        steps: how many there are.
+        parts: what has a state: name -> model, optimiser, schedule, method.
+        checkpoint: the file; None keeps none.
+        every: steps between checkpoints; the last step needs none.
+        show: whether progress is shown.
+        lines: how many lines of progress a log gets.
+        writes: False for a process that reads the checkpoint only.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        steps: int,
+        parts: Mapping[str, Stateful],
+        checkpoint: Path | None = None,
+        every: int = 1,
+        show: bool = True,
+        lines: int = 10,
+        writes: bool = True,
+    ) -> None:
+        self.name, self.steps, self.parts = name, steps, parts
+        self.checkpoint, self.every, self.show, self.lines = checkpoint, every, show, lines
+        self.writes = writes and checkpoint is not None
+        self.step, self.stopped = 0, False
+        self._began, self._seconds_before = time.monotonic(), 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Spent so far, in all processes that worked on it one after another."""
+        return self._seconds_before + time.monotonic() - self._began
+
+    def resume(self) -> dict[str, Any]:
+        """Bring the parts to where the checkpoint left them; what else it holds.
+
+        Raises:
+            CheckpointError: no checkpoint, or a damaged one.
+        """
+        assert self.checkpoint is not None, "a loop without a checkpoint file cannot be resumed"
+        tensors, info = load_checkpoint(self.checkpoint)
+        for name, part in self.parts.items():
+            part.load_state_dict(unpack(tensors, info[name]))
+        self.step, self._seconds_before = info["step"], info["seconds"]
+        return info
+
+    def run(self, take: Callable[[], str], info: Callable[[], Mapping[str, Any]] = dict) -> None:
+        """Take the steps that are left.
+
+        Args:
+            take: takes the step after `step`, and returns a note for the progress; setting `stopped` ends the loop.
+            info: whatever else a checkpoint should hold, JSON-able.
+        """
+        if self.show and self.step > 0:
+            say(f"{self.name}: goes on from step {self.step} of {self.steps}")
+        with freed_memory_kept(), Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
+            progress.done = self.step
+            while self.step < self.steps and not self.stopped:
+                if self.step <= 1:  # before the first step, and after it
+                    for part in self.parts.values():
+                        if isinstance(part, nn.Module):
+                            check_complete(part)
+                note = take()
+                self.step += 1
+                progress.update(note=note)
+                if self.writes and self.step % self.every == 0 and self.step < self.steps:
+                    self.save(info())
+
+    def save(self, info: Mapping[str, Any]) -> None:
+        """Write the checkpoint: the state of all parts, and `info`."""
+        assert self.checkpoint is not None, "a loop without a checkpoint file keeps none"
+        tensors: dict[str, Any] = {}
+        trees: dict[str, Any] = {}
+        for name, part in self.parts.items():
+            part_tensors, trees[name] = pack(name, part.state_dict())
+            tensors |= part_tensors
+        save_checkpoint(self.checkpoint, tensors, {"step": self.step, "seconds": self.seconds, **trees, **info})

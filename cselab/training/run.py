@@ -1,0 +1,178 @@
+"""What a training run is told, and what it leaves: settings, history, the best step."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cselab.encoders.encoder import Representation, SentenceEncoder
+from cselab.encoders.precision import Precision
+from cselab.methods import Method
+
+Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
+"""`evaluator(encoder)` -> numbers with a "score", higher is better."""
+
+
+class StopTraining(Exception):
+    """Raised by a callback to end training after this step: the run is returned with its best weights."""
+
+
+class TrainingDiverged(ArithmeticError):
+    """A loss or gradient became NaN or infinite; the message names the step and the term."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
+
+    Args:
+        steps: optimiser steps; None takes `epochs`.
+        epochs: passes over the sentences, when `steps` is None.
+        batch_size: sentences a step, over all processes; each contrasts with all others.
+        mini_batch_size: rows of a forward pass, for a batch that does not fit into memory: the pass is done again, part
+            by part, when the gradient comes back (Gao et al. 2021, "Scaling Deep Contrastive Learning Batch Size
+            under Memory Limited Setup"). Same loss and gradient, one more forward pass. None: all views at once.
+        lr: peak learning rate of AdamW; falls linearly to zero after `warmup` (a share of the steps).
+        weight_decay, clip: AdamW's decay; largest norm of the gradient.
+        seed: of everything: order, dropout, head, whatever a method draws.
+        max_length: tokens a training sentence is cut at (evaluation uses the encoder's own limit).
+        eval_every: steps between evaluations; the last step is always evaluated.
+        checkpoint_every: steps between checkpoints of a run with an output folder; None: as `eval_every`.
+        precision: "fp32", "bf16" (autocast), or "auto": bf16 where this machine is faster with it.
+        representation: the vector that is evaluated, selected and saved: "backbone" or "head"; None: the method's.
+        patience: stop after so many evaluations without a better score; None never stops early.
+
+    Raises:
+        ValueError: a value out of its range; names it.
+    """
+
+    steps: int | None = None
+    epochs: float = 1.0
+    batch_size: int = 64
+    lr: float = 3e-5
+    warmup: float = 0.0
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    seed: int = 42
+    max_length: int = 32
+    eval_every: int = 125
+    checkpoint_every: int | None = None
+    precision: Precision = "auto"
+    representation: Representation | None = None
+    patience: int | None = None
+    mini_batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 2:
+            raise ValueError(f"batch_size must be at least 2, got {self.batch_size}: a sentence alone has no negatives")
+        least = {
+            "steps": 1,
+            "lr": 0,
+            "weight_decay": 0,
+            "max_length": 3,
+            "eval_every": 1,
+            "checkpoint_every": 1,
+            "patience": 1,
+            "mini_batch_size": 1,
+        }
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if value is not None and not value >= bound:
+                raise ValueError(f"{name} must be at least {bound}, got {value}")
+        for name in ("epochs", "clip"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"warmup is a share of the steps in [0, 1), got {self.warmup}")
+        for name, allowed in {
+            "precision": ("auto", "fp32", "bf16"),
+            "representation": (None, "backbone", "head"),
+        }.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"unknown {name} {getattr(self, name)!r}; choose one of {', '.join(map(str, allowed))}"
+                )
+
+
+@dataclass(repr=False)
+class Run:
+    """A training run: the encoder as it is now, and everything that was seen on the way.
+
+    `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps what
+    the evaluator returned ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
+    training. Where a loss has several terms, evaluated steps have the gradient norm of each ("gradient_norm/..."),
+    before clipping. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and
+    no score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
+    after step 0; the finished run's encoder has its weights. `stopped` says why the run ended before its last step,
+    if it did. `method` is a copy of the one that was given, with
+    what depends on the encoder filled in.
+    """
+
+    encoder: SentenceEncoder
+    method: Method
+    config: TrainConfig
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, Any] | None = None
+    output: Path | None = None
+    seconds: float = 0.0
+    resumed_from: int | None = None
+    stopped: str | None = None
+
+    def __repr__(self) -> str:
+        """One line: the method, the last step and its loss, the best dev score, seconds, the folder."""
+        last = self.history[-1] if self.history else {"step": 0}
+        told = [repr(self.method), f"step {last['step']}"]
+        told += [f"loss {last['loss']:.4f}"] if "loss" in last else []
+        told += [f"best dev score {self.best['score']:.2f} at step {self.best['step']}"] if self.best else []
+        told += [f"stopped: {self.stopped}"] if self.stopped else []
+        told += [f"{self.seconds:.0f} s"] + ([f"in {self.output}"] if self.output else [])
+        return f"Run({', '.join(told)})"
+
+    def to_frame(self) -> Any:
+        """The history as a pandas DataFrame, a row a step, indexed by "step"."""
+        import pandas
+
+        return pandas.DataFrame(self.history).set_index("step")
+
+    def plot(self, *columns: str) -> Any:
+        """The columns over the steps as a plotly figure; without names the loss, and the dev score if there is one.
+
+        Raises:
+            ValueError: the history has no such column.
+        """
+        shown = columns or tuple(name for name in ("loss", "score") if any(name in row for row in self.history))
+        for name in shown:
+            self.curve(name)
+        return self.to_frame()[list(shown)].dropna(how="all").plot(backend="plotly")
+
+    def curve(self, name: str) -> tuple[list[int], list[float]]:
+        """Steps and values of one column of the history, where it has a value.
+
+        Raises:
+            ValueError: no row has that column; lists those there are.
+        """
+        rows = [row for row in self.history if name in row]
+        if not rows:
+            columns = dict.fromkeys(key for row in self.history for key in row)
+            raise ValueError(f"the history has no column {name!r}; it has {', '.join(columns)}")
+        return [row["step"] for row in rows], [row[name] for row in rows]
+
+
+Callback = Callable[[Run, dict[str, Any]], None]
+"""`callback(run, row)` after each row of the history."""
+
+
+class StatusLine:
+    """What the progress of a run says: the last loss, and the last dev score with its step."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, str] = {}
+
+    def after(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """What is to be said once these rows have come to the history."""
+        for row in rows:
+            if "loss" in row:
+                self.said["loss"] = f"loss {row['loss']:.4f}"
+            if "score" in row:
+                self.said["dev"] = f"dev {row['score']:.2f} at step {row['step']}"
+        return ", ".join(self.said.values())

@@ -1,0 +1,159 @@
+"""The folder of a training run: one process at a time, JSON and safetensors only, whole at any moment.
+
+run.json                  what runs: settings, versions, and at the end the best step and the seconds
+history.jsonl             one line a step
+checkpoint.safetensors    where to go on from (gone when the run is finished)
+best.safetensors          the best weights so far (gone when the run is finished)
+method.safetensors        when finished: what the method itself owns (a queue, a second network), if anything
+config.json, ...          when finished: the encoder itself, so that the folder is an encoder
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from cselab.data.writing import PART, cannot_write, written_whole
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+
+
+class RunFolderError(ValueError):
+    """A run folder that cannot be used: not writable, in use, or of another run; the message says what to do."""
+
+
+class RunFolder:
+    """Reads and writes the files of one run; see the module's description of them."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.checkpoint = self.path / "checkpoint.safetensors"
+        self.best = self.path / "best.safetensors"
+        self.method = self.path / "method.safetensors"
+
+    @contextmanager
+    def locked(self) -> Iterator["RunFolder"]:
+        """Hold the folder for this process.
+
+        Raises:
+            RunFolderError: the folder cannot be written, is used by another process, or holds something else.
+        """
+        from filelock import FileLock, Timeout
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._check_content()
+            lock = FileLock(self.path / ".lock")
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise RunFolderError(
+                f"{self.path} is in use by another run: wait for it, or choose another output"
+            ) from None
+        except OSError as error:
+            raise RunFolderError(
+                f"cannot write to the output folder {self.path} ({error.strerror}): choose another"
+            ) from None
+        try:
+            yield self
+        finally:
+            lock.release()
+
+    def _check_content(self) -> None:
+        names = sorted(file.name for file in self.path.iterdir())
+        others = [name for name in names if name != ".lock" and not name.endswith(PART)]
+        if others and "run.json" not in others:
+            raise RunFolderError(
+                f"{self.path} holds something that is not a run ({', '.join(others[:3])}): choose an empty output"
+            )
+
+    def read(self) -> dict[str, Any] | None:
+        """The content of run.json, or None when nothing has been started here."""
+        file = self.path / "run.json"
+        if not file.exists():
+            return None
+        content = _parse(file.read_text(encoding="utf-8"), file)
+        if not isinstance(content, dict) or not {"identity", "finished"} <= content.keys():
+            raise CheckpointError(f"{file} is damaged (it does not say what ran): choose another output")
+        return content
+
+    def write(self, content: Mapping[str, Any]) -> None:
+        _write_whole(self.path / "run.json", json.dumps(content, indent=2) + "\n")
+
+    def claim(self, identity: Mapping[str, Any]) -> dict[str, Any]:
+        """Start a run of this identity, or find the one that was started.
+
+        A run that stopped before its first checkpoint has nothing to go on from: another may take its place.
+
+        Raises:
+            RunFolderError: the folder holds a run with other settings; names the first that differs.
+        """
+        found = self.read()
+        if found is None or not (found["finished"] or self.checkpoint.exists()):
+            self.clear()
+            content = {"identity": dict(identity), "finished": False}
+            self.write(content)
+            return content
+        before = found["identity"]
+        for key, value in json.loads(json.dumps(identity)).items():
+            if before.get(key) != value:
+                raise RunFolderError(
+                    f"{self.path} holds a run with another {key} ({_difference(before.get(key), value)}): "
+                    "choose another output, or repeat the settings to continue it"
+                )
+        return found
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        history = self.path / "history.jsonl"
+        with cannot_write(history), open(history, "a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def rewrite_history(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        _write_whole(self.path / "history.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    def history(self) -> list[dict[str, Any]]:
+        """The rows of a finished run.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+        """
+        file = self.path / "history.jsonl"
+        if not file.exists():
+            raise CheckpointError(f"{file} is missing: restore it, or choose another output")
+        return [_parse(line, file) for line in file.read_text(encoding="utf-8").splitlines()]
+
+    def save(self, file: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
+        save_checkpoint(file, tensors, info)
+
+    def load(self, file: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        return load_checkpoint(file)
+
+    def clear(self) -> None:
+        """Remove what only an unfinished run needs."""
+        for file in (self.checkpoint, self.best, *self.path.glob(f"*{PART}")):
+            if file.is_dir():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
+
+
+def _parse(text: str, file: Path) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CheckpointError(f"{file} is damaged ({error}): restore it, or choose another output") from None
+
+
+def _difference(before: Any, now: Any) -> str:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in now:
+            if before.get(key) != now[key]:
+                return f"{key} was {before.get(key)!r}, now {now[key]!r}"
+    return f"was {before!r}, now {now!r}"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    with written_whole(path) as aside:
+        aside.write_text(text, encoding="utf-8")

@@ -1,0 +1,165 @@
+"""Jobs on Dask: worker processes started here, or those of a scheduler that is running somewhere.
+
+Jobs go out and lines come back; only the process that started the experiment writes. A worker that dies takes nothing
+with it: the scheduler gives its job to another. Workers must have the same versions of what changes numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cselab.evaluators.versions import versions
+from cselab_lab.experiments.jobs import Job, run_job
+
+if TYPE_CHECKING:
+    from cselab_lab.experiments.running import ProgressReporter
+
+TOPIC = "cselab"
+"""Of the events by which workers say how far they are."""
+
+SECONDS_TO_ANSWER = 15
+MACHINE = ("device", "system", "python")
+"""What may differ between workers: nothing else of `versions` may."""
+
+
+class WorkerMismatch(ConnectionError):
+    """A worker has other versions than the process that sent the job; the message names them."""
+
+
+class Cluster:
+    """A pool of Dask workers; see `cselab_lab.experiments.running.Pool`. Use as a context manager.
+
+    Args:
+        watch: is told how far the jobs are.
+        workers: processes to start on this machine, on the loopback interface; 0 takes those of `scheduler`.
+        scheduler: "tcp://host:port".
+        keep_encoders: a folder that the workers reach by the same path; see `run_experiment`.
+
+    Raises:
+        ConnectionError: no scheduler at that address, or one without workers.
+        WorkerMismatch: a worker with other versions.
+    """
+
+    def __init__(
+        self, watch: ProgressReporter, workers: int = 0, scheduler: str | None = None, keep_encoders: Path | None = None
+    ) -> None:
+        self.watch, self.workers, self.scheduler, self.keep_encoders = watch, workers, scheduler, keep_encoders
+        self.names: dict[str, Job] = {}
+
+    def __enter__(self) -> Cluster:
+        from distributed import as_completed
+
+        with ExitStack() as stack:
+            stack.enter_context(_environment_kept())
+            self.client = stack.enter_context(self._client(stack))
+            self.client.subscribe_topic(TOPIC, self._heard)
+            try:
+                self.client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
+            except TimeoutError:
+                raise ConnectionError(
+                    f"the scheduler at {self.scheduler} has no workers yet: start some and try again"
+                ) from None
+            there = self.client.run(versions)
+            for address, found in there.items():
+                require_same_versions(versions(), found, address)
+            self.capacity = 2 * len(there)  # a worker's next job waits beside it
+            self.results = as_completed(loop=self.client.loop)
+            self.stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.stack.close()
+
+    def _client(self, stack: ExitStack) -> Any:
+        from distributed import Client, LocalCluster
+
+        if self.scheduler is None:
+            threads = str(max(1, (os.cpu_count() or 1) // self.workers))
+            local = LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                env={"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+            )
+            return Client(stack.enter_context(local), set_as_default=False)
+        try:
+            return Client(self.scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ConnectionError(
+                f"no Dask scheduler answers at {self.scheduler} ({error}): start one with `dask scheduler`, workers "
+                "with `dask worker tcp://HOST:8786 --nthreads 1`, and give the address that it prints"
+            ) from None
+
+    def submit(self, job: Job) -> None:
+        told = (job.settings, list(job.suites), job.geometry, self.keep_encoders, job.name, versions())
+        future = self.client.submit(run_on_worker, *told, key=f"job-{job.hash}")
+        self.names[future.key] = job
+        self.results.add(future)
+
+    def next(self) -> tuple[Job, dict[str, Any] | Exception]:
+        future = next(self.results)
+        job = self.names.pop(future.key)
+        outcome = future.exception() if future.status == "error" else future.result()
+        return job, outcome
+
+    def _heard(self, event: Any) -> None:
+        _, content = event
+        self.watch.reached(content["name"], content["step"], content["steps"])
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Dask sets the threads of its workers in this process too, whose later children would compute with that number."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def run_on_worker(
+    settings: dict[str, Any],
+    suites: list[str],
+    geometry: str,
+    keep_encoders: Path | None,
+    name: str,
+    sender: Mapping[str, str],
+) -> dict[str, Any]:
+    """What a worker runs: the job, telling the sender how far it is.
+
+    Raises:
+        WorkerMismatch: this worker has other versions than the sender.
+    """
+    from distributed import get_worker
+
+    worker = get_worker()
+    require_same_versions(sender, versions(), worker.address)
+
+    def report(step: int, steps: int) -> None:
+        if step % max(1, steps // 20) == 0:
+            worker.log_event(TOPIC, {"name": name, "step": step, "steps": steps})
+
+    return run_job(settings, suites, geometry, report, keep_encoders)
+
+
+def require_same_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:
+    """Refuse a worker whose numbers could be others for want of the same libraries.
+
+    Raises:
+        WorkerMismatch: names the worker, and each library with both versions.
+    """
+    others = [
+        f"{name} {there.get(name)} (here {version})"
+        for name, version in here.items()
+        if name not in MACHINE and there.get(name) != version
+    ]
+    if others:
+        raise WorkerMismatch(
+            f"the worker at {worker} has {', '.join(others)}: install the same versions there (constraints.txt)"
+        )

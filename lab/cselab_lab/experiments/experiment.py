@@ -1,0 +1,240 @@
+"""What an experiment is: a question, the published table that answers it, rows to run, columns to measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import mean
+from typing import Any
+
+from cselab.data.nearest import did_you_mean
+from cselab_lab.experiments.claims import Claim
+from cselab_lab.experiments.published import Cell, PublishedTable, published_table
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a hyper-parameter may be a share of: the encoder's width and the sentences in a batch."""
+
+    width: int
+    batch: int
+
+
+Parameter = Any | Callable[[Size], Any]
+"""A value, or a function of the `Size` that gives one, for papers whose numbers belong to a width of 768."""
+
+
+def channels_a_group(channels: int) -> Callable[[Size], int]:
+    """The number of groups that puts so many channels into each: the paper's k = 768 / channels.
+
+    Raises:
+        ValueError: when called with a width that they do not divide.
+    """
+
+    def groups(size: Size) -> int:
+        if size.width % channels:
+            raise ValueError(f"groups of {channels} channels do not divide the width of {size.width}")
+        return size.width // channels
+
+    return groups
+
+
+def times(factor: float) -> Callable[[float], float]:
+    """So many times what the profile's recipe says, to three digits.
+
+    >>> times(1 / 3)(3e-4)
+    0.0001
+    """
+    return lambda value: float(f"{factor * value:.3g}")
+
+
+def world_alone(corpus: str) -> str:
+    """As many rows of the world alone, for a corpus that mixes it with other text.
+
+    >>> world_alone("half-world:20000")
+    'world:20000'
+
+    Raises:
+        ValueError: the corpus has nothing of the world.
+    """
+    kind, _, number = corpus.partition(":")
+    if kind not in ("world", "half-world"):
+        raise ValueError(f"{corpus} has nothing of the world")
+    return f"world:{number}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: an encoder, what trains it, and what is done to its vectors.
+
+    Args:
+        label: its name in our tables.
+        method: a registered method; None trains nothing.
+        parameters: of the method; a function of the `Size` where the paper's number depends on it.
+        published: the row of the published table, or (row, column) where the paper's rows are our columns; None
+            where the paper has none.
+        encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
+        pooling: other than the recipe's.
+        posthoc: "centred", "without 4" (components), "whitening" or "flow", fitted on training sentences.
+        reference: instead of an encoder: "random", "word overlap" or "static".
+        recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
+            it is a multiple of that, such as `times(3)`.
+        corpus: a function of the profile's corpus where the row trains on another, such as `world_alone`.
+        against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
+    """
+
+    label: str
+    method: str | None = None
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    published: str | tuple[str, str] | None = None
+    encoder: str = "base"
+    pooling: str | None = None
+    posthoc: str | None = None
+    reference: str | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    corpus: Callable[[str], str] | None = None
+    against: str | None = None
+
+    @property
+    def seeded(self) -> bool:
+        """Whether anything is drawn at random, so that it runs once a seed."""
+        return self.method is not None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a measured number, and the column of the published table beside it.
+
+    `measure` is a task ("STS-B", "SICK-R", "MR" ...), "Avg." of the seven STS sets, "STS-B dev", "dev" (the pairs of
+    the profile that select the best step), or one of "alignment", "uniformity", "mean_cosine", "effective_rank". With
+    `over` it is a name for the mean over those columns, ours and the paper's.
+    """
+
+    measure: str
+    published: str | None = None
+    over: tuple[str, ...] = ()
+
+
+DEV = "STS-B dev"
+"""The column of a table that compares values of a hyper-parameter."""
+
+SEVEN = tuple(Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"))
+"""The columns of every STS table, the average first."""
+
+TRANSFER = ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")
+"""The columns of every transfer table."""
+
+AVERAGE = (Column("Avg.", "STS-Avg."),)
+"""The one column of WhitenedCSE's ablations."""
+
+PLAIN = Row("plain")
+CENTRED = Row("plain, mean subtracted", posthoc="centred")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question and how it is answered.
+
+    Args:
+        name: the paper and its table, such as "imsimcse-table1".
+        question: in one sentence.
+        rows: what is run; the plain encoder, as it is and with its mean subtracted, stands before them.
+        columns: what is measured; the first one is what the verdict is about.
+        claims: what the paper claims, each as something that can be counted.
+        baseline: the label of the row that gains are counted from.
+        paper, table: where the published numbers are; None where no paper has any.
+        suites: in place of the similarity sets of the profile, where their data are.
+        rates: by profile and row, how many times the recipe's learning rate, where a search found another.
+    """
+
+    name: str
+    question: str
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    claims: tuple[Claim, ...] = ()
+    baseline: str = "plain"
+    paper: str | None = None
+    table: int | None = None
+    suites: tuple[str, ...] = ()
+    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        labels = [row.label for row in self.all_rows]
+        named = [label for claim in self.claims for label in claim.labels]
+        for name in (self.baseline, *named, *(row.against for row in self.rows if row.against)):
+            if name not in labels:
+                raise ValueError(f"{self.name}: no row is called {name!r}; the rows are: {', '.join(labels)}")
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"{self.name}: two rows have the same label")
+        for row in self.all_rows:
+            self.cell(row, self.columns[0])
+
+    @property
+    def on_dev(self) -> bool:
+        """Whether it asks about dev pairs alone, as a search for hyper-parameters does: no STS test set is scored."""
+        return all(column.measure in (DEV, "dev") for column in self.columns)
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The rows, with the plain encoder and its centred vectors before them."""
+        mine = [row.label for row in self.rows]
+        return tuple(row for row in (PLAIN, CENTRED) if row.label not in mine) + self.rows
+
+    def row(self, label: str) -> Row:
+        """The row of that label.
+
+        Raises:
+            ValueError: no such row; lists those there are.
+        """
+        for row in self.all_rows:
+            if row.label == label:
+                return row
+        known = ", ".join(repr(row.label) for row in self.all_rows)
+        raise ValueError(f"{self.name} has no row {label!r}; its rows are: {known}")
+
+    @property
+    def published(self) -> PublishedTable | None:
+        """The table of the paper."""
+        return None if self.paper is None or self.table is None else published_table(self.paper, self.table)
+
+    def cell(self, row: Row, column: Column) -> Cell | None:
+        """The published number for a row and a column, where there is one."""
+        if self.published is None or row.published is None:
+            return None
+        if isinstance(row.published, tuple):
+            return self.published.cell(*row.published) if column == self.columns[0] else None
+        if column.over:
+            cells = [self.published.cell(row.published, name) for name in column.over]
+            return _mean_of(cells, column.measure)
+        return None if column.published is None else self.published.cell(row.published, column.published)
+
+
+def _mean_of(cells: Sequence[Cell], column: str) -> Cell | None:
+    """The mean of printed numbers as a cell, with the notes of all; None where one of them is lost."""
+    values = [cell.value for cell in cells if cell.value is not None]
+    if len(values) < len(cells):
+        return None
+    own = f"mean of the printed {', '.join(cell.column for cell in cells)}"
+    notes = [f"{cell.column}: {cell.note}" for cell in cells if cell.note]
+    return Cell(cells[0].row, column, f"{mean(values):.2f}", "", cells[0].unit, "; ".join([own, *notes]))
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def declare(experiment: Experiment) -> Experiment:
+    """Make an experiment known by its name to the command line, the notebooks and the tests."""
+    EXPERIMENTS[experiment.name] = experiment
+    return experiment
+
+
+def get_experiment(name: str) -> Experiment:
+    """An experiment by its name.
+
+    Raises:
+        ValueError: an unknown name; lists the known.
+    """
+    if name not in EXPERIMENTS:
+        hint = did_you_mean(name, EXPERIMENTS, likeness=0.75)
+        raise ValueError(f"unknown experiment {name!r}.{hint} Choose one of {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]

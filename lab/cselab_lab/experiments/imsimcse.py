@@ -1,0 +1,182 @@
+"""ImSimCSE, also SimCSE++ (Xu et al. 2023): its tables 1 to 5, and figure 1."""
+
+from collections.abc import Callable
+
+from cselab_lab.experiments.claims import Above, Trend
+from cselab_lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, Size, declare
+
+PAPER = "imsimcse"
+
+declare(
+    Experiment(
+        name="imsimcse-table1",
+        question="Does dropout noise hurt in the negatives, and does it help in the positives?",
+        paper=PAPER,
+        table=1,
+        columns=SEVEN,
+        baseline="SimCSE",
+        rows=(
+            Row("SimCSE", "simcse", published="SimCSE"),
+            Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}, published="Pos. +Noise"),
+            Row("-noise on positives", "noise", {"on": "positives", "mean_of": 10}, published="Pos. -Noise"),
+            Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}, published="Neg. +Noise"),
+            Row("-noise on negatives", "noise", {"on": "negatives", "mean_of": 10}, published="Neg. -Noise"),
+        ),
+        claims=(
+            Above("noise on the negatives costs points", "SimCSE", "+noise on negatives"),
+            Above("less noise in the negatives gains points", "-noise on negatives", "SimCSE"),
+            Above("noise on the positives costs points", "SimCSE", "+noise on positives"),
+            Above("less noise in the positives costs points", "SimCSE", "-noise on positives"),
+        ),
+    )
+)
+
+
+def missing_rank(share: float) -> Callable[[Size], int]:
+    """So many rows that N + M goes this share of the way from the batch N to the width D: the paper's M / 704."""
+    return lambda size: round(share * max(0, size.width - size.batch))
+
+
+BARLOW = ("Barlow Twins, M = 0", "M = 1/7 of the way", "M = 3/7 of the way", "Barlow Twins, full rank")
+
+declare(
+    Experiment(
+        name="imsimcse-table2",
+        question="Is the batch a rank bottleneck for Barlow Twins, and do artificial rows lift it?",
+        paper=PAPER,
+        table=2,
+        columns=SEVEN,
+        baseline="SimCSE",
+        rows=(
+            Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+            Row(BARLOW[0], "barlow_twins", published="+BarlowTwins (D =768)"),
+            Row(BARLOW[1], "barlow_twins", {"artificial_rows": missing_rank(100 / 704)},
+                published="+100 artificial z"),
+            Row(BARLOW[2], "barlow_twins", {"artificial_rows": missing_rank(300 / 704)},
+                published="+300 artificial z"),
+            Row(BARLOW[3], "barlow_twins", {"artificial_rows": missing_rank(1)}, published="+704 artificial z"),
+        ),
+        claims=(
+            Above("at the rank of the batch it costs points", "SimCSE", BARLOW[0]),
+            Trend("the more rows, the better", BARLOW),
+            Above("at full rank it is above M = 0", BARLOW[3], BARLOW[0]),
+        ),
+    )
+)  # fmt: skip
+
+IMSIMCSE = Row("ImSimCSE", "imsimcse", published="ImSimCSE-BERT_base")
+PARTS = (
+    Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+    Row("off-dropout alone", "imsimcse", {"weight": 0.0}, published="+Off-Info"),
+    Row("dimension-wise alone", "imsimcse", {"off_dropout": False}, published="+DCL"),
+    IMSIMCSE,
+)
+
+declare(
+    Experiment(
+        name="imsimcse-table3",
+        question="What do off-dropout negatives and the dimension-wise term bring, each alone and together?",
+        paper=PAPER,
+        table=3,
+        columns=SEVEN,
+        baseline="SimCSE",
+        rows=(
+            *PARTS,
+            Row("ImSimCSE as released", "imsimcse", {"variant": "released"}),
+            Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
+            Row("ImSimCSE, large", "imsimcse", encoder="large", published="ImSimCSE-BERT_large",
+                recipe={"lr": 8e-6}, against="SimCSE, large"),
+            Row("plain SBERT", encoder="sbert", pooling="mean", published="SBERT_base"),
+            Row("SimCSE on SBERT", "simcse", encoder="sbert", published="SimCSE-SBERT_base", against="plain SBERT"),
+            Row("ImSimCSE on SBERT", "imsimcse", encoder="sbert", published="ImSimCSE-SBERT_base",
+                against="SimCSE on SBERT"),
+            Row("SCD", "scd", published="SCD-BERT_base"),
+        ),
+        claims=(
+            Above("ImSimCSE is above SimCSE", "ImSimCSE", "SimCSE"),
+            Above("off-dropout alone helps", "off-dropout alone", "SimCSE"),
+            Above("the dimension-wise term alone helps", "dimension-wise alone", "SimCSE"),
+            Above("both are above off-dropout alone", "ImSimCSE", "off-dropout alone"),
+        ),
+    )
+)  # fmt: skip
+
+PLAIN = "BERT_base (first-last avg.)"
+
+declare(
+    Experiment(
+        name="imsimcse-table4",
+        question="Is the dimension-wise term more than a whitening of the vectors afterwards?",
+        paper=PAPER,
+        table=4,
+        columns=SEVEN,
+        baseline="plain, first-last average",
+        rows=(
+            Row("plain, first-last average", pooling="emb_last_mean", published=PLAIN),
+            Row("the same, mean subtracted", pooling="emb_last_mean", posthoc="centred"),
+            Row("the same, whitened", pooling="emb_last_mean", posthoc="whitening",
+                published=f"{PLAIN} +whitening(wiki)"),
+            Row("the same, flow", pooling="emb_last_mean", posthoc="flow", published=f"{PLAIN} +flow (NLI)"),
+            Row("dimension-wise term alone", "dimension_wise", {"dimension_temperature": 0.05},
+                pooling="emb_last_mean", published=f"{PLAIN} +DCL(wiki, τ_DCL =0.05)"),
+            Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+            Row("SimCSE, mean subtracted", "simcse", posthoc="centred"),
+            Row("SimCSE, whitened", "simcse", posthoc="whitening", published="SimCSE-BERT_base +whitening"),
+            Row("SimCSE, flow", "simcse", posthoc="flow", published="SimCSE-BERT_base +flow"),
+            Row("ImSimCSE", "imsimcse"),
+            Row("DiffCSE", "diffcse", published="DiffCSE (reproduced)"),
+            Row("DiffCSE + ImSimCSE", "imsimcse_diffcse", published="DiffCSE (reproduced) +ImSimCSE",
+                against="DiffCSE"),
+        ),
+        claims=(
+            Above("whitening helps the plain encoder", "the same, whitened", "plain, first-last average"),
+            Above("whitening takes from SimCSE", "SimCSE", "SimCSE, whitened"),
+            Above("contrast is above whitening", "SimCSE", "the same, whitened"),
+        ),
+    )
+)  # fmt: skip
+
+
+def _one_at_a_time() -> tuple[Row, ...]:
+    """The paper's m, lambda and temperature; m in both meanings, since text and code differ."""
+    printed = [Row(f"m = {m}", "imsimcse", {"m": float(m)}, published=("m", m)) for m in M]
+    code = [Row(f"m = {m} on the positive", "imsimcse", {"m": float(m), "m_on": "positive"}) for m in M]
+    weight = [Row(f"weight = {w}", "imsimcse", {"weight": float(w)}, published=("lambda", w)) for w in WEIGHTS]
+    temperature = [
+        Row(f"temperature = {t}", "imsimcse", {"dimension_temperature": float(t)}, published=("tau_DCL", t))
+        for t in TEMPERATURES
+    ]
+    return (*printed, *code, *weight, *temperature)
+
+
+M = ("0.5", "0.8", "0.9", "1", "1.1", "1.2")
+WEIGHTS = ("0.02", "0.05", "0.1", "0.2", "0.5", "1")
+TEMPERATURES = ("1", "2", "5", "10", "20", "50")
+
+declare(
+    Experiment(
+        name="imsimcse-table5",
+        question="How much do m, the weight and the temperature of the dimension-wise term matter?",
+        paper=PAPER,
+        table=5,
+        columns=(Column(DEV),),
+        baseline="SimCSE",
+        rows=(Row("SimCSE", "simcse"), *_one_at_a_time()),
+        claims=(
+            Above("a weight of 1 is too much", "weight = 0.2", "weight = 1"),
+            Above("m = 0.5 on the positive costs far more than on the negatives", "m = 0.5", "m = 0.5 on the positive"),
+            Above("a temperature of 50 is too high", "temperature = 5", "temperature = 50"),
+        ),
+    )
+)
+
+declare(
+    Experiment(
+        name="imsimcse-figure1",
+        question="Where do the parts of ImSimCSE lie between alignment and uniformity?",
+        columns=(Column("alignment"), Column("uniformity")),
+        baseline="SimCSE",
+        rows=PARTS,
+        claims=(Above("off-dropout lowers the alignment", "SimCSE", "off-dropout alone"),),
+    )
+)

@@ -1,0 +1,173 @@
+"""The numbers that the four papers print, as data: to be put beside what is measured here.
+
+Every table of WhitenedCSE, ImSimCSE, Focal-InfoNCE and the survey is a CSV in `tables/`, one number a line, as printed
+(trailing zeros are kept). A cell that was copied from elsewhere, is misprinted or cannot be right carries a note that
+says so; nothing was mended. `claims.csv` holds the numbers of the running text, recomputed from the tables.
+
+See also: `cselab_lab.experiments`, which run these tables again.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cselab.data.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+HERE = Path(__file__).parent
+
+PAPERS = {
+    "whitenedcse": "WhitenedCSE (Zhuo et al. 2023)",
+    "imsimcse": "ImSimCSE, also SimCSE++ (Xu et al. 2023)",
+    "focal": "Focal-InfoNCE (Hou and Li 2023)",
+    "survey": "the survey of contrastive sentence embeddings",
+}
+TITLES = {
+    ("whitenedcse", 1): "seven STS sets",
+    ("whitenedcse", 2): "transfer tasks",
+    ("whitenedcse", 3): "kinds of whitening",
+    ("whitenedcse", 4): "number of groups k, with and without the shuffle",
+    ("whitenedcse", 5): "number of positives",
+    ("whitenedcse", 6): "modules apart",
+    ("imsimcse", 1): "dropout noise in positives and negatives",
+    ("imsimcse", 2): "Barlow Twins with artificial rows: the rank bottleneck",
+    ("imsimcse", 3): "seven STS sets, each part alone and together",
+    ("imsimcse", 4): "post-processing, and other base methods",
+    ("imsimcse", 5): "hyper-parameters",
+    ("focal", 1): "batch size and learning rate",
+    ("focal", 2): "seven STS sets",
+    ("focal", 3): "alignment and uniformity",
+    ("focal", 4): "temperature",
+    ("focal", 5): "the margin m",
+    ("survey", 2): "models by framework, positives and negatives",
+    ("survey", 6): "sizes of the data sets",
+    ("survey", 7): "batch size and learning rate",
+    ("survey", 8): "seven STS sets",
+    ("survey", 9): "transfer tasks",
+    ("survey", 10): "clustering",
+}
+"""The tables that hold numbers, and what each shows."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed number.
+
+    Attributes:
+        row, column: the paper's labels, cleaned of typesetting.
+        printed: the number as printed; empty where the text that it was read from had lost it.
+        spread: the printed standard deviation, or empty.
+        unit: what it is, such as "Spearman x100" or "accuracy %".
+        note: where it was copied from, or why it is doubtful; or empty.
+    """
+
+    row: str
+    column: str
+    printed: str
+    spread: str
+    unit: str
+    note: str
+
+    @property
+    def value(self) -> float | None:
+        """The number; None where it is lost, or where the cell is text."""
+        try:
+            return float(self.printed)
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table of a paper, cell by cell."""
+
+    paper: str
+    number: int
+    cells: tuple[Cell, ...]
+
+    @property
+    def title(self) -> str:
+        """Which table this is, in words."""
+        return f"{PAPERS[self.paper]}, Table {self.number}: {TITLES[self.paper, self.number]}"
+
+    def cell(self, row: str, column: str) -> Cell:
+        """One cell.
+
+        Raises:
+            ValueError: no such row or column; lists those there are.
+        """
+        for cell in self.cells:
+            if (cell.row, cell.column) == (row, column):
+                return cell
+        rows, columns = (dict.fromkeys(getattr(cell, side) for cell in self.cells) for side in ("row", "column"))
+        what, names, asked = ("column", columns, column) if row in rows else ("row", rows, row)
+        raise ValueError(f"{self.title} has no {what} {asked!r}; it has {', '.join(names)}")
+
+    def as_printed(self) -> tuple[dict[str, dict[str, str]], list[str]]:
+        """Rows of printed cells, "value ± spread [n]", and the notes: note n is the n-th of them."""
+        notes = list(dict.fromkeys(cell.note for cell in self.cells if cell.note))
+        rows: dict[str, dict[str, str]] = {}
+        for cell in self.cells:
+            spread = f" ± {cell.spread}" if cell.spread else ""
+            mark = f" [{notes.index(cell.note) + 1}]" if cell.note else ""
+            rows.setdefault(cell.row, {})[cell.column] = f"{cell.printed or 'lost'}{spread}{mark}"
+        return rows, notes
+
+    def frame(self) -> DataFrame:
+        """The cells, a line each: row, column, value, printed, spread, unit, note."""
+        from pandas import DataFrame
+
+        return DataFrame(
+            [{"row": c.row, "column": c.column, "value": c.value, "printed": c.printed, "spread": c.spread,
+              "unit": c.unit, "note": c.note} for c in self.cells]
+        )  # fmt: skip
+
+
+@cache
+def published_table(paper: str, number: int) -> PublishedTable:
+    """A table of a paper.
+
+    >>> published_table("whitenedcse", 6).cell("WhitenedCSE-BERT_base", "STS-Avg.").printed
+    '78.78'
+
+    Raises:
+        ValueError: an unknown paper, or a table that it does not have; lists those there are.
+    """
+    if number not in tables_of(paper):
+        known = ", ".join(map(str, tables_of(paper)))
+        raise ValueError(f"no numbers of table {number!r} of {paper}; there are those of tables {known}")
+    (path,) = (HERE / "tables").glob(f"{paper}_table{number}_*.csv")
+    with open(path, encoding="utf-8", newline="") as file:
+        cells = tuple(
+            Cell(line["row"], line["column"], line["value"], line["spread"], line["unit"], line["note"])
+            for line in csv.DictReader(file)
+        )
+    return PublishedTable(paper, number, cells)
+
+
+def tables_of(paper: str) -> list[int]:
+    """The numbers of a paper's tables.
+
+    Raises:
+        ValueError: an unknown paper; lists the known.
+    """
+    if paper not in PAPERS:
+        raise ValueError(f"unknown paper {paper!r}.{did_you_mean(paper, PAPERS)} Choose one of {', '.join(PAPERS)}")
+    return [number for name, number in TITLES if name == paper]
+
+
+def claims(paper: str) -> list[dict[str, str]]:
+    """The numbers in a paper's running text: paper, where, claim, value, recomputed (from the tables), verdict.
+
+    Raises:
+        ValueError: an unknown paper; lists the known.
+    """
+    tables_of(paper)
+    with open(HERE / "claims.csv", encoding="utf-8", newline="") as file:
+        return [line for line in csv.DictReader(file) if line["paper"] == paper]

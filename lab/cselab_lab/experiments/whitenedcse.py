@@ -1,0 +1,214 @@
+"""WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
+
+from cselab_lab.experiments.claims import Above, Order, Trend
+from cselab_lab.experiments.experiment import (
+    AVERAGE,
+    SEVEN,
+    TRANSFER,
+    Column,
+    Experiment,
+    Row,
+    channels_a_group,
+    declare,
+)
+
+PAPER = "whitenedcse"
+SIMCSE = Row("SimCSE", "simcse")
+WHITENED = Row("WhitenedCSE", "whitenedcse")
+
+declare(
+    Experiment(
+        name="whitenedcse-table1",
+        question="Does shuffled group whitening beat SimCSE on sentence similarity?",
+        paper=PAPER,
+        table=1,
+        columns=SEVEN,
+        baseline="SimCSE",
+        rows=(
+            Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),
+            Row("plain, first-last average", pooling="emb_last_mean", published="BERT_base (first-last avg.)"),
+            Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT_base-flow"),
+            Row("BERT-whitening", pooling="emb_last_mean", posthoc="whitening", published="BERT_base-whitening"),
+            Row("plain, mean of tokens", pooling="mean"),
+            Row("plain, mean of the last two layers", pooling="last2_mean"),
+            Row("IS-BERT", "is_bert", published="IS-BERT_base", pooling="mean", against="plain, mean of tokens"),
+            Row("CT", "ct", published="CT-BERT_base", pooling="mean", against="plain, mean of tokens"),
+            Row("ConSERT", "consert", {"variant": "paper"}, published="ConSERT_base", pooling="last2_mean",
+                against="plain, mean of the last two layers"),
+            Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+            Row("DCLR", "dclr", published="DCLR-BERT_base"),
+            Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
+            Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
+            Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
+            Row("WhitenedCSE, large", "whitenedcse", encoder="large", published="WhitenedCSE-BERT_large",
+                against="SimCSE, large"),
+            Row("SimCSE, RoBERTa", "simcse", encoder="roberta", published="SimCSE-RoBERTa_base"),
+            Row("WhitenedCSE, RoBERTa", "whitenedcse", {"num_groups": channels_a_group(3)}, encoder="roberta",
+                published="WhitenedCSE-RoBERTa_base", against="SimCSE, RoBERTa"),
+        ),
+        claims=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
+    )
+)  # fmt: skip
+
+declare(
+    Experiment(
+        name="whitenedcse-table2",
+        question="Does shuffled group whitening help where a classifier is trained on the vectors?",
+        paper=PAPER,
+        table=2,
+        columns=tuple(Column(name, name) for name in TRANSFER),
+        suites=("transfer",),
+        baseline="SimCSE",
+        rows=(
+            Row("plain, mean of tokens", pooling="mean", published="Avg. BERT embeddings"),
+            Row("plain, [CLS]", pooling="cls", published="BERT-[CLS]embedding"),
+            Row("IS-BERT", "is_bert", published="IS-BERT_base", pooling="mean", against="plain, mean of tokens"),
+            Row("MoCoSE", "mocose", published="MoCoSE-BERT_base"),
+            Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
+            Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+            Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
+            Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
+            Row(
+                "WhitenedCSE, large",
+                "whitenedcse",
+                encoder="large",
+                published="WhitenedCSE-BERT_large",
+                against="SimCSE, large",
+            ),
+        ),
+        claims=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
+    )
+)
+
+declare(
+    Experiment(
+        name="whitenedcse-table3",
+        question="Which whitening helps: all channels at once, groups, or shuffled groups?",
+        paper=PAPER,
+        table=3,
+        columns=AVERAGE,
+        baseline="no whitening",
+        rows=(
+            Row("no whitening", "simcse", published="None (unsup. SimCSE)"),
+            Row("PCA", "whitenedcse", {"kind": "pca", "running": True}, published="PCA-whitening"),
+            Row("ZCA", "whitenedcse", {"kind": "zca", "running": True}, published="ZCA-whitening"),
+            Row("groups", "whitenedcse", {"kind": "group"}, published="Group-whitening"),
+            Row("shuffled groups", "whitenedcse", published="Shuffled-Group-whitening"),
+            Row("shuffled groups, one pass", "whitenedcse", {"backbone_passes": 1}),
+            Row("shuffled groups, vector after the head", "whitenedcse", recipe={"representation": "head"}),
+        ),
+        claims=(
+            Above("shuffled groups are above no whitening", "shuffled groups", "no whitening"),
+            Above("the shuffle adds to the groups", "shuffled groups", "groups"),
+            Above("whitening all channels at once (ZCA) costs", "no whitening", "ZCA"),
+            Order("PCA < ZCA < none < groups < shuffled", ("PCA", "ZCA", "no whitening", "groups", "shuffled groups")),
+        ),
+    )
+)
+
+CHANNELS = (24, 16, 12, 8, 6, 4, 3, 2)
+"""In a group, for the paper's k = 768 / channels: 32, 48, 64, 96, 128, 192, 256, 384."""
+
+
+def _groups(shuffled: bool) -> tuple[Row, ...]:
+    kind, words, published = ("shuffled", "shuffled", "shuffled") if shuffled else ("group", "fixed", "w/o shuffled")
+    return tuple(
+        Row(f"{words}, {channels} channels a group", "whitenedcse",
+            {"kind": kind, "num_groups": channels_a_group(channels)}, published=(published, f"k={768 // channels}"))
+        for channels in CHANNELS
+    )  # fmt: skip
+
+
+declare(
+    Experiment(
+        name="whitenedcse-table4",
+        question="How many groups, and does the shuffle help for every number of them?",
+        paper=PAPER,
+        table=4,
+        columns=AVERAGE,
+        baseline="SimCSE",
+        rows=(SIMCSE, *_groups(shuffled=True), *_groups(shuffled=False)),
+        claims=(
+            Above("the shuffle adds, 2 channels a group", "shuffled, 2 channels a group", "fixed, 2 channels a group"),
+            Above("the shuffle adds, 8 channels a group", "shuffled, 8 channels a group", "fixed, 8 channels a group"),
+            Above(
+                "the shuffle adds, 16 channels a group", "shuffled, 16 channels a group", "fixed, 16 channels a group"
+            ),
+            Trend(
+                "smaller groups are better",
+                tuple(f"shuffled, {channels} channels a group" for channels in (16, 8, 4, 2)),
+            ),
+        ),
+    )
+)
+
+declare(
+    Experiment(
+        name="whitenedcse-table5",
+        question="How many views of a sentence should there be?",
+        paper=PAPER,
+        table=5,
+        columns=AVERAGE,
+        baseline="2 views",
+        rows=tuple(
+            Row(f"{views} views", "whitenedcse", {"num_views": views},
+                published=("WhitenedCSE-BERT_base", f"positives={views}"))
+            for views in (2, 3, 4, 5)
+        ) + tuple(
+            Row(f"{views} views, one pass", "whitenedcse", {"num_views": views, "backbone_passes": 1})
+            for views in (2, 3, 4, 5)
+        ),
+        claims=(
+            Above("a third view helps", "3 views", "2 views"),
+            Trend("more views are better", ("2 views", "3 views", "4 views", "5 views")),
+        ),
+    )
+)  # fmt: skip
+
+declare(
+    Experiment(
+        name="whitenedcse-table6",
+        question="Is it the whitening or the extra positives?",
+        paper=PAPER,
+        table=6,
+        columns=AVERAGE,
+        baseline="SimCSE",
+        rows=(
+            Row("SimCSE", "simcse", published="SimCSE-BERT-base"),
+            Row("whitening alone", "whitenedcse", {"num_views": 2}, published="+ Shuffled Group Whitening"),
+            Row("3 dropout views", "simcse", {"num_views": 3}, published="+ Multiple Positives(k=3)"),
+            Row("4 dropout views", "simcse", {"num_views": 4}, published="+ Multiple Positives(k=4)"),
+            Row("both", "whitenedcse", published="WhitenedCSE-BERT_base"),
+        ),
+        claims=(
+            Above("whitening alone helps", "whitening alone", "SimCSE"),
+            Above("a third dropout view alone hardly helps", "3 dropout views", "SimCSE"),
+            Above("the third view helps once there is whitening", "both", "whitening alone"),
+        ),
+    )
+)
+
+declare(
+    Experiment(
+        name="whitenedcse-figure1",
+        question="Does whitening spread sentences out beyond what contrast does, and views of a sentence?",
+        columns=(Column("uniformity"), Column("mean_cosine"), Column("effective_rank"), Column("diversity")),
+        baseline="plain",
+        rows=(SIMCSE, WHITENED),
+        claims=(
+            Above("contrast lowers the uniformity", "plain", "SimCSE"),
+            Above("whitening lowers it further", "SimCSE", "WhitenedCSE"),
+        ),
+    )
+)
+
+declare(
+    Experiment(
+        name="whitenedcse-figure3",
+        question="How do alignment and uniformity move over the steps? (the curves are in the results)",
+        columns=(Column("uniformity"), Column("alignment")),
+        baseline="SimCSE",
+        rows=(SIMCSE, WHITENED),
+        claims=(Above("WhitenedCSE ends with the lower uniformity", "SimCSE", "WhitenedCSE"),),
+    )
+)

@@ -1,0 +1,152 @@
+"""One notebook run without a front end, by papermill: its cells' progress told, an error named by its cell."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import nbformat
+
+SECONDS_OF_SILENCE = 20.0  # after which a running cell is said to be still running
+
+
+def execute(
+    notebook: nbformat.NotebookNode,
+    executed: Path,
+    parameters: Mapping[str, object],
+    folder: Path,
+    timeout: float | None,
+    echo: Callable[[str], None],
+) -> list[str]:
+    """Run the cells in `folder` and write the notebook with its outputs, partial where a cell failed.
+
+    Args:
+        notebook: with one cell tagged `parameters`.
+        executed: the file to write.
+        parameters: passed in a cell of their own, below the defaults.
+        folder: where the cells run.
+        timeout: seconds that a cell may take; None means as long as it likes.
+        echo: takes each line of the progress.
+
+    Returns:
+        What went wrong, a sentence each; empty when all cells ran.
+    """
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill import PapermillExecutionError, execute_notebook
+
+    progress = _Progress(notebook, len(parameters), echo)
+    try:
+        with progress:
+            execute_notebook(
+                notebook,
+                executed,
+                parameters=dict(parameters),
+                kernel_name="python3",
+                language="python",
+                progress_bar=False,
+                cwd=folder,
+                stdout_file=progress,
+                stderr_file=progress,
+                execution_timeout=timeout,
+                # passed on to nbclient
+                kernel_manager_class=_this_python(),
+                store_widget_state=False,
+                coalesce_streams=True,
+                on_cell_start=progress.cell_started,
+            )
+    except PapermillExecutionError as error:
+        return [f"{progress.where} failed with {error.ename}: {error.evalue}"]
+    except CellTimeoutError:
+        return [f"{progress.where} took longer than {timeout:g} s, and was stopped"]
+    except DeadKernelError as error:
+        return [f"{progress.where} stopped the kernel: {error}"]
+    return []
+
+
+# tqdm.auto chooses widget bars when it is first imported in a kernel, and a saved widget bar stays at 0 %;
+# imported before the kernel is there, it chooses text bars, whose lines are passed on.
+LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
+
+
+def _this_python() -> type:
+    """A kernel of the interpreter that runs this, whatever kernels are installed on the machine."""
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
+
+    class ThisPython(AsyncKernelManager):
+        kernel_spec = KernelSpec(
+            argv=[
+                *(sys.executable, "-Xfrozen_modules=off", "-c", LAUNCH, "-f", "{connection_file}"),
+                *("--HistoryManager.enabled=False", "--log-level=ERROR"),
+            ],
+            env={
+                "CSELAB_HEADLESS": "1",  # cselab.encoders.progress prints lines
+                "TQDM_MININTERVAL": "5",  # seconds between the lines of other libraries' bars
+                "PLOTLY_RENDERER": "plotly_mimetype",  # figures as data: the page draws them
+            },
+        )
+
+    return ThisPython
+
+
+class _Progress:
+    """Says where a run is: a line for each code cell, for what it prints, and for a long silence.
+
+    Given to papermill as the file for the cells' stdout and stderr.
+    """
+
+    def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Callable[[str], None]) -> None:
+        code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+        self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed
+        self.index, self.heading, self.unfinished = 0, "", ""
+        self.where = "the start of the kernel"
+        self.echo = echo
+        self.started = self.spoken = time.monotonic()
+        self.over = threading.Event()
+        self.watch = threading.Thread(target=self._break_silence, daemon=True)
+
+    def __enter__(self) -> _Progress:
+        self.watch.start()
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self.over.set()
+        self.watch.join()
+
+    def cell_started(self, cell: nbformat.NotebookNode, cell_index: int) -> None:
+        lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
+        if cell.cell_type != "code":
+            self.heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), self.heading)
+        elif lines:
+            self.index += 1
+            what = _shortened(f"{self.heading}: {lines[0]}" if self.heading else lines[0])
+            self.where = f"cell {self.index}/{self.total} ({what})"
+            self._say(f"[{self.index:>{len(str(self.total))}}/{self.total}]{self._elapsed():>7}  {what}")
+
+    def write(self, text: str) -> None:
+        *lines, self.unfinished = (self.unfinished + text).replace("\r", "\n").split("\n")
+        for line in lines:
+            if line.strip():
+                self._say(f"      {line.rstrip()}")
+
+    def flush(self) -> None:
+        """Whole lines are passed on as they come."""
+
+    def _say(self, line: str) -> None:
+        self.spoken = time.monotonic()
+        self.echo(line)
+
+    def _elapsed(self) -> str:
+        return f"{time.monotonic() - self.started:.0f} s"
+
+    def _break_silence(self) -> None:
+        while not self.over.wait(1.0):
+            if time.monotonic() - self.spoken > SECONDS_OF_SILENCE:
+                self._say(f"      still in {self.where} after {self._elapsed()}")
+
+
+def _shortened(text: str, width: int = 88) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,0 +1,111 @@
+"""Notebooks as files: those that come with cselab, anyone's folder of them, and copies to work in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cselab.data.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+COPIED = ".copied.json"  # in a folder of copies: what each held when it was copied
+
+
+def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
+    """The notebooks of a folder, by name or number, in the order asked for; all of them when none is named.
+
+    Raises:
+        FileNotFoundError: no such folder, or nothing in it.
+        ValueError: a name that fits none or several, with the known ones.
+    """
+    known = sorted(folder.glob("*.ipynb"))
+    if not known:
+        raise FileNotFoundError(f"no notebooks in {folder}: pass the folder that holds some (--folder).")
+    chosen = []
+    for name in names:
+        stem = name.removesuffix(".ipynb")
+        fitting = [path for path in known if path.stem == stem or path.stem.split("_")[0] == stem]
+        if len(fitting) != 1:
+            trouble = "several notebooks are numbered" if fitting else "unknown notebook"
+            hint = "" if fitting else did_you_mean(stem, [path.stem for path in known])
+            raise ValueError(f"{trouble} {name!r}.{hint} Known: {', '.join(path.stem for path in known)}.")
+        chosen += [path for path in fitting if path not in chosen]
+    return chosen or known
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """A notebook from its file.
+
+    Raises:
+        ValueError: the file is damaged; named.
+    """
+    import nbformat
+
+    try:
+        notebook = nbformat.read(str(path), as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:  # a damaged file raises whatever nbformat meets first
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
+        raise ValueError(f"{path} is not a whole notebook ({reason}): restore the file") from None
+    return notebook
+
+
+def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
+    """Copy a folder of notebooks, with all that lies beside them, and never over someone's work.
+
+    Called again, it brings what is new. A copy whose cells were edited stays as it is, one that was only run is
+    replaced where the notebook itself changed; its outputs go, its cells were those of the old version.
+
+    Returns:
+        What happened to each notebook, by file name: `"copied"`, `"updated"`, `"unchanged"`, or `"yours kept"`.
+
+    Raises:
+        ValueError: the target is the folder itself.
+        FileNotFoundError: no notebooks in the source.
+    """
+    if target.resolve() == source.resolve():
+        raise ValueError(f"{target} is the notebooks' own folder: name another one to copy them to.")
+    notebooks = find_notebooks(source)
+    target.mkdir(parents=True, exist_ok=True)
+    memory = target / COPIED
+    held = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
+    done = {}
+    for path in notebooks:
+        new, copy = fingerprint(read_notebook(path)), target / path.name
+        now = fingerprint(read_notebook(copy)) if copy.exists() else None
+        if now == new:
+            done[path.name] = "unchanged"
+        elif now is None or now == held.get(path.name):
+            shutil.copyfile(path, copy)
+            done[path.name] = "copied" if now is None else "updated"
+        else:
+            done[path.name] = "yours kept"
+            continue
+        held[path.name] = new
+    for beside in source.iterdir():
+        if beside.is_dir() and not beside.name.startswith((".", "__")):
+            shutil.copytree(beside, target / beside.name, dirs_exist_ok=True)
+    memory.write_text(json.dumps(held, indent=2) + "\n", encoding="utf-8")
+    return done
+
+
+def fingerprint(notebook: NotebookNode) -> str:
+    """SHA-256 of the cells without their outputs: the same after a run, another after an edit."""
+    cells = [[cell.cell_type, cell.source] for cell in notebook.cells]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def title_of(notebook: NotebookNode, otherwise: str) -> str:
+    """The first heading of a notebook's text."""
+    for cell in notebook.cells:
+        heading = re.search(r"^#+ +(.+?) *#*$", cell.source, re.MULTILINE)
+        if cell.cell_type == "markdown" and heading:
+            return heading[1]
+    return otherwise

@@ -1,0 +1,275 @@
+"""Notebooks run headless: parameters checked, progress shown, numbers held against recorded ones, a page to read.
+
+papermill runs the cells. It only logs an unknown parameter, and without a tagged cell it puts parameters
+where the defaults override them; both are refused here before anything runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+
+import nbformat
+
+from cselab.evaluators.versions import versions
+from cselab_lab.headless.execution import execute
+from cselab_lab.headless.notebook_folder import find_notebooks, fingerprint, read_notebook
+from cselab_lab.headless.parameters import parameters_of, typed_parameters
+from cselab_lab.headless.record import MIME_TYPE
+from cselab_lab.headless.recorded import Comparison, compare, read_recorded, recorded_path, write_recorded
+from cselab_lab.headless.run_reports import comparison_lines
+from cselab_lab.resources import bundled_notebooks
+
+PROFILES = ("smoke", "classroom", "paper")
+print_now = partial(print, flush=True)  # a log file should show progress too
+
+
+@dataclass
+class NotebookResult:
+    """One notebook's run: where its files are, what it recorded, and what is wrong with it."""
+
+    name: str
+    profile: str
+    parameters: dict[str, object]  # as passed; the others kept their defaults
+    executed: Path  # the notebook with outputs: partial where a cell failed
+    page: Path  # the HTML page
+    state: str  # SHA-256 of all that its numbers depend on: cells, parameters, package, versions
+    seconds: float = 0.0
+    records: list[dict] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)  # with the recorded ones, where there are any
+    failures: list[str] = field(default_factory=list)  # of the run itself
+    notes: list[str] = field(default_factory=list)  # each is only worth knowing
+
+    @property
+    def problems(self) -> list[str]:
+        """Each fails the run: what went wrong in it, and the numbers that disagree."""
+        return self.failures + [found.trouble for found in self.comparisons if not found.ok]
+
+    @property
+    def passed(self) -> bool:
+        return not self.problems
+
+    def as_json(self) -> dict:
+        """The entry of `records.json`, and the content of a file of recorded numbers."""
+        return {
+            "notebook": self.name,
+            "profile": self.profile,
+            "parameters": self.parameters,
+            "seconds": round(self.seconds, 1),
+            "versions": versions(),
+            "records": self.records,
+        }
+
+
+def run_notebooks(
+    names: Sequence[str] = (),
+    profile: str = "classroom",
+    overrides: Mapping[str, object] | None = None,
+    output: str | Path = "notebook-runs",
+    *,
+    folder: str | Path | None = None,
+    recorded: str | Path | None = None,
+    require_recorded: bool = False,
+    update_recorded: bool = False,
+    seeds: Sequence[int] = (),
+    changed: bool = False,
+    timeout: float | None = None,
+    quiet: bool = False,
+    echo: Callable[[str], None] = print_now,
+) -> list[NotebookResult]:
+    """Run notebooks from top to bottom and hold their numbers against the recorded ones.
+
+    Writes to `output`: `<notebook>.ipynb` with its outputs (partial where a cell failed), `<notebook>.html`
+    to read offline, and `records.json` with the recorded numbers of all. Parameters are checked before the
+    first notebook starts; one that fails while running does not stop the next.
+
+    Args:
+        names: file names without `.ipynb`, or their number (`"00"`); none means all.
+        profile: passed to the notebooks that have a parameter `profile`.
+        overrides: values for other parameters; text is read as the type of the default. Every notebook that
+            is run must have them. Numbers of an overridden run are not compared.
+        output: folder for the results, made if need be; not the notebooks' own.
+        folder: where the notebooks are; by default those that come with cselab.
+        recorded: where the recorded numbers are; by default in `recorded` beside the notebooks.
+        require_recorded: a notebook whose numbers were never recorded fails.
+        update_recorded: make the numbers of the notebooks that ran to their end the recorded ones.
+        seeds: with `update_recorded`, run each notebook with these values of its parameter `seed` too, and keep
+            every number for every seed.
+        changed: leave out the notebooks whose last run in `output` was good and whose cells, parameters, package and
+            versions are what they were; their numbers are compared all the same.
+        timeout: seconds that one cell may take.
+        quiet: tell results only, no progress.
+        echo: takes each line of the progress.
+
+    Returns:
+        One result a notebook, in order; `result.passed` says whether it ran and agreed with its recorded numbers.
+
+    Raises:
+        ValueError: an unknown notebook, profile or parameter, a value of the wrong type, a notebook without
+            exactly one cell tagged `parameters`.
+        FileNotFoundError: no such folder of notebooks.
+    """
+    folder = Path(folder or bundled_notebooks()).resolve()
+    recorded = Path(recorded or folder / "recorded").resolve()
+    output = Path(output).resolve()
+    overrides = dict(overrides or {})
+    if profile not in PROFILES:
+        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(PROFILES)}.")
+    if output == folder:
+        raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
+    if update_recorded and overrides:
+        raise ValueError("recorded numbers are a profile's own: update them without overriding parameters.")
+    if seeds and not update_recorded:
+        raise ValueError("seeds are for update_recorded: for one run, override the parameter 'seed'.")
+    if "profile" in overrides:
+        raise ValueError("the profile is an argument of its own (--profile), not a parameter to override.")
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
+
+    paths = find_notebooks(folder, names)
+    runs = [(path, _prepare(path, profile, overrides, output)) for path in paths]
+    over_seeds = {path: _with_seeds(path, result, seeds, output) for path, result in runs}
+    tell = _nothing if quiet else echo
+    results = []
+    for path, result in runs:
+        tell(f"{result.name}  profile {profile}")
+        if changed and _ran_as_it_is(result):
+            result.notes.append("nothing changed since its last run: not run again")
+        else:
+            _run(path, result, folder, timeout, tell)
+        _collect(result)
+        if update_recorded:
+            _record_anew(path, result, over_seeds[path], folder, recorded, timeout, tell)
+        else:
+            _compare(result, overrides, recorded, require_recorded)
+        _tell(result, echo)
+        results.append(result)
+        entries = [one.as_json() for one in results]
+        (output / "records.json").write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return results
+
+
+def _nothing(line: str) -> None:
+    """The echo of who wants no progress."""
+
+
+def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: Path) -> NotebookResult:
+    notebook = read_notebook(path)
+    defaults = parameters_of(notebook, path.stem)
+    wanted = {"profile": profile, **overrides} if "profile" in defaults else overrides
+    parameters = typed_parameters(path.stem, defaults, wanted)
+    depends_on = [fingerprint(notebook), profile, parameters, versions(), _package_state()]
+    return NotebookResult(
+        name=path.stem,
+        profile=profile,
+        parameters=parameters,
+        executed=output / path.name,
+        page=output / f"{path.stem}.html",
+        state=hashlib.sha256(json.dumps(depends_on).encode()).hexdigest(),
+    )
+
+
+def _with_seeds(path: Path, result: NotebookResult, seeds: Sequence[int], output: Path) -> dict[int, NotebookResult]:
+    """A run for each seed; for the seed that the notebook has by itself that is `result`."""
+    own = parameters_of(read_notebook(path), path.stem).get("seed")
+    return {
+        seed: result if seed == own else _prepare(path, result.profile, {"seed": seed}, output / f"seed-{seed}")
+        for seed in seeds
+    }
+
+
+@cache
+def _package_state() -> str:
+    """SHA-256 of every file of the packages that notebooks use."""
+    from importlib.util import find_spec
+
+    specs = [find_spec(package) for package in ("cselab", "cselab_lab", "cselab_widgets")]
+    total = hashlib.sha256()
+    for folder in [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and file.suffix not in (".pyc", ".ipynb"):
+                total.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+def _ran_as_it_is(result: NotebookResult) -> bool:
+    """Whether a good run of this very state is there already; if so its time is taken over."""
+    if not (result.executed.exists() and result.page.exists()):
+        return False
+    last = read_notebook(result.executed).metadata.get("cselab", {})
+    result.seconds = last.get("seconds", 0.0)
+    return last.get("state") == result.state
+
+
+def _run(path: Path, result: NotebookResult, folder: Path, timeout: float | None, tell: Callable[[str], None]) -> None:
+    from cselab_lab.headless.page import write_page
+
+    result.executed.parent.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    result.failures += execute(read_notebook(path), result.executed, result.parameters, folder, timeout, tell)
+    result.seconds = time.monotonic() - started
+    executed = nbformat.read(result.executed, as_version=4)
+    outside = write_page(executed, result.page, folder)
+    result.failures += [f"the page cannot be read offline: it loads {address}" for address in outside]
+    if not result.failures:
+        executed.metadata["cselab"] = {"state": result.state, "seconds": round(result.seconds, 1)}
+        nbformat.write(executed, result.executed)
+
+
+def _collect(result: NotebookResult) -> None:
+    executed = nbformat.read(result.executed, as_version=4)
+    outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
+    result.records = [dict(output["data"][MIME_TYPE]) for output in outputs if MIME_TYPE in output.get("data", {})]
+    names = [entry["name"] for entry in result.records]
+    result.failures += [f"{name!r} is recorded twice" for name in sorted({n for n in names if names.count(n) > 1})]
+
+
+def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: Path, require_recorded: bool) -> None:
+    path = recorded_path(recorded, result.name, result.profile)
+    if overrides:
+        result.notes.append(f"not compared with recorded numbers: {', '.join(overrides)} overridden")
+    elif result.failures or not (result.records or path.exists()):
+        return  # a failed run has said so already
+    elif (expected := read_recorded(path)) is not None:
+        result.comparisons = compare(result.records, expected)
+    elif require_recorded:
+        result.failures.append(f"no recorded numbers: {path} is not there (--update-recorded writes them)")
+    else:
+        result.notes.append(f"no recorded numbers yet: {path}")
+
+
+def _record_anew(
+    path: Path,
+    result: NotebookResult,
+    over_seeds: Mapping[int, NotebookResult],
+    folder: Path,
+    recorded: Path,
+    timeout: float | None,
+    tell: Callable[[str], None],
+) -> None:
+    others = {seed: other for seed, other in over_seeds.items() if other is not result}
+    for seed, other in others.items() if not result.failures else ():
+        tell(f"{result.name}  seed {seed}")
+        _run(path, other, folder, timeout, tell)
+        _collect(other)
+        result.failures += [f"seed {seed}: {failure}" for failure in other.failures]
+    if result.failures or not result.records:
+        return
+    file = recorded_path(recorded, result.name, result.profile)
+    write_recorded(file, result.as_json(), {seed: other.records for seed, other in over_seeds.items()})
+    result.notes.append(f"recorded numbers written: {file}")
+
+
+def _tell(result: NotebookResult, echo: Callable[[str], None]) -> None:
+    for line in comparison_lines(result):
+        echo(f"  {line}")
+    for note in result.notes:
+        echo(f"  note: {note}")
+    for problem in result.problems:
+        echo(f"  problem: {problem}")
+    echo(f"{result.name}  {'passed' if result.passed else 'FAILED'} in {result.seconds:.0f} s  {result.page}")

@@ -1,0 +1,196 @@
+"""An executed notebook as one HTML page that loads nothing: plots, formulas and images are inside it.
+
+nbconvert renders the cells. Its own pages load MathJax and require.js from the network and drop plotly
+figures; here plotly.js stands in it once and formulas become MathML, which browsers draw by themselves.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nbformat import NotebookNode
+
+from cselab_lab.headless.notebook_folder import title_of
+
+PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+OWN_FIGURE = "data-cselab-figure"
+INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
+
+
+def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
+    """Write the page of an executed notebook; return the addresses that it loads from outside: none, if good.
+
+    A plotly figure is drawn from its data. A widget with a `text/html` fallback shows that (a script in it
+    finds plotly.js as `window.Plotly`); a widget without one leaves a note. The code of a cell marked
+    `source_hidden` starts folded. Pictures that the text names are looked for from the folder `pictures`.
+    """
+    from plotly.offline import get_plotlyjs
+
+    ready = printable(notebook)
+    has_plots = any("Plotly." in html for html in _html_outputs(ready))
+    resources = {
+        "title": title_of(notebook, path.stem),
+        "code_colours": _code_colours(),
+        "has_plots": has_plots,
+        "metadata": {"path": str(pictures)},
+    }
+    page, _ = _exporter().from_notebook_node(ready, resources)
+    plotly_js = get_plotlyjs()
+    page = page.replace(plotly_js, "")  # a figure saved with its own copy
+    outside = loaded_from_outside(page)
+    if has_plots:
+        quiet = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"
+        page = page.replace("<!-- plotly.js -->", f"<script>{plotly_js}</script><script>{quiet}</script>", 1)
+    path.write_text(page, encoding="utf-8")
+    return outside
+
+
+def loaded_from_outside(page: str) -> list[str]:
+    """The addresses that a browser would fetch to show a page: scripts, styles, images, frames; not links.
+
+    >>> loaded_from_outside('<a href="https://a.org">a</a> <script src="https://b.org/b.js"></script>')
+    ['https://b.org/b.js']
+    """
+    finder = _OutsideFinder()
+    finder.feed(page)
+    return finder.found
+
+
+class _OutsideFinder(HTMLParser):
+    ADDRESS = re.compile(r"(?:https?:)?//\S+")
+    IN_TEXT: ClassVar = {
+        "style": re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s;]+)"""),
+        "script": re.compile(r"""(?:\bimport|\bfrom|\bsrc\s*=)\s*\(?\s*["']((?:https?:)?//[^"']+)"""),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.inside = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.inside = tag
+        loading = {"src", "srcset", "poster", "data"} | ({"href"} if tag in ("link", "image", "use") else set())
+        for name, value in attributes:
+            if name in loading and value and self.ADDRESS.match(value):
+                self.found.append(value)
+            elif name == "style":
+                self.found += self.IN_TEXT["style"].findall(value or "")
+
+    def handle_data(self, text: str) -> None:
+        if self.inside in self.IN_TEXT:
+            self.found += self.IN_TEXT[self.inside].findall(text)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+
+def printable(notebook: NotebookNode) -> NotebookNode:
+    """A copy whose outputs need no kernel and no front end."""
+    notebook = copy.deepcopy(notebook)
+    notebook.metadata.pop("widgets", None)
+    figures = 0
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if OWN_FIGURE in data.get("text/html", ""):
+                continue  # a panel draws itself
+            if PLOTLY_FIGURE in data:
+                figures += 1
+                data["text/html"] = _drawn(data[PLOTLY_FIGURE], f"figure-{figures}")
+            elif WIDGET_VIEW in data and not {"text/html", "image/png", "image/svg+xml"} & data.keys():
+                data["text/html"] = INTERACTIVE_ONLY
+    return notebook
+
+
+def _html_outputs(notebook: NotebookNode) -> list[str]:
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
+
+
+def _drawn(figure: dict, name: str) -> str:
+    from plotly.io import to_html
+
+    parts = {part: figure[part] for part in ("data", "layout", "frames") if part in figure}
+    division = to_html(
+        parts,
+        config={"responsive": True},
+        include_plotlyjs=False,
+        full_html=False,
+        auto_play=False,
+        div_id=name,
+        validate=False,
+    )
+    return f'<div class="figure">{division}</div>'
+
+
+def _exporter() -> Any:
+    from jinja2 import pass_context
+    from nbconvert.exporters import HTMLExporter
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    class Renderer(IPythonRenderer):
+        def inline_math(self, body: str) -> str:
+            return mathml(body, "inline")
+
+        def block_math(self, body: str) -> str:
+            return mathml(body, "block")
+
+        def block_html(self, html: str) -> str:
+            return html  # nbconvert would look for pictures in it and close an open <details>
+
+        def inline_html(self, html: str) -> str:
+            return html
+
+        def latex_environment(self, name: str, body: str) -> str:
+            return mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
+
+    class PageExporter(HTMLExporter):
+        @pass_context
+        def markdown2html(self, context: Any, source: Any) -> Any:
+            renderer = Renderer(
+                escape=False,
+                attachments=context.get("cell", {}).get("attachments", {}),
+                embed_images=True,
+                path=context["resources"]["metadata"]["path"],
+                anchor_link_text="#",
+            )
+            return MarkdownWithMath(renderer=renderer).render(source)
+
+    exporter = PageExporter(extra_template_basedirs=[str(Path(__file__).parent)], template_name="page_template")
+    exporter.config.NbConvertBase.display_data_priority = [
+        "text/html", "text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"
+    ]  # fmt: skip
+    return exporter
+
+
+def mathml(latex: str, display: str) -> str:
+    """A formula as MathML; one that cannot be converted stays LaTeX, as code.
+
+    >>> mathml(r"x^2", "inline").startswith("<math")
+    True
+    """
+    from html import escape
+
+    from latex2mathml.converter import convert
+
+    try:
+        converted = convert(latex.replace("{aligned}", "{split}"), display=display)  # it knows only the latter
+    except Exception:  # the library's errors share no class of their own
+        converted = "\\"
+    if "\\" in converted:  # a command that it does not know is left in the text
+        return f"<code>{escape(latex.strip())}</code>"
+    return converted
+
+
+def _code_colours() -> str:
+    from pygments.formatters import HtmlFormatter
+
+    light = HtmlFormatter(style="xcode").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n.highlight {{ background: none; }}"

@@ -1,0 +1,168 @@
+"""What every lesson needs, in one call: the size of everything, a device, an encoder, a world, sentences, dev pairs.
+
+from cselab_lab.lessons import lesson
+lab = lesson.setup("00_tour", profile=profile, seed=seed)
+run = train(lab.plain.copy(), "simcse", lab.corpus, lab.config(), lab.dev)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cselab_lab.experiments.recipes import recipe
+from cselab_lab.headless.record import record
+from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
+from cselab_lab.lessons.guesses import guess
+
+if TYPE_CHECKING:
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.evaluators import PairsEvaluator
+    from cselab.training.run import TrainConfig
+    from cselab.world import World
+
+__all__ = ["PROFILES", "Lesson", "guess", "setup"]
+
+_MINI = dict(encoder="mini", pooling=recipe("mini").pooling) | recipe("mini").settings()
+_MICRO = dict(encoder="micro", pooling=recipe("micro").pooling) | recipe("micro").settings()
+_BERT = _MINI | dict(encoder="bert-base-uncased", pooling="cls", lr=3e-5, precision="auto")
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    "smoke": _MICRO | dict(sentences=1_000, steps=20, eval_every=5),
+    "classroom": _MINI | dict(sentences=10_000, steps=60, eval_every=10),  # a class does not wait for 200 steps
+    "paper": _BERT | dict(sentences=1_000_000, steps=15_625, eval_every=125),
+}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson's settings; what they name is loaded when it is first asked for."""
+
+    name: str
+    profile: str
+    seed: int  # of training alone
+    world_seed: int  # of the world's sentences and pairs
+    device: str
+    encoder: str
+    pooling: str
+    sentences: int
+    steps: int
+    batch_size: int
+    lr: float
+    precision: str
+    eval_every: int
+    corpus_file: str | None = None
+
+    @cached_property
+    def plain(self) -> SentenceEncoder:
+        """The encoder before any training; `plain.copy()` is what a run trains."""
+        from cselab import SentenceEncoder
+
+        return SentenceEncoder.from_pretrained(self.encoder, pooling=self.pooling, device=self.device)
+
+    @cached_property
+    def world(self) -> World:
+        """The grammar that makes sentences and pairs; the same for every `seed`."""
+        from cselab.world import World
+
+        return World(self.world_seed)
+
+    @cached_property
+    def corpus(self) -> list[str]:
+        """The sentences to train on: of the file, else of the world's train split."""
+        from cselab.data import read_sentences
+
+        if self.corpus_file:
+            return list(islice(read_sentences(self.corpus_file), self.sentences))
+        return [sentence.text for sentence in self.world.sentences(self.sentences, split="train")]
+
+    @cached_property
+    def dev(self) -> PairsEvaluator:
+        """The development pairs that select a step: 600 of the world, which share no story with its tests."""
+        from cselab.evaluators import PairsEvaluator
+
+        return PairsEvaluator(self.world.sts(600, split="dev"))
+
+    def config(self, **changes: Any) -> TrainConfig:
+        """The profile's training settings, with changes: `lab.config(seed=1)`."""
+        from cselab import TrainConfig
+
+        names = ("steps", "batch_size", "lr", "seed", "eval_every", "precision")
+        return TrainConfig(**{name: getattr(self, name) for name in names} | changes)
+
+    def record(self, name: str, value: object, tolerance: float = 1e-6) -> None:
+        """`cselab_lab.headless.record.record`, with what was recorded of this number beside it."""
+        record(name, value, tolerance, beside=self.recorded(name))
+
+    def recorded(self, name: str) -> str:
+        """What was recorded of a number under this profile: `"recorded: 1.5 to 2.0 over 5 seeds"`; else empty."""
+        entry = self._baseline.get(name)
+        return recorded_range(entry) if entry else ""
+
+    @cached_property
+    def _baseline(self) -> dict[str, dict]:
+        from cselab_lab.resources import bundled_notebooks
+
+        for folder in (Path("recorded"), bundled_notebooks() / "recorded"):  # a notebook runs in its own folder
+            if found := read_recorded(recorded_path(folder, self.name, self.profile)):
+                return {entry["name"]: entry for entry in found["records"]}
+        return {}
+
+    def __repr__(self) -> str:
+        from cselab.evaluators.versions import versions
+
+        what = f"{self.corpus_file or 'the world'}, {self.sentences} sentences"
+        lines = [
+            f"{self.name}, profile {self.profile}, on {self.device}",
+            f"encoder {self.encoder} ({self.pooling}), corpus {what}",
+            f"training: {self.steps} steps of {self.batch_size}, lr {self.lr:g}, seed {self.seed}",
+            ", ".join(f"{what} {found}" for what, found in versions().items()),
+        ]
+        return "\n".join(lines)
+
+
+def setup(
+    name: str,
+    profile: str = "classroom",
+    seed: int = 0,
+    *,
+    world_seed: int = 0,
+    corpus: str | None = None,
+    device: str | None = None,
+    **settings: Any,
+) -> Lesson:
+    """A lesson's settings: those of the profile, except where a value is given. Shown as the last line of a cell.
+
+    Args:
+        name: the notebook's, `"00_tour"`; under it the recorded numbers are found.
+        profile: `"smoke"` is a test that everything runs, `"classroom"` is for a laptop, `"paper"` for a GPU.
+        seed: of training alone: order of the sentences, dropout. Another one is another run on the same data.
+        world_seed: of the world's sentences, training and test; change it to see whether a finding is one of these.
+        corpus: a text file, one sentence a line; without one, sentences of the world.
+        device: default: the GPU where there is one.
+        settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's.
+
+    Raises:
+        ValueError: an unknown profile or setting; lists the known.
+    """
+    import torch
+
+    if profile not in PROFILES:
+        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(PROFILES)}.")
+    known = PROFILES[profile]
+    unknown = [setting for setting in settings if setting not in known]
+    if unknown:
+        raise ValueError(f"unknown setting {unknown[0]!r}. Allowed: {', '.join(known)}.")
+    given = {setting: value for setting, value in settings.items() if value is not None}
+    if "encoder" in given and "pooling" not in given and (same := _profile_of(given["encoder"])):
+        given["pooling"] = same["pooling"]
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    return Lesson(name, profile, seed, world_seed, device, corpus_file=corpus, **{**known, **given})
+
+
+def _profile_of(encoder: str) -> Mapping[str, Any] | None:
+    """The profile whose encoder this is: its pooling was chosen for it."""
+    return next((profile for profile in PROFILES.values() if profile["encoder"] == encoder), None)

@@ -1,0 +1,73 @@
+"""One table in five forms: the same in a terminal, a notebook, a paper and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cselab.data.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FORMS = ("text", "md", "latex", "csv", "html")
+SHORT_FOR = {"markdown": "md", "tex": "latex", "plain": "text", "txt": "text"}  # what people type
+
+
+def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int = 2, form: str = "text") -> str:
+    """A line for each row, a column for each name in any of them; what a row does not have stays blank.
+
+    >>> print(table({"plain": {"STS-B": 47.03}, "SimCSE": {"STS-B": 51.5, "SICK-R": 55.25}}))
+            STS-B  SICK-R
+    plain   47.03
+    SimCSE  51.50   55.25
+    >>> print(table({"plain": {"STS-B": 47.03}}, digits=1, form="md"))
+    |       |   STS-B |
+    |:------|--------:|
+    | plain |    47.0 |
+
+    Args:
+        rows: numbers or words by row and column, or a DataFrame of them.
+        digits: after the point.
+        form: "text", "md" (Markdown), "latex" (with booktabs), "csv" or "html".
+
+    Raises:
+        ValueError: an unknown form; names the nearest, and all that there are.
+    """
+    from pandas import DataFrame
+    from tabulate import tabulate
+
+    check_form(form)
+    frame = DataFrame(list(rows.values()), index=list(rows)) if isinstance(rows, Mapping) else rows
+    cells = frame.map(lambda value: _shown(value, digits)).astype(object)
+    if form == "csv":
+        return cells.to_csv()
+    if form == "html":
+        return cells.to_html(border=0)
+    drawn = tabulate(
+        cells,
+        headers="keys",
+        tablefmt={"text": "plain", "md": "pipe", "latex": "latex_booktabs"}[form],
+        disable_numparse=True,
+        colalign=("left", *("right" for _ in cells.columns)),
+    )
+    drawn = drawn.replace("±", r"$\pm$") if form == "latex" else drawn
+    return "\n".join(line.rstrip() for line in drawn.splitlines())
+
+
+def check_form(form: str, known: Sequence[str] = FORMS) -> str:
+    """The form, if it is known.
+
+    Raises:
+        ValueError: it is not; with the nearest, and all that there are.
+    """
+    if form not in known:
+        meant = SHORT_FOR.get(form.lower(), form.lower())
+        raise ValueError(f"unknown form {form!r}.{did_you_mean(meant, known)} Choose one of {', '.join(known)}")
+    return form
+
+
+def _shown(value: float | str | None, digits: int) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value != value else f"{value:.{digits}f}"

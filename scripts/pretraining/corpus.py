@@ -1,0 +1,120 @@
+"""A text as token ids: a WordPiece tokenizer trained on it, and the flat array that pretraining reads."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from cselab.data import read_sentences
+from cselab.encoders.folder import load_tokenizer
+
+TOKENIZER_SENTENCES = 300_000  # of each file
+SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+@dataclass(frozen=True)
+class TokenizedCorpus:
+    """Sentences as one flat array of token ids and the offsets where each begins."""
+
+    ids: np.ndarray
+    starts: np.ndarray
+    neighbours: bool
+
+    def beginnings(self, length: int) -> int:
+        """How many sentences, counted from the first, a row of `length` tokens can begin with."""
+        fitting = np.searchsorted(self.starts, len(self.ids) - length, side="right")
+        if self.neighbours and fitting:  # the sentence that continues must fit too
+            fitting = np.searchsorted(self.starts, self.starts[fitting - 1] - length // 2, side="right")
+        return int(fitting)
+
+    def passage(self, start: int, room: int) -> np.ndarray:
+        """`room` tokens, across sentences."""
+        return self.ids[start : start + room]
+
+
+def token_counts(tokenizer: Any, corpora: Sequence[TokenizedCorpus]) -> Int[np.ndarray, " v"]:
+    """How often each token of the vocabulary occurs in the corpora."""
+    return np.sum([np.bincount(corpus.ids, minlength=len(tokenizer)) for corpus in corpora], axis=0)
+
+
+def smooth_inverse_frequency(counts: Int[np.ndarray, " v"], a: float) -> Float[np.ndarray, " v"]:
+    """a / (a + the token's share of the text), in (0, 1]: small for "the" (Arora et al. 2017)."""
+    return a / (a + counts / counts.sum())
+
+
+def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192) -> Any:
+    """An uncased WordPiece tokenizer with BERT's normalisation and its [CLS] ... [SEP] template."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import BertTokenizer
+
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary, special_tokens=SPECIAL_TOKENS, limit_alphabet=200, show_progress=False
+    )
+    tokenizer.train_from_iterator(sentences, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
+    )
+    return BertTokenizer(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=128)
+
+
+def tokenize_corpus(tokenizer: Any, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:
+    """Token ids of a whole corpus, without special tokens, in 16 bits each.
+
+    Raises:
+        ValueError: a vocabulary that 16 bits cannot number.
+    """
+    if len(tokenizer) > 2**16:
+        raise ValueError(f"the tokenizer has {len(tokenizer)} tokens; at most {2**16} can be numbered")
+    pieces, lengths = [], []
+    for batch in _batched(sentences, 10_000):
+        for encoding in tokenizer.backend_tokenizer.encode_batch_fast(batch, add_special_tokens=False):
+            pieces.append(np.asarray(encoding.ids, dtype=np.uint16))
+            lengths.append(len(encoding.ids))
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+    return TokenizedCorpus(np.concatenate(pieces), starts, neighbours)
+
+
+def _batched(items: Iterable[str], size: int) -> Iterator[list[str]]:
+    batch = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def prepared_tokenizer(prepared: Path, files: Sequence[Path], vocabulary: int, given: Path | None) -> Any:
+    """The tokenizer of a run: the given one, the one kept in `prepared`, or one trained on the files and kept."""
+    kept = prepared / "tokenizer"
+    if given is None and not kept.exists():
+        print("pretrain: training a tokenizer", flush=True)
+        sample = chain.from_iterable(islice(read_sentences(file), TOKENIZER_SENTENCES) for file in files)
+        partial = prepared / "tokenizer.part"
+        train_tokenizer(sample, vocabulary).save_pretrained(partial)
+        os.replace(partial, kept)
+    return load_tokenizer(given or kept)
+
+
+def prepared_corpus(kept: Path, file: Path, tokenizer: Any, neighbours: bool) -> TokenizedCorpus:
+    """The token ids of a file, kept in `kept` for a run that is started again."""
+    if not kept.exists():
+        print(f"pretrain: tokenizing {file}", flush=True)
+        corpus = tokenize_corpus(tokenizer, read_sentences(file), neighbours=neighbours)
+        partial = kept.with_suffix(".part.npz")
+        np.savez(partial, ids=corpus.ids, starts=corpus.starts)
+        os.replace(partial, kept)
+    arrays = np.load(kept, allow_pickle=False)
+    return TokenizedCorpus(arrays["ids"], arrays["starts"], neighbours)

@@ -1,0 +1,362 @@
+"""`SentenceEncoder.encode` against one sentence at a time, and everything it promises to users."""
+
+import numpy as np
+import pytest
+import torch
+from tiny import FAMILIES, LONGEST, PROMPTS, make_backbone, make_encoder, make_sentences, make_tokenizer
+from transformers import CamembertConfig, CamembertModel
+
+from cselab.encoders.encoder import (
+    SentenceEncoder,
+    Truncation,
+    TruncationWarning,
+    UntrainedPositionsWarning,
+    UntrainedWeightsError,
+    check_sentences,
+    eval_mode,
+)
+from cselab.encoders.heads import MLPHead, WhitenedHead
+from cselab.encoders.pooling import POOLINGS
+from cselab.sgw import ShuffledGroupWhitening
+
+SENTENCES = make_sentences(7)
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def one_by_one(encoder, sentences):
+    """The vectors, written out: each sentence alone, without padding."""
+    rows = []
+    for sentence in sentences:
+        features = encoder.tokenizer([sentence], return_tensors="pt")
+        with torch.no_grad():
+            output = encoder.backbone(**features, output_hidden_states=True)
+        layers, tokens = [layer[0] for layer in output.hidden_states], features["input_ids"][0]
+        match encoder.pooling:
+            case "cls":
+                row = layers[-1][0]
+            case "cls_pooler":
+                dense = encoder.backbone.pooler.dense
+                row = torch.tanh(dense.weight @ layers[-1][0] + dense.bias)
+            case "mean":
+                row = layers[-1].mean(0)
+            case "emb_last_mean":
+                row = (layers[0].mean(0) + layers[-1].mean(0)) / 2
+            case "layer1_last_mean":
+                row = (layers[1].mean(0) + layers[-1].mean(0)) / 2
+            case "last2_mean":
+                row = (layers[-2].mean(0) + layers[-1].mean(0)) / 2
+            case "mask":
+                (place,) = (tokens == encoder.tokenizer.mask_token_id).nonzero()[0]
+                row = layers[-1][place]
+        rows.append(row.detach().numpy())
+    return np.stack(rows)
+
+
+@pytest.fixture
+def encoder():
+    return make_encoder()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_batch_gives_the_vectors_of_each_sentence_alone(pooling, family):
+    encoder = make_encoder(family, pooling=pooling)
+    found = encoder.encode(SENTENCES)
+    assert found.dtype == np.float32 and found.shape == (7, 8)
+    np.testing.assert_allclose(found, one_by_one(encoder, SENTENCES), **CLOSE)
+    assert np.ptp(found, axis=0).min() > 1e-2  # and they are different vectors
+
+
+def test_the_prompt_is_put_around_the_sentence():
+    encoder = make_encoder(pooling="mask")
+    tokens = encoder.tokenizer.convert_ids_to_tokens(encoder.tokenizer("the cat")["input_ids"])
+    assert tokens == ["[CLS]", *"this sentence : the cat means [MASK] . [SEP]".split()]
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "emb_last_mean", "mask"])
+def test_batch_size_and_order_do_not_change_a_vector(pooling):
+    encoder = make_encoder(pooling=pooling)
+    together = encoder.encode(SENTENCES)
+    for size in (1, 3):
+        np.testing.assert_allclose(encoder.encode(SENTENCES, batch_size=size), together, **CLOSE)
+    order = [4, 0, 6, 2, 5, 1, 3]
+    np.testing.assert_allclose(encoder.encode([SENTENCES[row] for row in order]), together[order], **CLOSE)
+
+
+def test_each_distinct_sentence_is_encoded_once_and_short_ones_together(encoder, monkeypatch):
+    shapes = []
+    plain = encoder.pooled
+
+    def spy(features):
+        shapes.append(tuple(features["input_ids"].shape))
+        return plain(features)
+
+    monkeypatch.setattr(encoder, "pooled", spy)
+    few = ["the cat sees a dog in the house", "a dog", "the cat", "a small red house"]
+    found = encoder.encode([few[0], few[1], few[0], few[2], few[3], few[1]], batch_size=2)
+    assert shapes == [(2, 4), (2, 10)]
+    assert np.array_equal(found[0], found[2]) and np.array_equal(found[1], found[5])
+    np.testing.assert_allclose(found[[0, 1, 3, 4]], one_by_one(encoder, few), **CLOSE)
+
+
+def test_a_single_string_gives_a_single_vector(encoder):
+    np.testing.assert_allclose(encoder.encode(SENTENCES[2]), encoder.encode(SENTENCES)[2], **CLOSE)
+    assert encoder.encode("the cat", convert_to_tensor=True).shape == (8,)
+
+
+def test_a_tensor_can_be_asked_for_and_used_in_a_loss(encoder):
+    vectors = encoder.encode(SENTENCES, convert_to_tensor=True)
+    assert isinstance(vectors, torch.Tensor) and not vectors.requires_grad
+    assert np.array_equal(vectors.numpy(), encoder.encode(SENTENCES))
+    scale = torch.ones(8, requires_grad=True)
+    (vectors * scale).square().sum().backward()
+    torch.testing.assert_close(scale.grad, 2 * vectors.square().sum(0))
+
+
+def test_normalised_vectors_have_length_one_and_the_same_direction(encoder):
+    plain, unit = encoder.encode(SENTENCES), encoder.encode(SENTENCES, normalize_embeddings=True)
+    np.testing.assert_allclose(unit, plain / np.linalg.norm(plain, axis=1, keepdims=True), rtol=1e-6)
+    always = SentenceEncoder(encoder.backbone, encoder.tokenizer, normalize=True)
+    assert np.array_equal(always.encode(SENTENCES), unit)
+
+
+def test_similarity_is_the_cosine_of_each_with_each(encoder):
+    a = encoder.encode(SENTENCES)
+    found = SentenceEncoder.similarity(a, a[:3])
+    expected = [[np.dot(x, y) / np.linalg.norm(x) / np.linalg.norm(y) for y in a[:3]] for x in a]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+# ------------------------------------------------------------------------------------ wrong input
+
+
+@pytest.mark.parametrize(
+    ("sentences", "kind", "message"),
+    [
+        (["good", None, "good"], TypeError, r"sentences\[1\] is None of type NoneType, not a string"),
+        (["good", 3.5], TypeError, r"sentences\[1\] is 3.5 of type float"),
+        ([b"bytes"], TypeError, r"sentences\[0\] is b'bytes' of type bytes"),
+        (["good", "good", ""], ValueError, r"sentences\[2\] is an empty string"),
+        (["good", " \t\n"], ValueError, r"sentences\[1\] is an empty string"),
+        ("", ValueError, r"sentences\[0\] is an empty string"),
+        ([], ValueError, r"sentences is empty: give at least one sentence"),
+        (None, TypeError, r"sentences is None, not a list of strings"),
+    ],
+)
+def test_what_is_not_a_sentence_is_named_by_its_index(encoder, sentences, kind, message):
+    with pytest.raises(kind, match=message):
+        encoder.encode(sentences)
+
+
+def test_sentences_may_come_in_any_iterable():
+    assert check_sentences(word for word in ("a", "b")) == ["a", "b"]
+    assert check_sentences(np.array(["a", "b"])) == ["a", "b"]
+    with pytest.raises(TypeError, match="sentences is 'a corpus', not a list of strings"):
+        check_sentences("a corpus")
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_batch_size_below_one_is_refused(encoder, size):
+    with pytest.raises(ValueError, match=f"batch_size must be at least 1, got {size}"):
+        encoder.encode(SENTENCES, batch_size=size)
+
+
+# ------------------------------------------------------------------------------------ truncation
+
+
+def test_truncation_is_reported_and_cuts_at_the_longest_input():
+    encoder = SentenceEncoder(make_backbone(), make_tokenizer(), max_length=5)
+    with pytest.warns(TruncationWarning, match="3 of 5 sentences were cut at 5 tokens") as caught:
+        found = encoder.encode(["the cat sees a dog", "a dog", "the cat sees a dog", "the red cat", "a red cat today"])
+    assert caught[0].filename == __file__
+    assert encoder.last_truncation == Truncation(cut=3, of=5, max_length=5)
+    np.testing.assert_allclose(found[[0, 3]], one_by_one(encoder, ["the cat sees", "the red cat"]), **CLOSE)
+    encoder.encode(["a dog"])
+    assert encoder.last_truncation == Truncation(cut=0, of=1, max_length=5)
+
+
+def test_truncation_never_cuts_the_prompt():
+    encoder = SentenceEncoder(make_backbone(), make_tokenizer(), "mask", template=PROMPTS["bert"], max_length=11)
+    with pytest.warns(TruncationWarning, match="1 of 1 sentences"):
+        found = encoder.encode(["the cat sees a dog"])
+    np.testing.assert_allclose(found, one_by_one(encoder, ["the cat sees"]), **CLOSE)
+
+
+def test_a_sentence_longer_than_the_pretraining_rows_warns_and_says_what_to_do(tmp_path):
+    encoder = make_encoder()
+    sentences = ["the cat", "the cat sleeps and the dog runs", "the dog"]
+    encoder.encode(sentences)  # an encoder that does not say how long its rows were
+    encoder.backbone.config.trained_positions = 5
+    encoder.save_pretrained(tmp_path)
+    again = SentenceEncoder.from_pretrained(tmp_path)  # travels with the weights
+    with pytest.warns(UntrainedPositionsWarning, match="1 of 3 different sentences are longer than the 5 tokens"):
+        again.encode(sentences)
+    again.encode(["the cat", "the dog"])
+    with pytest.warns(TruncationWarning):
+        SentenceEncoder.from_pretrained(tmp_path, max_length=5).encode(sentences)
+
+
+def test_the_bundled_encoders_say_that_their_later_positions_were_never_trained():
+    assert SentenceEncoder.from_pretrained("micro").trained_positions == 64
+    assert SentenceEncoder.from_pretrained("mini").trained_positions == 64
+
+
+def test_an_encoder_describes_itself_in_a_line():
+    assert repr(make_encoder()) == "SentenceEncoder('tiny', pooling='mean', width=8, layers=2, parameters=0.0M)"
+
+
+def test_the_longest_input_must_fit_the_model_and_leave_room_for_the_sentence():
+    backbone = make_backbone()
+    assert make_encoder().max_length == make_encoder("roberta").max_length == LONGEST
+    for wrong in (2, LONGEST + 1):
+        with pytest.raises(ValueError, match=f"max_length must be between 3 and 48 for this model, got {wrong}"):
+            SentenceEncoder(backbone, make_tokenizer(), max_length=wrong)
+    with pytest.raises(ValueError, match="max_length must be between 9 and 48 for this model, got 8"):
+        SentenceEncoder(backbone, make_tokenizer(), "mask", template=PROMPTS["bert"], max_length=8)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "camembert"])
+def test_the_positions_of_the_model_bound_a_tokenizer_without_a_limit(kind):
+    backbone, tokenizer = make_backbone("bert" if kind == "bert" else "roberta"), make_tokenizer("roberta")
+    if kind == "camembert":
+        with torch.random.fork_rng(devices=[]):
+            backbone = CamembertModel(CamembertConfig(**{**backbone.config.to_dict(), "model_type": kind})).eval()
+    if kind == "bert":
+        tokenizer = make_tokenizer()
+    tokenizer.model_max_length = int(1e30)
+    encoder = SentenceEncoder(backbone, tokenizer)
+    assert encoder.max_length == LONGEST
+    with pytest.warns(TruncationWarning):
+        assert np.isfinite(encoder.encode(["cat " * 60])).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_sentence_of_the_longest_input_uses_every_position(family):
+    encoder = make_encoder(family)
+    with pytest.warns(TruncationWarning):
+        assert np.isfinite(encoder.encode(["cat " * 60])).all()
+    assert encoder.tokenize(["cat " * 60])["input_ids"].shape == (1, LONGEST)
+
+
+# ------------------------------------------------------------------------------------ modes and gradients
+
+
+def test_dropout_is_off_while_encoding_and_every_mode_comes_back():
+    encoder = make_encoder(dropout=0.5)
+    quiet = encoder.encode(SENTENCES)
+    encoder.train()
+    encoder.backbone.embeddings.eval()
+    modes = [part.training for part in encoder.modules()]
+    assert np.array_equal(encoder.encode(SENTENCES), quiet)
+    assert [part.training for part in encoder.modules()] == modes
+    features = encoder.tokenize(SENTENCES)
+    assert not torch.equal(encoder(features), encoder(features))  # dropout is on again
+
+
+def test_modes_come_back_after_an_error(encoder):
+    encoder.train()
+    with pytest.raises(RuntimeError, match="inside"), eval_mode(encoder):
+        assert not encoder.backbone.training
+        raise RuntimeError("inside")
+    assert all(part.training for part in encoder.modules())
+
+
+def test_a_forward_pass_has_gradients_to_the_word_embeddings(encoder):
+    encoder(encoder.tokenize(["the cat"])).sum().backward()
+    gradient = encoder.backbone.embeddings.word_embeddings.weight.grad
+    touched = gradient.abs().sum(1).nonzero().flatten().tolist()
+    assert touched == sorted(set(encoder.tokenizer("the cat")["input_ids"]))
+
+
+def test_a_copy_goes_its_own_way(encoder):
+    encoder.attach_head(WhitenedHead(ShuffledGroupWhitening(8), MLPHead(8, torch.Generator().manual_seed(0))))
+    other, before = encoder.copy(), encoder.encode(SENTENCES)
+    assert np.array_equal(other.encode(SENTENCES), before)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.add_(0.1)
+    other.max_length = 4
+    assert np.array_equal(encoder.encode(SENTENCES), before)
+    assert encoder.head.whitening.generator is not other.head.whitening.generator
+
+
+# ------------------------------------------------------------------------------------ representation
+
+
+@pytest.mark.parametrize("kind", ["mlp", "whitened"])
+def test_the_representation_says_which_vector_is_given(encoder, kind):
+    head = MLPHead(8, torch.Generator().manual_seed(0))
+    if kind == "whitened":
+        head = WhitenedHead(ShuffledGroupWhitening(8), MLPHead(8, torch.Generator().manual_seed(0)))
+        head.whitening(torch.randn(20, 8, generator=torch.Generator().manual_seed(1)))
+    both = SentenceEncoder(encoder.backbone, encoder.tokenizer, head=head.eval())
+    backbone = both.encode(SENTENCES)
+    assert np.array_equal(backbone, encoder.encode(SENTENCES))
+    both.representation = "head"
+    expected = head(torch.from_numpy(backbone)).detach().numpy()
+    np.testing.assert_allclose(both.encode(SENTENCES), expected, **CLOSE)
+    assert both.embedding_dimension == both.get_embedding_dimension() == 8
+
+
+def test_an_untrained_head_is_an_error_until_it_is_trained(encoder, tmp_path):
+    encoder.attach_head(MLPHead(8, torch.Generator().manual_seed(0)))
+    assert encoder.encode(SENTENCES).shape == (7, 8)  # the backbone's vectors are sound
+    encoder.representation = "head"
+    with pytest.raises(UntrainedWeightsError, match="the head of tiny was neither trained nor loaded"):
+        encoder.encode(SENTENCES)
+    with pytest.raises(UntrainedWeightsError, match="representation='backbone'"):
+        encoder.save_pretrained(tmp_path / "encoder")
+    assert not (tmp_path / "encoder").exists()
+
+
+def test_a_head_that_is_not_there_is_an_error(encoder):
+    with pytest.raises(UntrainedWeightsError, match="has no head: train one, or use 'backbone'"):
+        encoder.representation = "head"
+    with pytest.raises(ValueError, match="unknown representation 'haed'; choose 'backbone' or 'head'"):
+        encoder.representation = "haed"
+    assert encoder.representation == "backbone"
+
+
+def test_a_pooler_that_is_not_there_is_an_error():
+    with pytest.raises(UntrainedWeightsError, match="the pooler of this encoder was neither trained nor loaded"):
+        SentenceEncoder(make_backbone(pooler=False), make_tokenizer(), "cls_pooler")
+    encoder = make_encoder(pooler=False)
+    with pytest.raises(UntrainedWeightsError, match=r"the pooler of tiny .* another pooling than 'cls_pooler'"):
+        encoder.pooling = "cls_pooler"
+    assert encoder.pooling == "mean"
+
+
+def test_the_pooling_may_be_changed_but_a_prompt_needs_its_template(encoder):
+    encoder.pooling = "cls"
+    np.testing.assert_allclose(encoder.encode(SENTENCES), one_by_one(encoder, SENTENCES), **CLOSE)
+    with pytest.raises(ValueError, match="the pooling 'mask' and a template belong together"):
+        encoder.pooling = "mask"
+    with pytest.raises(ValueError, match="the pooling 'mask' and a template belong together"):
+        make_encoder(pooling="mask").pooling = "mean"
+    with pytest.raises(ValueError, match="unknown pooling 'max'; choose one of"):
+        encoder.pooling = "max"
+
+
+@pytest.mark.parametrize("template", ["no place {sentence}", "{sentence} [MASK] [MASK]", "[MASK]", ""])
+def test_a_template_without_both_places_is_refused(template):
+    with pytest.raises(ValueError, match=r"a template has \{sentence\} and \[MASK\] once each"):
+        SentenceEncoder(make_backbone(), make_tokenizer(), "mask", template=template)
+
+
+def test_the_hash_follows_the_weights_that_make_the_vectors(encoder):
+    assert encoder.weights_hash() == make_encoder().weights_hash()
+    assert encoder.weights_hash() != make_encoder(seed=1).weights_hash()
+    before = encoder.weights_hash()
+    encoder.attach_head(MLPHead(8, torch.Generator().manual_seed(0)))
+    assert encoder.weights_hash() == before
+    encoder.representation = "head"
+    assert encoder.weights_hash() != before
+
+
+@pytest.mark.gpu
+def test_vectors_on_the_gpu_are_those_on_the_cpu(encoder):
+    if not torch.cuda.is_available():
+        pytest.skip("there is no CUDA device")
+    on_cpu = encoder.encode(SENTENCES)
+    np.testing.assert_allclose(encoder.to("cuda").encode(SENTENCES), on_cpu, rtol=1e-3, atol=1e-3)
+    assert encoder.encode(SENTENCES, convert_to_tensor=True).is_cuda

@@ -1,0 +1,150 @@
+"""What a method calls: views of texts or tokens, together in one pass, with or without dropout, by any encoder."""
+
+import copy
+
+import pytest
+import torch
+from tiny import make_encoder, make_sentences
+
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import MLPHead
+
+BATCH = make_sentences(6)
+OTHERS = make_sentences(6, seed=9)
+
+
+@pytest.fixture
+def encode():
+    encoder = make_encoder(layers=1, dropout=0.3)
+    encoder.attach_head(MLPHead(8, torch.Generator().manual_seed(0)))
+    encoder.train()
+    torch.manual_seed(0)
+    return Encode(encoder, 32)
+
+
+@pytest.fixture
+def passes(encode, monkeypatch):
+    """(rows, dropout on) of each forward pass of the backbone."""
+    seen, forward = [], encode.encoder.backbone.forward
+
+    def spy(**features):
+        seen.append((len(features["attention_mask"]), encode.encoder.backbone.training))
+        return forward(**features)
+
+    monkeypatch.setattr(encode.encoder.backbone, "forward", spy)
+    return seen
+
+
+def test_the_views_of_a_call_share_a_pass_and_have_a_dropout_mask_each(encode, passes):
+    one, two, other = encode(BATCH, BATCH, OTHERS)
+    assert passes == [(18, True)]
+    assert one.shape == two.shape == other.shape == (6, 8)
+    assert (one - two).abs().max() > 1e-3
+
+
+def test_texts_of_other_lengths_are_padded_together_without_effect(encode, passes):
+    short, long = encode(["a cat"] * 6, OTHERS, dropout=False)
+    assert passes == [(12, False)]
+    torch.testing.assert_close(short, encode(["a cat"] * 6, dropout=False))
+    torch.testing.assert_close(long, encode(OTHERS, dropout=False))
+
+
+def test_a_text_given_twice_is_tokenised_once(encode, monkeypatch):
+    calls, tokenize = [], encode.encoder.tokenize
+    monkeypatch.setattr(encode.encoder, "tokenize", lambda *args: calls.append(args) or tokenize(*args))
+    encode(BATCH, BATCH, BATCH)
+    assert len(calls) == 1
+
+
+def test_tokens_are_the_text_and_may_be_changed(encode, passes):
+    tokens = encode.tokens(BATCH)
+    torch.testing.assert_close(encode(tokens, dropout=False), encode(BATCH, dropout=False))
+    embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"])
+    rest = {name: tensor for name, tensor in tokens.items() if name != "input_ids"}
+    torch.testing.assert_close(encode({"inputs_embeds": embeds, **rest}, dropout=False), encode(BATCH, dropout=False))
+    passes.clear()
+    turned = {**tokens, "position_ids": torch.arange(tokens["input_ids"].shape[1]).flip(0).expand(6, -1)}
+    plain, reordered = encode(tokens, turned, dropout=False)
+    assert passes == [(6, False), (6, False)]  # other names: no common pass
+    assert (plain - reordered).abs().max() > 1e-3
+
+
+def test_a_template_wraps_the_text_and_is_never_cut(encode):
+    template = "this sentence : {sentence} means [MASK] ."
+    tokenizer = encode.encoder.tokenizer
+    before = tokenizer(BATCH)["input_ids"]
+    short = Encode(encode.encoder, max_length=10)
+    for ids, mask in zip(
+        *(short.tokens(OTHERS, template)[name] for name in ("input_ids", "attention_mask")), strict=True
+    ):
+        text = tokenizer.decode(ids[mask.bool()])
+        assert text.startswith("[CLS] this sentence :") and text.endswith("means [MASK]. [SEP]")
+        assert mask.sum() <= 10
+    assert tokenizer(BATCH)["input_ids"] == before
+    with pytest.raises(ValueError, match=r"a template has \{sentence\}"):
+        encode.tokens(BATCH, "no place for it")
+
+
+def test_another_encoder_encodes_and_one_that_is_frozen_has_no_gradient(encode):
+    frozen = copy.deepcopy(encode.encoder).requires_grad_(False)
+    with torch.no_grad():
+        frozen.backbone.embeddings.word_embeddings.weight.mul_(2)
+    own, other = encode(BATCH, dropout=False), encode(BATCH, by=frozen, dropout=False)
+    assert (own - other).abs().max() > 1e-3
+    assert own.requires_grad and not other.requires_grad
+    embeds = torch.randn(6, 5, 8, requires_grad=True)
+    seen = encode({"inputs_embeds": embeds, "attention_mask": torch.ones(6, 5, dtype=torch.long)}, by=frozen)
+    assert seen.requires_grad  # the gradient that is asked for is that of the input
+
+
+def test_the_head_follows_each_view_apart_and_may_be_left_out(encode):
+    bare = encode(BATCH, dropout=False, head=False)
+    torch.testing.assert_close(encode(BATCH, dropout=False), encode.head(bare))
+
+
+def test_dropout_is_off_for_one_call_only(encode):
+    first, again = encode(BATCH, dropout=False), encode(BATCH, dropout=False)
+    assert torch.equal(first, again) and first.requires_grad
+    assert encode.encoder.backbone.training
+    assert (encode(BATCH) - first).abs().max() > 1e-3
+
+
+# ------------------------------------------------------------------------------------------ part by part
+
+
+def gradients(encode, dropout):
+    """Of a loss in which every vector meets every other, by the weights."""
+    torch.manual_seed(3)
+    one, two = encode(BATCH, OTHERS, dropout=dropout)
+    (one @ two.T).logsumexp(1).sum().backward()
+    found = [weight.grad.clone() for weight in encode.encoder.parameters() if weight.grad is not None]
+    encode.encoder.zero_grad()
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 100])
+def test_part_by_part_gives_the_gradient_of_the_whole_batch_and_no_pass_is_larger(encode, passes, size):
+    whole = gradients(encode, dropout=False)
+    passes.clear()
+    encode.mini_batch_size = size
+    for ours, theirs in zip(gradients(encode, dropout=False), whole, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+    assert max(rows for rows, _ in passes) == min(size, 12)
+    assert not any(on for _, on in passes)  # in the pass of the backward step neither
+
+
+def test_the_second_pass_of_a_part_has_the_dropout_masks_of_the_first(encode):
+    encode.mini_batch_size = 4
+    ours = gradients(encode, dropout=True)
+    torch.manual_seed(3)
+    parts = [slice(0, 4), slice(4, 8), slice(8, 12)]
+    encode.mini_batch_size = None
+    stacked = {name: tensor for name, tensor in encode.tokens([*BATCH, *OTHERS]).items()}
+    vectors = torch.cat(
+        [encode.encoder.pooled({name: tensor[part] for name, tensor in stacked.items()}) for part in parts]
+    )
+    one, two = (encode.head(z) for z in vectors.unflatten(0, (2, 6)))
+    (one @ two.T).logsumexp(1).sum().backward()
+    theirs = [weight.grad for weight in encode.encoder.parameters() if weight.grad is not None]
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-6)

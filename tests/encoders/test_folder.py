@@ -1,0 +1,490 @@
+"""Encoders as folders: this project, transformers and the real sentence-transformers read the same vectors."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer import modules
+from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
+from transformers import AutoModel, BertConfig, BertForMaskedLM
+
+from cselab.encoders import bundled
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.encoder import SentenceEncoder, UntrainedWeightsError
+from cselab.encoders.heads import MLPHead, WhitenedHead
+from cselab.encoders.pooling import POOLINGS
+from cselab.sgw import ShuffledGroupWhitening
+
+SENTENCES = make_sentences(6)
+
+
+def assert_same_vectors(found, expected, tolerance=1e-6):
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+def with_head(encoder, kind):
+    """The encoder with a head as training leaves it, as its representation."""
+    generator = torch.Generator().manual_seed(3)
+    if kind == "mlp":
+        head = MLPHead(8, generator)
+    else:
+        head = WhitenedHead(ShuffledGroupWhitening(8, num_groups=2, momentum=0.5), MLPHead(8, generator))
+        for _ in range(3):
+            head(torch.randn(20, 8, generator=generator) @ torch.randn(8, 8, generator=generator))
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
+    encoder.attach_head(head.eval())
+    encoder.untrained.discard("head")
+    encoder.representation = "head"
+    return encoder
+
+
+# ------------------------------------------------------------------------------------ there and back
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_saved_encoder_gives_its_vectors_here_and_in_sentence_transformers(pooling, family, tmp_path, capfd):
+    encoder = make_encoder(family, pooling=pooling)
+    expected = encoder.encode(SENTENCES)
+    encoder.save_pretrained(tmp_path / "encoder")
+    again = SentenceEncoder.from_pretrained(tmp_path / "encoder")
+    assert capfd.readouterr() == ("", "")  # no bars, no reports
+    assert np.array_equal(again.encode(SENTENCES), expected)
+    assert (again.pooling, again.representation, again.name) == (pooling, "backbone", "encoder")
+    assert again.max_length == encoder.max_length and again.template == encoder.template
+    assert again.weights_hash() == encoder.weights_hash()
+    real = SentenceTransformer(str(tmp_path / "encoder"), device="cpu")
+    assert_same_vectors(real.encode(SENTENCES), expected)
+    assert real.get_max_seq_length() == encoder.max_length
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("kind", ["mlp", "whitened"])
+def test_a_saved_head_becomes_modules_of_sentence_transformers(kind, family, tmp_path):
+    encoder = with_head(make_encoder(family, pooling="cls"), kind)
+    expected = encoder.encode(SENTENCES)
+    encoder.save_pretrained(tmp_path)
+    again = SentenceEncoder.from_pretrained(tmp_path)
+    assert again.representation == "head"
+    assert_same_vectors(again.encode(SENTENCES), expected)
+    assert_same_vectors(SentenceTransformer(str(tmp_path), device="cpu").encode(SENTENCES), expected)
+
+
+def test_a_head_is_kept_beside_a_backbone_representation(tmp_path):
+    encoder = with_head(make_encoder(), "whitened")
+    behind_the_head = encoder.encode(SENTENCES)
+    encoder.representation = "backbone"
+    expected = encoder.encode(SENTENCES)
+    encoder.save_pretrained(tmp_path)
+    assert_same_vectors(SentenceTransformer(str(tmp_path), device="cpu").encode(SENTENCES), expected)
+    assert_same_vectors(SentenceEncoder.from_pretrained(tmp_path).encode(SENTENCES), expected)
+    opened = SentenceEncoder.from_pretrained(tmp_path, representation="head")
+    assert_same_vectors(opened.encode(SENTENCES), behind_the_head)
+
+
+def test_the_longest_input_and_normalisation_travel(tmp_path):
+    encoder = SentenceEncoder(make_encoder().backbone, make_tokenizer(), max_length=9, normalize=True)
+    encoder.save_pretrained(tmp_path)
+    short = [sentence for sentence in make_sentences(20) if len(sentence.split()) < 8]
+    again = SentenceEncoder.from_pretrained(tmp_path)
+    assert again.max_length == 9 and again.normalize
+    expected = encoder.encode(short)
+    assert_same_vectors(again.encode(short), expected)
+    real = SentenceTransformer(str(tmp_path), device="cpu")
+    assert real.get_max_seq_length() == 9
+    assert_same_vectors(real.encode(short), expected)
+    assert SentenceEncoder.from_pretrained(tmp_path, max_length=20).max_length == 20
+
+
+def test_saving_over_another_encoder_leaves_nothing_of_it(tmp_path):
+    with_head(make_encoder(pooling="mask"), "mlp").save_pretrained(tmp_path)
+    encoder = make_encoder(seed=1, pooling="layer1_last_mean")
+    encoder.save_pretrained(tmp_path)
+    expected = encoder.encode(SENTENCES)
+    assert np.array_equal(SentenceEncoder.from_pretrained(tmp_path).encode(SENTENCES), expected)
+    assert_same_vectors(SentenceTransformer(str(tmp_path), device="cpu").encode(SENTENCES), expected)
+
+
+def test_a_prompt_is_taken_off_when_another_pooling_is_asked_for(tmp_path):
+    make_encoder(pooling="mask").save_pretrained(tmp_path)
+    opened = SentenceEncoder.from_pretrained(tmp_path, pooling="cls")
+    assert np.array_equal(opened.encode(SENTENCES), make_encoder(pooling="cls").encode(SENTENCES))
+    other = "{sentence} : [MASK]"
+    opened = SentenceEncoder.from_pretrained(tmp_path, template=other)
+    tokens = opened.tokenizer.convert_ids_to_tokens(opened.tokenizer("a dog")["input_ids"])
+    assert tokens == "[CLS] a dog : [MASK] [SEP]".split()
+
+
+def test_transformers_opens_the_backbone(tmp_path):
+    encoder = make_encoder()
+    encoder.save_pretrained(tmp_path)
+    plain = AutoModel.from_pretrained(tmp_path)
+    assert all(torch.equal(value, encoder.backbone.state_dict()[name]) for name, value in plain.state_dict().items())
+
+
+# ------------------------------------------------------------------------------------ folders of others
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_plain_checkpoint_opens_with_the_mean_or_the_pooling_asked_for(family, tmp_path):
+    write_checkpoint(tmp_path, family)
+    opened = SentenceEncoder.from_pretrained(tmp_path)
+    assert (opened.pooling, opened.max_length, opened.training) == ("mean", LONGEST, False)
+    assert np.array_equal(opened.encode(SENTENCES), make_encoder(family).encode(SENTENCES))
+    for pooling in POOLINGS:
+        template = PROMPTS[family] if pooling == "mask" else None
+        opened = SentenceEncoder.from_pretrained(tmp_path, pooling=pooling, template=template)
+        assert np.array_equal(opened.encode(SENTENCES), make_encoder(family, pooling=pooling).encode(SENTENCES))
+
+
+def test_a_checkpoint_in_half_precision_opens_in_float32(tmp_path):
+    write_checkpoint(tmp_path / "plain")
+    half = AutoModel.from_pretrained(tmp_path / "plain").half()
+    half.save_pretrained(tmp_path / "plain")
+    opened = SentenceEncoder.from_pretrained(tmp_path / "plain")
+    assert {parameter.dtype for parameter in opened.parameters()} == {torch.float32}
+    opened.save_pretrained(tmp_path / "saved")
+    real = SentenceTransformer(str(tmp_path / "saved"), device="cpu")
+    assert_same_vectors(real.encode(SENTENCES), opened.encode(SENTENCES))
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("tail", ["", "dense", "dense dense normalize", "normalize"])
+def test_a_sentence_transformers_folder_opens_here(pooling, tail, tmp_path):
+    transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")), max_seq_length=20)
+    parts, width = [transformer, modules.Pooling(8, pooling_mode=pooling)], 8
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        for kind in tail.split():
+            if kind == "dense":
+                parts.append(modules.Dense(width, width - 2, activation_function=torch.nn.Tanh()))
+                width -= 2
+            else:
+                parts.append(modules.Normalize())
+    real = SentenceTransformer(modules=parts, device="cpu")
+    real.save(str(tmp_path / "theirs"))
+    opened = SentenceEncoder.from_pretrained(tmp_path / "theirs")
+    assert_same_vectors(opened.encode(SENTENCES), real.encode(SENTENCES))
+    assert (opened.pooling, opened.max_length, opened.embedding_dimension) == (pooling, 20, width)
+    assert opened.representation == ("head" if "dense" in tail else "backbone")
+    opened.save_pretrained(tmp_path / "ours")
+    ours = SentenceTransformer(str(tmp_path / "ours"), device="cpu")
+    assert_same_vectors(ours.encode(SENTENCES), real.encode(SENTENCES))
+
+
+def test_a_longest_input_beyond_the_tokenizer_s_is_kept(tmp_path):
+    transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")), max_seq_length=40)
+    SentenceTransformer(modules=[transformer, modules.Pooling(8)], device="cpu").save(str(tmp_path / "theirs"))
+    for file, setting in [
+        ("tokenizer_config.json", {"model_max_length": 12}),
+        ("sentence_bert_config.json", {"max_seq_length": 40}),
+    ]:
+        before = json.loads((tmp_path / "theirs" / file).read_text())
+        (tmp_path / "theirs" / file).write_text(json.dumps(before | setting))
+    assert SentenceTransformer(str(tmp_path / "theirs"), device="cpu").get_max_seq_length() == 40
+    assert SentenceEncoder.from_pretrained(tmp_path / "theirs").max_length == 40
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: [modules.Pooling(8, pooling_mode="max")], r"pools by max; understood are cls and mean"),
+        (lambda: [modules.Pooling(8, pooling_mode=("cls", "mean"))], r"pools by cls, mean; understood are"),
+        (
+            lambda: [modules.Pooling(8), modules.LayerNorm(8)],
+            r"modules\.json lists the modules Transformer, Pooling, LayerNorm; understood are Transformer,",
+        ),
+        (
+            lambda: [modules.Pooling(8), modules.Normalize(), modules.Dense(8, 4)],
+            r"modules\.json lists the modules Transformer, Pooling, Normalize, Dense; .* in this order",
+        ),
+    ],
+)
+def test_modules_that_are_not_understood_are_named(make, message, tmp_path):
+    with torch.random.fork_rng(devices=[]):
+        parts = [modules.Transformer(str(write_checkpoint(tmp_path / "plain"))), *make()]
+    SentenceTransformer(modules=parts, device="cpu").save(str(tmp_path / "theirs"))
+    with pytest.raises(CheckpointError, match=message):
+        SentenceEncoder.from_pretrained(tmp_path / "theirs")
+
+
+# ------------------------------------------------------------------------------------ weights that are not there
+
+
+def test_a_masked_language_model_has_no_trained_pooler(tmp_path):
+    config = BertConfig(
+        vocab_size=len(make_tokenizer()),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=LONGEST,
+    )
+    with torch.random.fork_rng(devices=[]):
+        BertForMaskedLM(config).save_pretrained(tmp_path)
+    make_tokenizer().save_pretrained(tmp_path)
+    assert SentenceEncoder.from_pretrained(tmp_path).encode(SENTENCES).shape == (6, 8)
+    with pytest.raises(UntrainedWeightsError, match=r"the pooler of .* choose another pooling than 'cls_pooler'"):
+        SentenceEncoder.from_pretrained(tmp_path, pooling="cls_pooler")
+    SentenceEncoder.from_pretrained(tmp_path).save_pretrained(tmp_path / "saved")
+    with pytest.raises(UntrainedWeightsError, match="the pooler of saved"):
+        SentenceEncoder.from_pretrained(tmp_path / "saved", pooling="cls_pooler")
+
+
+def test_a_head_that_was_not_saved_is_an_error(tmp_path):
+    encoder = make_encoder()
+    encoder.attach_head(MLPHead(8, torch.Generator().manual_seed(0)))
+    encoder.save_pretrained(tmp_path)  # the representation is the backbone: the untrained head stays behind
+    assert SentenceEncoder.from_pretrained(tmp_path).head is None
+    with pytest.raises(UntrainedWeightsError, match="an encoder that has no head"):
+        SentenceEncoder.from_pretrained(tmp_path, representation="head")
+
+
+# ------------------------------------------------------------------------------------ damage
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A folder with everything in it: a prompt, a head."""
+    with_head(make_encoder(pooling="mask"), "whitened").save_pretrained(tmp_path / "saved")
+    return tmp_path / "saved"
+
+
+def cut(file, share=0.5):
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * share)])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
+@pytest.mark.parametrize("file", ["model.safetensors", "3_Dense/model.safetensors"])
+def test_weights_cut_short_are_an_error_that_names_the_folder(file, share, saved):
+    cut(saved / file, share)
+    with pytest.raises(CheckpointError, match=str((saved / file).parent)):
+        SentenceEncoder.from_pretrained(saved)
+
+
+@pytest.mark.parametrize(
+    "file", ["config.json", "cselab.json", "tokenizer.json", "tokenizer_config.json", "3_Dense/config.json"]
+)
+def test_a_text_file_cut_short_is_an_error_that_names_it(file, saved):
+    cut(saved / file)
+    with pytest.raises(CheckpointError, match=str((saved / file).parent)):
+        SentenceEncoder.from_pretrained(saved)
+
+
+@pytest.mark.parametrize("file", ["modules.json", "1_Pooling/config.json"])
+def test_a_damaged_file_of_sentence_transformers_is_named(file, tmp_path):
+    make_encoder().save_pretrained(tmp_path)
+    (tmp_path / "cselab.json").unlink()
+    cut(tmp_path / file)
+    with pytest.raises(CheckpointError, match=f"{tmp_path / file} is not valid JSON"):
+        SentenceEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("model.safetensors", r"no file named model\.safetensors"),
+        ("config.json", r"saved is not an encoder: it has no config\.json"),
+        ("tokenizer.json", r"saved has no tokenizer"),
+        ("4_Dense/model.safetensors", r"4_Dense/model\.safetensors is missing"),
+        ("4_Dense/config.json", r"4_Dense/config\.json is missing"),
+    ],
+)
+def test_a_missing_file_is_named(file, message, saved):
+    (saved / file).unlink()
+    with pytest.raises(CheckpointError, match=message):
+        SentenceEncoder.from_pretrained(saved)
+
+
+def test_a_tokenizer_that_is_not_there_at_all_is_an_error(saved):
+    for file in saved.glob("tokenizer*"):
+        file.unlink()
+    with pytest.raises(CheckpointError, match="saved has no tokenizer"):
+        SentenceEncoder.from_pretrained(saved)
+
+
+def test_a_tokenizer_with_more_tokens_than_the_model_is_an_error(saved):
+    make_tokenizer("roberta").save_pretrained(saved)
+    with pytest.raises(CheckpointError, match=r"the tokenizer of .*saved knows 320 tokens, its model 85"):
+        SentenceEncoder.from_pretrained(saved)
+
+
+def test_weights_of_another_shape_or_depth_are_named(saved):
+    config = json.loads((saved / "config.json").read_text())
+    (saved / "config.json").write_text(json.dumps(config | {"hidden_size": 10}))
+    with pytest.raises(CheckpointError, match=r"another size \(.*LayerNorm\.bias \[8\], not \[10\]"):
+        SentenceEncoder.from_pretrained(saved)
+    (saved / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    with pytest.raises(CheckpointError, match=r"lacks weights .*encoder\.layer\.2"):
+        SentenceEncoder.from_pretrained(saved)
+
+
+def test_dense_weights_that_do_not_fit_are_named(saved):
+    config = json.loads((saved / "4_Dense/config.json").read_text())
+    (saved / "4_Dense/config.json").write_text(json.dumps(config | {"out_features": 9}))
+    with pytest.raises(CheckpointError, match=r"4_Dense/model\.safetensors does not fit"):
+        SentenceEncoder.from_pretrained(saved)
+    (saved / "4_Dense/config.json").write_text(json.dumps(config | {"activation_function": "os.system"}))
+    with pytest.raises(CheckpointError, match=r"unknown activation 'os\.system'; known are"):
+        SentenceEncoder.from_pretrained(saved)
+
+
+def as_pickle(folder):
+    """The folder with its weights as torch pickles them; the weights."""
+    state = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(state, folder / "pytorch_model.bin")
+    return state
+
+
+def converted_by_the_line_of(message, **options):
+    """Run the line that a refusal ends with."""
+    line = str(message).split("convert it: python ")[1]
+    subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True, **options)
+
+
+def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
+    state = as_pickle(write_checkpoint(tmp_path / "old"))
+    with pytest.raises(CheckpointError, match=r"pytorch_model\.bin only, a pickle.*convert it: python -c") as refused:
+        SentenceEncoder.from_pretrained(tmp_path / "old")
+    converted_by_the_line_of(refused.value)
+    converted = SentenceEncoder.from_pretrained(tmp_path / "old-safetensors")
+    assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
+
+
+def test_a_converted_folder_of_sentence_transformers_pools_as_before(tmp_path):
+    transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")))
+    model = SentenceTransformer(modules=[transformer, modules.Pooling(8, "cls")])
+    model.save(str(tmp_path / "old"))
+    as_pickle(tmp_path / "old")
+    with pytest.raises(CheckpointError, match="convert it") as refused:
+        SentenceEncoder.from_pretrained(tmp_path / "old")
+    converted_by_the_line_of(refused.value)
+    converted = SentenceEncoder.from_pretrained(tmp_path / "old-safetensors")
+    assert converted.pooling == "cls"
+    assert_same_vectors(converted.encode(SENTENCES), model.encode(SENTENCES))
+
+
+HUB = """
+import huggingface_hub, shutil, sys
+def snapshot_download(name, revision=None, local_dir=None, allow_patterns=None):
+    assert (name, revision) == ("someone/their-encoder", "abc123") and "*.bin" in allow_patterns
+    return shutil.copytree({hub!r}, local_dir)
+huggingface_hub.snapshot_download = snapshot_download
+"""
+
+
+def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fetches_and_converts_them(
+    tmp_path, monkeypatch
+):
+    hub = write_checkpoint(tmp_path / "hub")
+    fetched = shutil.copytree(hub, tmp_path / "fetched", ignore=shutil.ignore_patterns("*.safetensors"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(fetched))
+    with pytest.raises(
+        CheckpointError, match=r"someone/their-encoder has no safetensors weights on the hub"
+    ) as refused:
+        SentenceEncoder.from_pretrained("someone/their-encoder", revision="abc123")
+    state = as_pickle(hub)
+    (tmp_path / "sitecustomize.py").write_text(HUB.format(hub=str(hub)))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    converted_by_the_line_of(refused.value, cwd=tmp_path)
+    converted = SentenceEncoder.from_pretrained(tmp_path / "their-encoder-safetensors")
+    assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
+
+
+# ------------------------------------------------------------------------------------ names
+
+
+def test_a_name_of_the_hub_is_fetched_and_kept_as_the_name(tmp_path, monkeypatch):
+    write_checkpoint(tmp_path / "snapshot")
+    asked = []
+
+    def snapshot_download(name, *, revision, allow_patterns):
+        asked.append((name, revision))
+        assert not [pattern for pattern in allow_patterns if pattern.endswith(".bin")]
+        return str(tmp_path / "snapshot")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    opened = SentenceEncoder.from_pretrained("someone/their-encoder", revision="abc123")
+    assert asked == [("someone/their-encoder", "abc123")] and opened.name == "someone/their-encoder"
+    assert np.array_equal(opened.encode(SENTENCES), make_encoder().encode(SENTENCES))
+
+
+def test_an_unknown_name_offline_says_what_was_tried(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(CheckpointError, match=r"no encoder 'nobody/nothing': not bundled .*, not a folder, .*hub"):
+        SentenceEncoder.from_pretrained("nobody/nothing")
+
+
+def test_a_local_folder_opens_offline_and_never_asks_the_hub(tmp_path, monkeypatch):
+    def unreachable(*_, **__):
+        raise AssertionError("the hub was asked")
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    write_checkpoint(tmp_path)
+    assert SentenceEncoder.from_pretrained(tmp_path).name == tmp_path.name
+    for missing in (tmp_path / "nothing", "./nothing", "~/nothing", "a/b/c", tmp_path / "config.json"):
+        with pytest.raises(CheckpointError, match="there is no encoder folder"):
+            SentenceEncoder.from_pretrained(missing)
+
+
+# ------------------------------------------------------------------------------------ bundled encoders
+
+
+@pytest.fixture
+def assets(tmp_path, monkeypatch):
+    """An bundled encoder called "wee", with its checksums."""
+    import hashlib
+
+    write_checkpoint(tmp_path / "wee")
+    sums = {f"wee/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in (tmp_path / "wee").iterdir()}
+    (tmp_path / "checksums.json").write_text(json.dumps(sums))
+    monkeypatch.setattr(bundled, "ASSETS", tmp_path)
+    monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
+    monkeypatch.setattr("cselab.encoders.finding.BUNDLED", ("wee",))
+    bundled.bundled_folder.cache_clear()
+    yield tmp_path / "wee"
+    bundled.bundled_folder.cache_clear()
+
+
+def test_an_bundled_encoder_opens_by_its_name(assets):
+    opened = SentenceEncoder.from_pretrained("wee")
+    assert opened.name == "wee" and np.array_equal(opened.encode(SENTENCES), make_encoder().encode(SENTENCES))
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_an_bundled_file_with_a_flipped_bit_is_named(file, assets):
+    content = bytearray((assets / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (assets / file).write_bytes(content)
+    with pytest.raises(CheckpointError, match=rf"wee/{file} is damaged \(sha256 .* install cselab again"):
+        SentenceEncoder.from_pretrained("wee")
+
+
+def test_an_bundled_file_that_is_missing_is_named(assets):
+    (assets / "tokenizer.json").unlink()
+    with pytest.raises(CheckpointError, match=r"wee/tokenizer\.json is missing: install cselab again"):
+        SentenceEncoder.from_pretrained("wee")
+
+
+def test_the_bundled_encoders_are_whole_and_open():
+    assert {folder.name for folder in bundled.ASSETS.iterdir() if folder.is_dir()} == set(bundled.BUNDLED)
+    for name in bundled.BUNDLED:
+        assert SentenceEncoder.from_pretrained(name).name == name
+
+
+def test_a_copied_folder_is_the_same_encoder(saved, tmp_path):
+    shutil.copytree(saved, tmp_path / "elsewhere")
+    first, second = (SentenceEncoder.from_pretrained(path) for path in (saved, tmp_path / "elsewhere"))
+    assert first.weights_hash() == second.weights_hash()

@@ -1,0 +1,111 @@
+"""Training heads: seeded, without touching anyone's random numbers, and writable as plain linear layers."""
+
+import pytest
+import torch
+from torch import nn
+
+from cselab.encoders.heads import ACTIVATIONS, DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
+from cselab.sgw import ShuffledGroupWhitening
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def rows():
+    return torch.randn(12, 6, generator=seeded(5))
+
+
+def through_layers(head, x):
+    for linear, activation in head.dense_layers():
+        x = activation(linear(x))
+    return x
+
+
+def test_simcse_s_head_is_a_linear_layer_and_tanh(rows):
+    head = MLPHead(6, seeded())
+    ((linear, activation),) = head.dense_layers()
+    assert isinstance(activation, nn.Tanh) and torch.equal(linear.bias, torch.zeros(6))
+    assert torch.equal(head(rows), torch.tanh(rows @ linear.weight.T + linear.bias))
+
+
+def test_a_projection_is_two_layers_without_bias(rows):
+    head = ProjectionHead(6, 4, seeded())
+    first, last = (linear for linear, _ in head.dense_layers())
+    assert first.bias is None and last.bias is None
+    assert torch.equal(head(rows), (rows @ first.weight.T).relu() @ last.weight.T)
+
+
+def test_normalisation_by_the_running_averages_is_part_of_the_layers(rows):
+    head = NormalizedHead(6, seeded())
+    nn.init.normal_(head.layers[1].weight, generator=seeded(1))
+    nn.init.normal_(head.layers[1].bias, generator=seeded(2))
+    for _ in range(20):
+        z = head(3 * rows + 1)
+    torch.testing.assert_close(z.mean(0), torch.zeros(6), atol=1e-5, rtol=0)
+    assert z.var(0, unbiased=False).max() < 1 + 1e-5
+    head.eval()
+    torch.testing.assert_close(through_layers(head, rows), head(rows), atol=1e-4, rtol=1e-4)
+
+
+def test_it_starts_as_bert_does():
+    ((linear, _),) = MLPHead(200, seeded()).dense_layers()
+    assert linear.weight.std().item() == pytest.approx(0.02, rel=0.02)
+    assert linear.weight.mean().item() == pytest.approx(0, abs=5e-4)
+
+
+def test_the_same_seed_gives_the_same_head_and_another_seed_another():
+    first, second, other = (MLPHead(6, seeded(seed)).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda g: MLPHead(6, g), lambda g: WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, g))]
+)
+def test_making_and_saving_a_head_leaves_the_caller_s_random_numbers_alone(make, rows):
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    head = make(seeded())
+    head(rows)
+    list(head.dense_layers())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_each_call_of_the_whitened_head_in_training_is_another_view(rows):
+    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3), MLPHead(6, seeded()))
+    first, second = head(rows), head(rows)
+    assert (first - second).abs().max() > 1e-3
+    assert torch.equal(head.eval()(rows), head(rows))
+
+
+def test_the_whitened_head_whitens_and_then_applies_the_linear_layer(rows):
+    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3, shuffle=False), MLPHead(6, seeded()))
+    by_hand = ShuffledGroupWhitening(6, num_groups=3, shuffle=False)(rows)
+    torch.testing.assert_close(head(rows), head.mlp(by_hand))
+
+
+@pytest.mark.parametrize("kind", ["mlp", "whitened"])
+def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
+    head = MLPHead(6, seeded()) if kind == "mlp" else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
+    head(rows)  # running estimates
+    torch.testing.assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)
+    again = DenseLayers(list(head.dense_layers()))
+    torch.testing.assert_close(again(rows), head(rows), rtol=1e-6, atol=1e-6)
+
+
+def test_a_whitened_head_that_saw_no_batch_has_no_layers_to_save():
+    with pytest.raises(ValueError, match="call it in training mode on at least one batch"):
+        list(WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded())).dense_layers())
+
+
+def test_a_chain_of_layers_may_change_the_width(rows):
+    chain = DenseLayers([(nn.Linear(6, 3), nn.ReLU()), (nn.Linear(3, 2), nn.Identity())])
+    assert chain(rows).shape == (12, 2) and chain(rows).detach().equal(through_layers(chain, rows))
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations_are_known_by_the_name_under_which_they_are_saved(name):
+    kind = ACTIVATIONS[name]
+    assert f"{kind.__module__}.{kind.__name__}" == name

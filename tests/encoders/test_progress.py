@@ -1,0 +1,102 @@
+import pytest
+
+from cselab.encoders import progress
+from cselab.encoders.progress import Progress
+
+
+@pytest.fixture
+def headless(monkeypatch):
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    monkeypatch.setattr(progress, "_is_watched", lambda: True)
+
+
+def test_one_line_a_tenth_is_printed_when_nobody_watches(headless, capsys):
+    with Progress(200, "train") as work:
+        for step in range(200):
+            work.update(note=f"loss {step}")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == [f"{20 * tenth}/200" for tenth in range(1, 11)]
+    assert lines[4].startswith("train: 100/200") and lines[4].endswith("loss 99")
+
+
+def test_a_step_that_crosses_several_tenths_prints_one_line(headless, capsys):
+    with Progress(10, "train") as work:
+        work.update(7)
+        work.update(3)
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["7/10", "10/10"]
+
+
+def test_fewer_steps_than_lines_print_a_line_each(headless, capsys):
+    with Progress(3, "encode", lines=100) as work:
+        for _ in range(3):
+            work.update()
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_the_last_note_is_repeated_where_a_step_has_none(headless, capsys):
+    with Progress(2, "train") as work:
+        work.update(note="dev 61.20")
+        work.update()
+    assert all(line.endswith("dev 61.20") for line in capsys.readouterr().out.splitlines())
+
+
+def test_work_taken_up_again_counts_what_was_done_before(headless, capsys):
+    with Progress(100, "train") as work:
+        work.done = 80
+        for _ in range(20):
+            work.update()
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["90/100", "100/100"]
+
+
+def test_a_bar_is_drawn_for_a_person(watched, capsys):
+    with Progress(4, "encode") as work:
+        work.update(3, "loss 0.5")
+        assert (work.bar.n, work.bar.total, work.bar.desc) == (3, 4, "encode")
+        assert "loss 0.5" in str(work.bar)
+        bar = work.bar
+    captured = capsys.readouterr()
+    assert bar.disable and "encode" in captured.err and captured.out == ""
+
+
+def test_the_bar_of_work_taken_up_again_shows_all_that_is_done(watched, capsys):
+    with Progress(100, "train") as work:
+        work.done = 80
+        work.update()
+        assert work.bar.n == 81
+
+
+def test_the_bar_is_closed_when_the_work_fails(watched, capsys):
+    with pytest.raises(KeyError), Progress(4, "encode") as work:
+        bar = work.bar
+        raise KeyError
+    assert bar.disable
+
+
+@pytest.mark.parametrize("mode", ["headless", "watched"])
+def test_nothing_is_shown_when_it_is_not_wanted(mode, request, capsys):
+    request.getfixturevalue(mode)
+    with Progress(4, "encode", show=False) as work:
+        work.update(4)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == "" and work.done == 4
+
+
+@pytest.mark.parametrize("mode", ["headless", "watched"])
+def test_work_without_a_step_is_no_error(mode, request, capsys):
+    request.getfixturevalue(mode)
+    with Progress(0, "encode") as work:
+        work.update(0)
+        work.update(1)
+    assert work.done == 1
+
+
+def test_a_terminal_or_a_notebook_is_watched_unless_it_runs_headless(monkeypatch):
+    monkeypatch.delenv("CSELAB_HEADLESS", raising=False)
+    monkeypatch.setattr("sys.stderr", type("Terminal", (), {"isatty": lambda self: True})())
+    assert progress._is_watched()
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")
+    assert not progress._is_watched()

@@ -1,0 +1,89 @@
+"""More sentences than fit into memory: windows of them, straight into a file."""
+
+import re
+
+import numpy as np
+import pytest
+from tiny import make_encoder, make_sentences
+
+import cselab.encoders.encoder
+from cselab import encode_to_file
+from cselab.encoders import streaming
+from cselab.encoders.encoder import TruncationWarning
+
+SENTENCES = make_sentences(40) + make_sentences(10)  # ten of them twice
+
+
+@pytest.fixture
+def encoder():
+    return make_encoder(layers=1)
+
+
+@pytest.fixture(autouse=True)
+def small_windows(monkeypatch):
+    monkeypatch.setattr(streaming, "WINDOW", 16)
+    monkeypatch.setattr(cselab.encoders.encoder, "WINDOW", 16)
+
+
+def test_a_file_holds_the_vectors_of_encode_in_their_order(encoder, tmp_path):
+    found = encode_to_file(encoder, iter(SENTENCES), tmp_path / "v.npy", batch_size=7, show_progress_bar=False)
+    assert isinstance(found, np.memmap) and found.dtype == np.float32
+    one_by_one = np.stack([encoder.encode(text) for text in SENTENCES])
+    np.testing.assert_allclose(found, one_by_one, atol=1e-6)
+    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), one_by_one, atol=1e-6)
+
+
+def test_encode_itself_tokenises_window_by_window(encoder, monkeypatch):
+    whole, sizes, tokenise = encoder.encode(SENTENCES), [], encoder._tokens
+    monkeypatch.setattr(encoder, "_tokens", lambda texts: sizes.append(len(texts)) or tokenise(texts))
+    np.testing.assert_allclose(encoder.encode(SENTENCES), whole, atol=1e-6)
+    assert max(sizes) <= 16 and sum(sizes) == len(set(SENTENCES))
+
+
+def test_no_more_than_a_window_is_taken_from_a_generator_before_its_vectors_are_written(encoder, tmp_path):
+    taken = []
+
+    def endless():
+        for number, text in enumerate(SENTENCES):
+            if number == 20:
+                taken.append((tmp_path / "v.npy.part").stat().st_size)
+            yield text
+
+    encode_to_file(encoder, endless(), tmp_path / "v.npy", show_progress_bar=False)
+    assert taken == [128 + 16 * 8 * 4] and not (tmp_path / "v.npy.part").exists()
+    assert len(np.load(tmp_path / "v.npy")) == len(SENTENCES)
+
+
+def test_lengths_and_cut_sentences_are_told_once_for_all_windows(encoder, tmp_path):
+    long = ["the cat sees a dog " * 30 + str(number) for number in range(20)]
+    with pytest.warns(TruncationWarning, match="^20 of 70 sentences were cut") as told:
+        found = encode_to_file(
+            encoder, SENTENCES + long, tmp_path / "v.npy", show_progress_bar=False, normalize_embeddings=True
+        )
+    assert len(told) == 1 and encoder.last_truncation.of == 70
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+
+
+def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(encoder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")
+    encode_to_file(encoder, SENTENCES, tmp_path / "v.npy")
+    counts = re.findall(r"encode: (\d+) ", capsys.readouterr().out)
+    assert counts == ["16", "32", "48", "50"]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "name", "said"),
+    [
+        ([], "v.npy", "nothing to encode"),
+        (["a cat", ""], "v.npy", r"sentences\[1\] is an empty string"),
+        (["a cat"] * 20 + [" "], "v.npy", r"sentences\[20\] is an empty string"),
+        ("a cat", "v.npy", "sentences is one string"),
+        (["a cat"], "v.csv", r"must end in \.npy"),
+    ],
+)
+def test_what_cannot_be_encoded_leaves_what_was_there(encoder, tmp_path, sentences, name, said):
+    (tmp_path / name).write_bytes(b"before")
+    with pytest.raises((TypeError, ValueError), match=said):
+        encode_to_file(encoder, sentences, tmp_path / name, show_progress_bar=False)
+    assert (tmp_path / name).read_bytes() == b"before"
+    assert [file.name for file in tmp_path.iterdir()] == [name]

@@ -1,0 +1,37 @@
+"""The recipes of the bundled encoders: one place, read by experiments, benchmarks and notebooks."""
+
+import pytest
+from cselab_lab.experiments import PROFILES
+from cselab_lab.experiments.recipes import RECIPES, recipe
+from cselab_lab.lessons import lesson
+
+from cselab import TrainConfig
+from cselab.encoders.bundled import BUNDLED
+
+
+def test_each_bundled_encoder_has_a_recipe():
+    assert sorted(RECIPES) == sorted(BUNDLED)
+
+
+def test_a_recipe_is_a_training_configuration_with_changes_of_ones_own():
+    config = recipe("mini").config(seed=3, steps=7)
+    assert isinstance(config, TrainConfig)
+    assert (config.seed, config.steps, config.lr) == (3, 7, RECIPES["mini"].lr)
+
+
+def test_training_is_looked_at_on_the_way_and_in_float32():
+    for found in RECIPES.values():
+        assert 2 * found.eval_every <= found.steps
+        assert found.precision == "fp32"
+
+
+def test_the_classroom_experiments_train_by_the_recipe_of_their_encoder_as_long_as_the_lessons():
+    classroom = PROFILES["classroom"]
+    mini = recipe(classroom.encoders["base"].name)
+    assert classroom.recipe == mini.settings() | {"steps": lesson.PROFILES["classroom"]["steps"]}
+    assert classroom.pooling == mini.pooling
+
+
+def test_an_unknown_encoder_is_told_which_have_one():
+    with pytest.raises(ValueError, match="no recipe for the encoder 'maxi'; there is one for mini, micro"):
+        recipe("maxi")

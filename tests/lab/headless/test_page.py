@@ -1,0 +1,171 @@
+import re
+import subprocess
+
+import plotly.graph_objects as go
+import pytest
+from browser import find_browser
+from cselab_lab.headless.page import loaded_from_outside, mathml, write_page
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from plotly.offline import get_plotlyjs
+
+FALLBACK = """<div id="panel" style="height:300px"></div><script>
+(function draw() {
+  if (!window.Plotly) return setTimeout(draw, 20);
+  Plotly.newPlot("panel", [{y: [1, 3, 2]}], {title: {text: "the fallback of a panel"}});
+})();
+</script>"""
+
+
+def shown(*bundles, source="show()", **metadata):
+    outputs = [new_output("display_data", data=bundle) for bundle in bundles]
+    return new_code_cell(source, outputs=outputs, execution_count=1, metadata=metadata)
+
+
+def plotly_bundle(title, **more):
+    figure = go.Figure(go.Scatter(x=[1, 2], y=[2, 1]), layout={"title": {"text": title}}, **more)
+    return {"application/vnd.plotly.v1+json": figure.to_plotly_json(), "text/plain": "Figure()"}
+
+
+def panel_bundle(html=FALLBACK):
+    return {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/html": html, "text/plain": "panel"}
+
+
+@pytest.fixture
+def render(tmp_path):
+    """Write a page of some cells; gives its text and what it would load."""
+
+    def write(*cells):
+        path = tmp_path / "00_tour.html"
+        outside = write_page(new_notebook(cells=list(cells)), path, tmp_path)
+        return path.read_text(encoding="utf-8"), outside
+
+    return write
+
+
+def test_plotly_is_inside_exactly_once_however_many_figures_there_are(render):
+    own_copy = {"text/html": f"<script>{get_plotlyjs()}</script><div>saved with its own copy</div>"}
+    page, outside = render(shown(plotly_bundle("one"), plotly_bundle("two")), shown(panel_bundle(), own_copy))
+    assert page.count(get_plotlyjs()) == 1
+    assert page.index(get_plotlyjs()) < page.index("<body>")
+    assert outside == []
+    assert 'id="figure-1"' in page and 'id="figure-2"' in page and 'id="panel"' in page
+
+
+def test_a_page_without_a_figure_does_not_carry_plotly(render):
+    page, _ = render(shown({"text/plain": "42"}))
+    assert get_plotlyjs() not in page
+    assert len(page) < 50_000
+
+
+def test_the_same_notebook_gives_the_same_page(render):
+    cells = [new_markdown_cell("# Twice", id="a"), shown(plotly_bundle("one"))]
+    assert render(*cells) == render(*cells)
+
+
+def test_addresses_that_a_reader_would_need_the_network_for_are_found(render):
+    connected = '<script src="https://cdn.example/plotly.js"></script>'
+    module = '<script type="module">import "https://cdn.example/module.js"</script>'
+    text = "![a plot](https://pictures.example/plot.png) and a [link](https://example.org) to follow"
+    _, outside = render(new_markdown_cell(text), shown({"text/html": connected}, {"text/html": module}))
+    assert outside == [
+        "https://pictures.example/plot.png", "https://cdn.example/plotly.js", "https://cdn.example/module.js"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<link rel="stylesheet" href="//cdn.example/a.css">',
+        "<style>@import 'http://cdn.example/a.css';</style>",
+        '<p style="background: url(https://cdn.example/a.png)">x</p>',
+        '<iframe src="https://cdn.example"></iframe>',
+        '<script>const tag = document.createElement("script"); tag.src = "https://cdn.example/a.js";</script>',
+    ],
+)
+def test_each_way_of_loading_something_is_known(html):
+    assert len(loaded_from_outside(html)) == 1
+
+
+def test_formulas_are_mathml_which_needs_no_script(render):
+    formula = r"\ell = -\log \frac{e^{s/\tau}}{\sum_j e^{s_j/\tau}}"
+    text = f"Temperature $\\tau$:\n\n$${formula}$$\n\nIt costs \\$5."
+    page, outside = render(new_markdown_cell(text))
+    assert page.count("<math") == 2 and "<mfrac>" in page and "$$" not in page
+    assert 'display="block"' in page and "MathJax" not in page and outside == []
+    assert "It costs $5." in page
+
+
+@pytest.mark.parametrize("latex", [r"\left( a", r"x^", r"\unheardof{a}"])
+def test_a_formula_that_is_not_understood_stays_as_it_was_written(latex):
+    assert mathml(latex, "inline") == f"<code>{latex}</code>"
+
+
+def test_aligned_equations_are_rows_of_a_table():
+    assert mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", "block").count("<mtr>") == 2
+
+
+def test_the_title_is_the_first_heading(render):
+    page, _ = render(new_code_cell("# not this\n1"), new_markdown_cell("intro\n\n# A tour & more"))
+    assert "<title>A tour &amp; more</title>" in page
+
+
+def test_code_can_be_folded_and_hidden_solutions_start_folded(render):
+    solution = "<details><summary>Solution</summary>\n\nIt is `x.norm()`.\n\n</details>"
+    page, _ = render(
+        shown(source="visible"), shown(source="hidden", jupyter={"source_hidden": True}), new_markdown_cell(solution)
+    )
+    assert re.search(r'<details class="code" open="">.*?visible', page, re.DOTALL)
+    assert re.search(r'<details class="code">\s*<summary>code</summary>.*?hidden', page, re.DOTALL)
+    assert re.search(r"<summary>Solution</summary>\s*<p>It is <code>x.norm\(\)</code>.</p>\s*</details>", page)
+
+
+def test_a_widget_shows_its_fallback_and_one_without_leaves_a_note(render):
+    slider = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "IntSlider(value=0)"}
+    page, _ = render(shown(panel_bundle("<b>what the panel shows</b>")), shown(slider))
+    assert "<b>what the panel shows</b>" in page
+    assert "open the notebook in JupyterLab" in page and "IntSlider(value=0)" not in page
+
+
+def test_messages_are_folded_and_records_are_read_as_text(render):
+    warning = new_output("stream", name="stderr", text="UserWarning: something to know")
+    record = {"application/vnd.cselab.record+json": {"name": "rho", "value": 0.7}, "text/plain": "rho = 0.7"}
+    cell = shown(record)
+    cell.outputs.append(warning)
+    page, _ = render(cell)
+    assert re.search(r'<details class="messages">.*UserWarning: something', page)
+    assert "rho = 0.7" in page
+
+
+def test_pictures_beside_the_notebook_are_put_inside_and_its_own_drawings_too(render, tmp_path):
+    (tmp_path / "plot.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    drawing = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480>"}
+    page, outside = render(new_markdown_cell("![a plot](plot.svg)"), shown(drawing))
+    assert 'src="data:image/svg+xml;base64,' in page and 'src="data:image/png;base64,iVBORw0KGgo="' in page
+    assert "plot.svg" not in page and "640x480" not in page and outside == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("scheme", "ink"), [("light", "rgb(36, 41, 47)"), ("dark", "rgb(213, 218, 225)")])
+def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, scheme, ink):
+    frames = [go.Frame(data=[go.Scatter(x=[1, 2], y=[3, 4])], name="1")]
+    render(shown(plotly_bundle("a plain figure"), plotly_bundle("with frames", frames=frames)), shown(panel_bundle()))
+    dom = dump_dom(tmp_path / "00_tour.html", scheme)
+    assert len(re.findall(r'<svg class="main-svg"[^>]*>', dom)) >= 3
+    for title in ("a plain figure", "with frames", "the fallback of a panel"):
+        assert re.search(rf'<text class="gtitle"[^>]*>{title}</text>', dom)
+    assert f"fill: {ink}" in re.search(r'<text class="gtitle"[^>]*>a plain figure', dom)[0]
+
+
+def dump_dom(path, scheme):
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--virtual-time-budget=8000",
+    ]
+    done = subprocess.run(
+        [find_browser(), *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120
+    )
+    return done.stdout.split("<body>", 1)[1]

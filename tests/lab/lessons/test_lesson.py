@@ -1,0 +1,69 @@
+"""One call sets a lesson up; the seed is that of training alone."""
+
+import json
+
+import pytest
+from cselab_lab.lessons import lesson
+
+
+def test_a_profile_says_everything_and_a_value_that_is_given_goes_first():
+    lab = lesson.setup("00_tour", "smoke", steps=3, lr=None)
+    assert (lab.encoder, lab.pooling, lab.steps, lab.lr) == ("micro", "mean", 3, 5e-4)
+    config = lab.config(lr=1e-3)
+    assert (config.steps, config.lr, config.seed, config.batch_size) == (3, 1e-3, 0, 64)
+
+
+def test_an_encoder_of_another_profile_brings_its_pooling():
+    assert lesson.setup("00_tour", "classroom", encoder="micro").pooling == "mean"
+    assert lesson.setup("00_tour", "classroom", encoder="micro", pooling="cls").pooling == "cls"
+
+
+def test_the_seed_changes_training_and_not_the_world():
+    first, second = (lesson.setup("00_tour", "smoke", seed=seed, sentences=20) for seed in (0, 1))
+    assert (first.config().seed, second.config().seed) == (0, 1)
+    assert first.corpus == second.corpus and len(first.corpus) == 20
+    assert lesson.setup("00_tour", "smoke", world_seed=1, sentences=20).corpus != first.corpus
+
+
+def test_what_is_loaded_works_together_and_is_loaded_once():
+    lab = lesson.setup("00_tour", "smoke", device="cpu", sentences=10)
+    assert lab.plain is lab.plain
+    assert lab.plain.encode(lab.corpus[:2]).shape == (2, 128)
+    assert len(lab.dev.pairs.scores) == 600
+
+
+def test_a_corpus_may_be_a_file(tmp_path):
+    file = tmp_path / "mine.txt"
+    file.write_text("One sentence.\nAnother sentence.\nA third.\n")
+    lab = lesson.setup("00_tour", "smoke", corpus=str(file), sentences=2)
+    assert lab.corpus == ["One sentence.", "Another sentence."]
+    assert str(file) in repr(lab)
+
+
+def test_it_shows_what_was_chosen_and_with_which_versions():
+    said = repr(lesson.setup("00_tour", "smoke", device="cpu"))
+    assert "profile smoke, on cpu" in said and "encoder micro (mean)" in said and "torch 2." in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (dict(profile="tiny"), "unknown profile 'tiny'. Allowed: smoke, classroom, paper"),
+        (dict(step=3), "unknown setting 'step'. Allowed: encoder, pooling"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_what_is(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        lesson.setup("00_tour", **arguments)
+
+
+def test_a_number_is_shown_beside_what_was_recorded_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [{"name": "gain", "value": 1.5, "tolerance": 1, "seeds": {"0": 1.5, "1": 2.0, "2": 1.25}}]
+    (tmp_path / "recorded").mkdir()
+    (tmp_path / "recorded" / "mine.smoke.json").write_text(json.dumps({"records": records}))
+    lab = lesson.setup("mine", "smoke")
+    lab.record("gain", 1.75, tolerance=1)
+    lab.record("new", 3)
+    assert lab.recorded("gain") == "recorded: 1.25 to 2 over 3 seeds"
+    assert lesson.setup("another", "smoke").recorded("gain") == ""

@@ -1,0 +1,46 @@
+"""One table, five forms, the same cells."""
+
+import csv
+from io import StringIO
+
+import pytest
+from cselab_lab.tables import FORMS, table
+from pandas import DataFrame
+
+ROWS = {"plain_1": {"STS-B": 47.034}, "SimCSE": {"STS-B": 51.5, "gain": "4.5 ± 0.3"}}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_has_every_cell_and_blanks_for_what_is_not_there(form):
+    shown = table(ROWS, form=form)
+    assert "47.03" in shown and "51.50" in shown and "nan" not in shown.lower() and "None" not in shown
+
+
+def test_text_lines_end_without_blanks():
+    assert all(line == line.rstrip() for line in table(ROWS).splitlines())
+
+
+def test_latex_is_escaped():
+    assert r"plain\_1" in table(ROWS, form="latex") and r"4.5 $\pm$ 0.3" in table(ROWS, form="latex")
+
+
+def test_html_is_escaped():
+    assert "&lt;script&gt;" in table({"<script>": {"a": 1.0}}, form="html")
+
+
+def test_csv_reads_back():
+    assert list(csv.reader(StringIO(table(ROWS, 1, "csv"))))[1:] == [
+        ["plain_1", "47.0", ""],
+        ["SimCSE", "51.5", "4.5 ± 0.3"],
+    ]
+
+
+def test_a_frame_gives_the_same_as_its_rows():
+    assert table(DataFrame(list(ROWS.values()), index=list(ROWS))) == table(ROWS)
+
+
+def test_an_unknown_form_is_answered_with_the_known():
+    with pytest.raises(ValueError, match=r"unknown form 'pdf'\. Choose one of text, md, latex, csv, html"):
+        table(ROWS, form="pdf")
+    with pytest.raises(ValueError, match=r"unknown form 'markdown'\. Did you mean 'md'\?"):
+        table(ROWS, form="markdown")

@@ -1,0 +1,76 @@
+"""Agreement of clusters with classes, against brute force and closed forms."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from cselab.metrics.agreement import f1, matched_accuracy, normalized_mutual_information, share_interval, v_measure
+
+
+def brute_force_accuracy(clusters, labels, k):
+    """The best over all names that k clusters can be given."""
+    return max(
+        100 * np.mean([names[cluster] == label for cluster, label in zip(clusters, labels, strict=True)])
+        for names in permutations(range(k))
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6])
+def test_accuracy_equals_brute_force_over_permutations(k):
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        clusters, labels = random.integers(k, size=40), random.integers(k, size=40)
+        assert matched_accuracy(clusters, labels) == pytest.approx(brute_force_accuracy(clusters, labels, k))
+
+
+def test_fewer_clusters_than_classes_leave_classes_without_a_cluster():
+    assert matched_accuracy(np.zeros(10, dtype=int), np.arange(10) % 2) == 50.0
+
+
+def test_more_clusters_than_classes_leave_clusters_wrong():
+    assert matched_accuracy(np.arange(10), np.arange(10) % 2) == 20.0
+
+
+@pytest.mark.parametrize("measure", [matched_accuracy, normalized_mutual_information, v_measure])
+def test_the_names_of_clusters_do_not_matter(measure):
+    random = np.random.default_rng(0)
+    labels = random.integers(5, size=100)
+    clusters = np.where(random.random(100) < 0.7, labels, random.integers(5, size=100))
+    renamed = np.array([30, 7, 12, 99, 1])[clusters]
+    assert measure(renamed, labels) == pytest.approx(measure(clusters, labels))
+    assert measure(renamed, renamed) == pytest.approx(100)
+
+
+def test_mutual_information_of_independent_partitions_is_zero_and_of_a_coarser_one_a_closed_form():
+    labels = np.repeat(np.arange(4), 10)
+    assert normalized_mutual_information(np.tile([0, 1], 20), labels) == pytest.approx(0, abs=1e-9)
+    # two halves know one of two bits: 1 bit over the mean of 1 and 2 bits
+    assert normalized_mutual_information(labels // 2, labels) == pytest.approx(100 / 1.5)
+
+
+def test_v_measure_is_the_arithmetic_normalised_mutual_information():
+    random = np.random.default_rng(1)
+    clusters, labels = random.integers(6, size=80), random.integers(4, size=80)
+    assert v_measure(clusters, labels) == pytest.approx(normalized_mutual_information(clusters, labels))
+
+
+def test_no_rows_have_no_agreement():
+    nothing = np.zeros(0, dtype=int)
+    for measure in (matched_accuracy, normalized_mutual_information, v_measure):
+        with pytest.raises(ValueError, match="no rows"):
+            measure(nothing, nothing)
+
+
+def test_f1_is_of_class_one():
+    predicted, labels = np.array([1, 1, 1, 0, 0]), np.array([1, 1, 0, 1, 0])
+    assert f1(predicted, labels) == pytest.approx(100 * 2 / 3)
+
+
+def test_the_interval_of_a_share_holds_the_share_and_shrinks_with_the_rows():
+    for rows in (10, 1000):
+        low, high = share_interval(rows // 2, rows)
+        # Wilson's closed form at one half
+        half_width = 100 * 0.5 * 1.959964 / np.sqrt(rows + 1.959964**2)
+        assert (low, high) == pytest.approx((50 - half_width, 50 + half_width), abs=1e-4)
+    assert share_interval(10, 10)[1] == pytest.approx(100)

@@ -1,0 +1,290 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from cselab.metrics import geometry
+from cselab.metrics.geometry import (
+    DegenerateEmbeddings,
+    alignment,
+    effective_rank,
+    feature_correlation,
+    mean_cosine,
+    rank,
+    sampled_uniformity,
+    spectrum,
+    uniformity,
+)
+
+MEASURES = [uniformity, mean_cosine, feature_correlation, effective_rank]
+
+
+def cloud(n=60, d=7, seed=0, dtype=np.float64):
+    """Vectors of different lengths about a common direction."""
+    generator = np.random.default_rng(seed)
+    return (generator.normal(size=(n, d)) * generator.uniform(0.1, 3, size=(n, 1)) + 0.7).astype(dtype)
+
+
+def unit(vector):
+    return vector / math.sqrt(sum(float(value) ** 2 for value in vector))
+
+
+def squared_distance(a, b):
+    return sum((float(p) - float(q)) ** 2 for p, q in zip(unit(a), unit(b), strict=True))
+
+
+# ------------------------------------------------------------------------------ against slow references
+
+
+@pytest.mark.parametrize("alpha", [1, 2, 3.0])
+def test_alignment_equals_a_loop_over_pairs(alpha):
+    x, y = cloud(seed=1), cloud(seed=2)
+    loop = sum(squared_distance(a, b) ** (alpha / 2) for a, b in zip(x, y, strict=True)) / len(x)
+    assert alignment(x, y, alpha) == pytest.approx(loop, rel=1e-12)
+
+
+@pytest.mark.parametrize("t", [2, 0.5])
+def test_uniformity_equals_a_double_loop_over_pairs(t):
+    x = cloud()
+    potentials = [math.exp(-t * squared_distance(x[i], x[j])) for i in range(len(x)) for j in range(i)]
+    assert uniformity(x, t) == pytest.approx(math.log(sum(potentials) / len(potentials)), rel=1e-12)
+
+
+def test_mean_cosine_equals_a_double_loop_over_pairs():
+    x = cloud()
+    cosines = [float(unit(x[i]) @ unit(x[j])) for i in range(len(x)) for j in range(len(x)) if i != j]
+    assert mean_cosine(x) == pytest.approx(sum(cosines) / len(cosines), rel=1e-12)
+
+
+def test_feature_correlation_equals_numpys_matrix():
+    x = cloud()
+    matrix = np.abs(np.corrcoef(x.T))
+    loop = [matrix[c, d] for c in range(7) for d in range(7) if c != d]
+    assert feature_correlation(x) == pytest.approx(np.mean(loop), rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(60, 7), (5, 40)])
+def test_the_spectrum_is_that_of_the_covariance(shape):
+    x = cloud(*shape)
+    covariance = np.cov(x.T, bias=True)
+    expected = np.sort(np.linalg.eigvalsh(covariance))[::-1][: min(shape)]
+    assert spectrum(x) == pytest.approx(expected, abs=1e-12)
+    assert spectrum(x).sum() == pytest.approx(x.var(axis=0).sum(), rel=1e-12)
+
+
+def test_effective_rank_equals_the_formula_on_numpys_singular_values():
+    x = cloud()
+    sigma = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
+    p = sigma / sigma.sum()
+    assert effective_rank(x) == pytest.approx(math.exp(-sum(q * math.log(q) for q in p)), rel=1e-12)
+
+
+# ------------------------------------------------------------------------------------------ closed forms
+
+
+def test_vectors_that_all_point_one_way_are_perfectly_aligned_and_not_uniform_at_all():
+    x = np.outer(np.linspace(0.5, 2, 10), [3.0, 4.0])
+    assert alignment(x, 2 * x) == pytest.approx(0, abs=1e-15)
+    assert uniformity(x) == pytest.approx(0, abs=1e-12)
+    assert mean_cosine(x) == pytest.approx(1)
+
+
+def test_opposite_vectors_are_as_far_from_aligned_as_can_be():
+    x = cloud()
+    assert alignment(x, -x) == pytest.approx(4)
+
+
+def test_orthogonal_axes_have_cosine_zero_and_uniformity_minus_four():
+    axes = np.eye(6) * np.arange(1, 7)
+    assert mean_cosine(axes) == pytest.approx(0, abs=1e-15)
+    assert uniformity(axes) == pytest.approx(-2 * 2)
+
+
+def test_a_cross_in_k_directions_has_effective_rank_k():
+    for k in (1, 2, 5):
+        axes = np.eye(5)[:k]
+        assert effective_rank(np.concatenate([axes, -axes])) == pytest.approx(k)
+        assert rank(np.concatenate([axes, -axes])) == k
+
+
+def test_copies_of_one_dimension_correlate_fully():
+    column = cloud(d=1)
+    assert feature_correlation(np.concatenate([column, -2 * column, 3 + column], axis=1)) == pytest.approx(1)
+
+
+def test_dimensions_that_never_change_are_left_out_of_the_correlation():
+    x = cloud()
+    with_constant = np.concatenate([x, np.full((len(x), 2), 0.1)], axis=1)
+    assert feature_correlation(with_constant) == pytest.approx(feature_correlation(x))
+
+
+def test_n_vectors_have_at_most_rank_n_minus_one():
+    assert rank(cloud(n=5, d=20)) == 4
+    assert rank(cloud(n=5, d=20).astype(np.float32)) == 4
+    assert effective_rank(cloud(n=5, d=20)) <= 4
+
+
+def test_rank_ignores_what_the_type_cannot_resolve():
+    low = cloud(n=300, d=3) @ cloud(n=3, d=20, seed=1)
+    assert rank(low) == 3
+    assert rank(low.astype(np.float32)) == 3
+
+
+# ----------------------------------------------------------------------------------------- invariances
+
+
+@pytest.mark.parametrize("measure", [uniformity, mean_cosine])
+def test_what_lives_on_the_sphere_ignores_the_lengths(measure):
+    x = cloud()
+    lengths = np.random.default_rng(3).uniform(0.01, 50, size=(len(x), 1))
+    assert measure(lengths * x) == pytest.approx(measure(x), rel=1e-12)
+
+
+def test_alignment_ignores_the_lengths():
+    x, y = cloud(seed=1), cloud(seed=2)
+    assert alignment(5 * x, 0.1 * y) == pytest.approx(alignment(x, y), rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", [uniformity, mean_cosine, effective_rank])
+def test_rotation_changes_nothing(measure):
+    rotation, _ = np.linalg.qr(np.random.default_rng(4).normal(size=(7, 7)))
+    assert measure(cloud() @ rotation) == pytest.approx(measure(cloud()), rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", [feature_correlation, effective_rank])
+def test_a_common_shift_changes_nothing(measure):
+    assert measure(cloud() + 5) == pytest.approx(measure(cloud()), rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_order_of_the_rows_changes_nothing(measure):
+    shuffled = np.random.default_rng(5).permutation(cloud())
+    assert measure(shuffled) == pytest.approx(measure(cloud()), rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("rows", [1, 7, 59, 60, 61])
+def test_the_blocks_change_nothing(measure, rows, monkeypatch):
+    whole = measure(cloud())
+    blocks = geometry._unit_blocks
+    monkeypatch.setattr(geometry, "BLOCK", rows)
+    monkeypatch.setattr(geometry, "_unit_blocks", lambda x, block=0: blocks(x, rows))
+    assert measure(cloud()) == pytest.approx(whole, rel=1e-12)
+
+
+def test_more_rows_than_a_block_are_exact():
+    x = cloud(n=2500, d=4, dtype=np.float32)
+    u = torch.nn.functional.normalize(torch.tensor(x).double(), dim=1)
+    expected = torch.pdist(u).square().mul(-2).exp().mean().log().item()
+    assert uniformity(x) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, rank])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_and_tensors_give_the_same(measure, dtype):
+    x = cloud(dtype=dtype)
+    assert measure(torch.tensor(x, requires_grad=True)) == measure(x)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_half_precision_is_read_in_full(measure):
+    x = torch.tensor(cloud()).half()
+    assert measure(x) == pytest.approx(measure(x.float()), rel=1e-6)
+
+
+# -------------------------------------------------------------------------------------------- sampling
+
+
+def test_the_sampled_uniformity_lies_within_its_error_and_the_error_is_honest():
+    x = cloud(n=400)
+    exact = uniformity(x)
+    estimates = [sampled_uniformity(x, samples=2000, seed=seed) for seed in range(200)]
+    deviations = np.array([estimate.value - exact for estimate in estimates])
+    errors = np.array([estimate.standard_error for estimate in estimates])
+    assert np.mean(np.abs(deviations) < 2 * errors) > 0.9
+    assert deviations.std() == pytest.approx(errors.mean(), rel=0.2)
+
+
+def test_the_sampled_uniformity_never_pairs_a_row_with_itself():
+    two = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    assert sampled_uniformity(two, samples=100).value == pytest.approx(-8)
+
+
+def test_the_sample_is_drawn_from_the_seed():
+    x = cloud()
+    assert sampled_uniformity(x, samples=50, seed=1) == sampled_uniformity(x, samples=50, seed=1)
+    assert sampled_uniformity(x, samples=50, seed=1) != sampled_uniformity(x, samples=50, seed=2)
+
+
+# ----------------------------------------------------------------------------------- a million rows
+
+
+def test_rows_of_a_file_that_is_mapped_into_memory_are_measured_as_they_are(tmp_path):
+    x = cloud(dtype=np.float32)
+    np.save(tmp_path / "v.npy", x)
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")  # as `encode_to_file` returns it, read-only
+    for measure in (*MEASURES, rank, sampled_uniformity):
+        assert measure(mapped) == measure(x)
+    assert alignment(mapped, mapped) == 0
+
+
+class Watched(np.ndarray):
+    """Notes how many rows are taken at once."""
+
+    most = 0
+
+    def __getitem__(self, rows):
+        taken = super().__getitem__(rows)
+        Watched.most = max(Watched.most, len(taken)) if taken.ndim == 2 else Watched.most
+        return taken
+
+
+@pytest.mark.parametrize("measure", [mean_cosine, feature_correlation, effective_rank, rank, sampled_uniformity])
+def test_no_more_than_a_block_of_rows_is_held_at_a_time(measure, monkeypatch):
+    monkeypatch.setattr(Watched, "most", 0)
+    measure(cloud(n=geometry.BLOCK + 900).view(Watched))
+    assert Watched.most == geometry.BLOCK
+
+
+# ------------------------------------------------------------------------------- what cannot be measured
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, rank, sampled_uniformity])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_have_no_geometry(measure, bad):
+    x = cloud()
+    x[:, 3] = bad
+    with pytest.raises(DegenerateEmbeddings, match="not finite"):
+        measure(x)
+
+
+@pytest.mark.parametrize("measure", [uniformity, mean_cosine])
+def test_zero_vectors_have_no_direction(measure):
+    x = cloud()
+    x[5] = 0
+    with pytest.raises(DegenerateEmbeddings, match="1 embeddings are zero vectors"):
+        measure(x)
+
+
+def test_equal_rows_have_no_effective_rank():
+    with pytest.raises(DegenerateEmbeddings, match="all 9 embeddings are the same vector"):
+        effective_rank(np.full((9, 4), 0.1))
+
+
+def test_fewer_than_two_changing_dimensions_have_no_correlation():
+    x = cloud()
+    x[:, 1:] = 0.3
+    with pytest.raises(DegenerateEmbeddings, match="fewer than two dimensions change"):
+        feature_correlation(x)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, rank])
+def test_one_row_is_too_few(measure):
+    with pytest.raises(DegenerateEmbeddings, match="1 embeddings; at least 2 are needed"):
+        measure(cloud(n=1))
+
+
+def test_pairs_must_match():
+    with pytest.raises(ValueError, match=r"x is \(60, 7\), y is \(3, 7\)"):
+        alignment(cloud(), cloud(n=3))

@@ -1,0 +1,85 @@
+import math
+
+import pytest
+import torch
+
+from cselab.losses import barlow_twins, dimension_contrastive
+from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
+
+
+def loss_of_matrix(matrix, weight):
+    diagonal = matrix.diagonal()
+    return (1 - diagonal).square().sum() + weight * (matrix.square().sum() - diagonal.square().sum())
+
+
+@pytest.mark.parametrize("weight", [0.012, 0.3, 1.0])
+def test_no_matrix_of_the_rank_goes_below_the_floor_and_the_best_one_comes_to_it(weight):
+    generator = torch.Generator().manual_seed(0)
+    left, right = torch.randn(2, 12, 3, generator=generator, dtype=torch.float64).mul(0.5)
+    left.requires_grad_(), right.requires_grad_()
+    optimizer = torch.optim.LBFGS([left, right], max_iter=2000, line_search_fn="strong_wolfe", tolerance_change=1e-14)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = loss_of_matrix(left @ right.T, weight)
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    reached = loss_of_matrix(left @ right.T, weight).item()
+    floor = barlow_twins_floor(12, 3, weight)
+    assert floor <= reached + 1e-9
+    assert reached == pytest.approx(floor, rel=1e-3)
+
+
+def test_the_floor_of_the_full_weight_is_what_a_projection_misses():
+    assert barlow_twins_floor(10, 4, 1.0) == pytest.approx(10 - 4)  # Eckart and Young
+
+
+def test_a_tight_frame_of_correlations_costs_what_the_docstring_says():
+    angles = torch.arange(5, dtype=torch.float64) * math.pi / 5
+    frame = torch.stack([angles.cos(), angles.sin()])  # 2 rows, 5 unit columns
+    k = 0.012 * (5 - 2) / 2
+    reached = float(barlow_twins(frame, frame, weight=0.012).total)
+    assert reached == pytest.approx(5 * k)
+    assert barlow_twins_floor(5, 2, 0.012) == pytest.approx(5 * k / (1 + k))
+
+
+def test_full_rank_has_no_bottleneck():
+    assert barlow_twins_floor(8, 8, 0.5) == barlow_twins_floor(8, 20, 0.5) == 0
+
+
+def test_a_simplex_of_dimensions_reaches_the_floor_of_the_dimension_wise_loss():
+    dimensions = 4
+    centre = torch.eye(dimensions, dtype=torch.float64) - 1 / dimensions
+    view = torch.cat([centre, -centre])  # columns have mean 0, and cosines of -1/3 to each other
+    view = 1e3 * view / view.std(0, correction=0)
+    reached = float(dimension_contrastive(view, view, temperature=0.7).total)
+    assert reached == pytest.approx(dimension_contrastive_floor(dimensions, 0.7), rel=1e-6)
+
+
+def test_random_views_stay_above_the_floor_of_the_dimension_wise_loss():
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(20):
+        views = torch.randn(2, 6, 9, generator=generator, dtype=torch.float64)
+        assert float(dimension_contrastive(*views, temperature=0.5).total) > dimension_contrastive_floor(9, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, 1, 0.1), "at least 1, got 0 and 1"),
+        ((4, 0, 0.1), "at least 1, got 4 and 0"),
+        ((4, 2, 2.0), "weight must be between 0 and 1"),
+    ],
+)
+def test_impossible_numbers_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        barlow_twins_floor(*arguments)
+
+
+def test_impossible_numbers_are_refused_by_the_dimension_wise_floor_too():
+    with pytest.raises(ValueError, match="dimensions must be at least 2"):
+        dimension_contrastive_floor(1, 5.0)
+    with pytest.raises(ValueError, match="temperature must be above 0"):
+        dimension_contrastive_floor(4, 0.0)

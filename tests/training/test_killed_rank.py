@@ -1,0 +1,70 @@
+"""One of two processes is killed: the launch ends and says which; launched again, the run goes on to the same end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny import make_encoder, make_sentences
+
+import cselab.training
+from cselab.training import TrainConfig, train
+
+CORPUS = make_sentences(40)
+CONFIG = TrainConfig(
+    steps=8, batch_size=8, lr=1e-2, seed=3, eval_every=8, checkpoint_every=2, warmup=0.2, precision="fp32"
+)
+
+
+def run_training(output=None):
+    return train(make_encoder(layers=1, dropout=0), "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
+
+
+def die_at(step):
+    """The process that calls this is killed when that step is to be taken."""
+    take_step = cselab.training.loop._Training._take_step
+
+    def taken(self, evaluate):
+        if self.step == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return take_step(self, evaluate)
+
+    cselab.training.loop._Training._take_step = taken
+
+
+def launch(folder, *arguments):
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", __file__]
+    return subprocess.run(
+        [*command, str(folder), *arguments],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_on(tmp_path):
+    folder = tmp_path / "run"
+    killed = launch(folder, "die")
+    assert killed.returncode != 0
+    assert "Signal 9 (SIGKILL)" in killed.stderr and "rank      : 1" in killed.stderr
+    assert not json.loads((folder / "run.json").read_text())["finished"]
+    again = launch(folder)
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert json.loads(again.stdout.splitlines()[-1]) == 4
+    rows = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    for row, expected in zip(rows, run_training().history, strict=True):
+        assert row == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+if __name__ == "__main__":
+    if sys.argv[2:] and os.environ["RANK"] == "1":
+        die_at(5)
+    run = run_training(Path(sys.argv[1]))
+    if os.environ["RANK"] == "0":
+        print(run.resumed_from)
+    cselab.training.loop.torch.distributed.destroy_process_group()

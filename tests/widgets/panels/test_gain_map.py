@@ -1,0 +1,104 @@
+"""The map of gains: in colour what the seeds decide, the number of everything, the paper's beside it on a click."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cselab_lab.experiments import read_results
+from cselab_widgets import GainMap
+
+
+@pytest.fixture
+def frame():
+    """A gain, a loss, two that are undecided (one of a single seed), and a row that was never run."""
+    return pd.DataFrame(
+        {
+            "row": ["Mine <b>", "Other", "Mine <b>", "Other", "Never"],
+            "column": ["Avg.", "Avg.", "SICK-R", "SICK-R", "Avg."],
+            "gain": [1.5, -0.4, 0.3, 0.9, None],
+            "gain_low": [0.5, -0.6, -0.2, None, None],
+            "gain_high": [2.5, -0.2, 0.8, None, None],
+            "published_gain": [2.0, None, 1.0, None, 4.0],
+        }
+    )
+
+
+@pytest.fixture
+def shown(frame):
+    panel = GainMap(frame, baseline="SimCSE")
+    yield panel
+    panel.close()
+
+
+def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
+    (heat,) = shown.figure().data
+    assert shown.figure().layout.yaxis.ticktext == ("Mine &lt;b&gt;", "Other") and heat.x == ("Avg.", "SICK-R")
+    assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
+    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "+0.9"]]
+    assert heat.zmax == -heat.zmin == 1.5
+
+
+def test_the_largest_gain_of_a_test_comes_first_when_asked(shown):
+    sort = shown.widget.children[0].children[0]
+    sort.value = "SICK-R"
+    assert shown.state.methods == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "+0.9"]
+    assert list(shown.figure().data[0].customdata[0]) == [1, 3]  # cells still know their lines
+
+
+def test_a_click_tells_a_method_test_by_test_beside_the_paper(shown):
+    shown.clicked(2)
+    assert list(shown.picked()["column"]) == ["Avg.", "SICK-R"] and set(shown.picked()["row"]) == {"Mine <b>"}
+    told = shown.details(shown.state)
+    assert "Mine &lt;b&gt;" in told and "+1.50 [+0.50, +2.50]" in told and "+2.00" in told and "Other" not in told
+    assert shown.figure().layout.yaxis.ticktext[0].startswith("<b>")
+    read = shown.widget.children[0].children[1]
+    read.value = (1, 3)
+    assert "-0.40 [-0.60, -0.20]" in shown.details(shown.state) and "published" not in shown.details(shown.state)
+
+
+def test_words_count_what_is_decided_and_bracket_the_rest(shown):
+    first, *_, last = shown.summary().splitlines()
+    assert first == "Gains: 1 of 4 lie above SimCSE, 1 below, 2 undecided."
+    assert last.split() == ["Other", "-0.4", "(+0.9)"]
+    assert shown.items() == [("Mine <b>", "Avg."), ("Other", "Avg."), ("Mine <b>", "SICK-R"), ("Other", "SICK-R")]
+
+
+def test_one_seed_decides_nothing(frame):
+    panel = GainMap(frame[["row", "column", "gain"]])
+    assert not np.any(panel.figure().data[0].z) and "One seed decides nothing" in panel.explain(panel.state)
+
+
+def test_an_experiment_shows_its_own_tests_over_its_own_baseline():
+    panel = GainMap("whitenedcse-table3")
+    results = read_results("whitenedcse-table3")
+    assert panel.state.tests == [column.measure for column in results.experiment.columns]
+    assert results.experiment.baseline not in panel.state.methods
+    line = results.beside().set_index(["row", "column"]).loc[(panel.state.methods[-1], panel.state.tests[0])]
+    assert panel.to_frame()["gain"].iloc[panel.state.lines[line.name]] == line["gain"]
+
+
+def test_where_the_data_were_missing_the_stand_in_is_named(frame):
+    class Recorded:
+        experiment = read_results("whitenedcse-table6").experiment
+        profile = read_results("whitenedcse-table6").profile
+
+        def beside(self):
+            return pd.DataFrame(
+                {"row": ["both", "both"], "column": ["Avg.", "STS-B"], "measure": ["World-STS"] * 2, "gain": [1.0] * 2}
+            )
+
+    assert GainMap(Recorded()).state.tests == ["World-STS"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda frame: {"results": frame.drop(columns="gain")}, "has no column 'gain'"),
+        (lambda frame: {"results": frame[4:]}, "no line has a gain: run the experiment first"),
+        (lambda frame: {"results": pd.concat([frame, frame])}, "'Mine <b>' has two lines for 'Avg.'"),
+        (lambda frame: {"results": frame, "sort": "MR"}, "sort is 'MR'; choose one of as declared, Avg., SICK-R"),
+        (lambda frame: {"results": "table 12"}, "unknown experiment 'table 12'"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(frame, change, said):
+    with pytest.raises(ValueError, match=said):
+        GainMap(**change(frame))
