@@ -69,10 +69,11 @@ def find_browser() -> str | None:
     return own if own and Path(own).exists() and _starts(own) else None
 
 
-def _is_debian() -> bool:
-    """Debian itself: the package of that name on Ubuntu only asks for snap."""
+def has_debians_package() -> bool:
+    """Whether this is Debian itself: the package of that name on Ubuntu only asks for snap."""
     release = Path("/etc/os-release")
-    return release.exists() and "ID=debian" in release.read_text(encoding="utf-8").splitlines()
+    debian = release.exists() and "ID=debian" in release.read_text(encoding="utf-8").splitlines()
+    return debian and shutil.which("apt-get") is not None
 
 
 def _run(*command: str) -> None:
@@ -85,7 +86,7 @@ def _run(*command: str) -> None:
 
 def install() -> None:
     """Debian's package on Debian, elsewhere Playwright's download; ends with the line to run where root is needed."""
-    if _is_debian():
+    if has_debians_package():
         if os.geteuid() != 0:
             sys.exit(f"Debian's chromium needs root: {WITH_ROOT}\nor, into your own cache: {shlex.join(PLAYWRIGHT)}")
         print("installing Debian's chromium for the browser tests, by apt (about 100 MB)", flush=True)
