@@ -10,6 +10,8 @@ from pathlib import Path
 import browser
 import pytest
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[1]
 NEEDS_MAKE = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 

@@ -11,6 +11,7 @@ from statistics import mean
 
 import browser
 import install
+import pytest
 import yaml
 from cselab_lab.cli import app
 from cselab_lab.headless.notebook_folder import read_notebook, title_of
@@ -87,12 +88,14 @@ def run_suite(pytester, **environment):
     return pytester.runpytest_subprocess(*options)
 
 
+@pytest.mark.process
 def test_without_a_browser_its_tests_are_skipped_with_how_to_get_one(pytester):
     result = run_suite(pytester)
     result.assert_outcomes(passed=1, skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*::test_with_a_browser*no Chromium, Chrome or Edge*'make browser'*"])
 
 
+@pytest.mark.process
 def test_in_ci_a_missing_browser_fails(pytester):
     result = run_suite(pytester, CI="true")
     result.assert_outcomes(passed=1, errors=1)
@@ -125,6 +128,7 @@ def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
     assert " s  Collecting numpy\n" in capsys.readouterr().out
 
 
+@pytest.mark.process
 def test_the_lines_of_the_readme_run_as_they_stand(tmp_path):
     (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert len(lines.strip().splitlines()) <= 12
