@@ -47,6 +47,7 @@ def test_importing_the_modules_of_that_name_does_not_hide_the_functions():
     assert cselab.TrainConfig is TrainConfig
 
 
+@pytest.mark.process
 def test_importing_the_package_imports_nothing_heavy():
     code = f"import sys, cselab; print(*sorted(set({HEAVY!r}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
@@ -61,6 +62,7 @@ def waiting(**given):
     return done.stdout.strip()
 
 
+@pytest.mark.process
 def test_threads_that_wait_soon_sleep_unless_the_user_chose_otherwise():
     assert waiting() == "None 10000"
     assert waiting(GOMP_SPINCOUNT="7") == "None 7"

@@ -134,6 +134,7 @@ def test_the_summary_is_the_same_on_every_run(histories):
     )
 
 
+@pytest.mark.process
 def test_the_page_is_the_same_in_another_process(histories):
     code = (
         "import sys, hashlib; from cselab_widgets import AlignmentUniformity as A;"
