@@ -1,0 +1,22 @@
+"""What the transforms ask of the arrays that users give."""
+
+import numpy as np
+
+
+def check_fitted(transform: object, attribute: str) -> None:
+    if not hasattr(transform, attribute):
+        raise ValueError(f"this {type(transform).__name__} is not fitted yet: call fit(embeddings) first")
+
+
+def checked(embeddings: np.ndarray, at_least: int = 0, width: int | None = None) -> np.ndarray:
+    x = np.asarray(embeddings)
+    if x.ndim != 2:
+        raise ValueError(f"embeddings must be an array [n, d] with a row a sentence, got shape {x.shape}")
+    if len(x) < at_least:
+        raise ValueError(f"fitting needs at least {at_least} embeddings, got {len(x)}")
+    if width is not None and x.shape[1] != width:
+        raise ValueError(f"fitted on embeddings of {width} dimensions, got {x.shape[1]}")
+    damaged = ~np.isfinite(x).all(axis=1)
+    if damaged.any():
+        raise ValueError(f"embedding {damaged.argmax()} of {len(x)} holds NaN or infinite entries")
+    return x
