@@ -38,7 +38,7 @@ test: lint
 
 lab: $(READY)
 	$(BIN)/cselab notebooks copy work
-	JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
+	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
 book: $(READY)
 	$(BIN)/cselab notebooks run --changed --profile $(PROFILE) --output out/$(PROFILE)

@@ -6,18 +6,8 @@ import pytest
 from tiny import make_encoder, make_sentences, write_checkpoint
 
 from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import (
-    DegenerateEmbeddings,
-    RandomEncoder,
-    StaticEmbeddings,
-    TransformedEncoder,
-    evaluate,
-    evaluate_beside,
-    fitted,
-    named_encoder,
-    with_references,
-    word_overlap,
-)
+from cselab.evaluators import RandomEncoder, StaticEmbeddings, TransformedEncoder, evaluate, evaluate_beside, fitted, named_encoder, with_references, word_overlap
+from cselab.metrics import DegenerateEmbeddings
 from cselab.transforms import BertFlow, BertWhitening, fit
 
 GLOVE = "dog 1 0 0\nThe 0 1 0\nruns 0 0 1\n"

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from cselab.data import Pairs, load_sts
-from cselab.evaluators import DegenerateEmbeddings
+from cselab.metrics import DegenerateEmbeddings
 from cselab.evaluators.sts import AGGREGATIONS, STS, StsTask, strata
 from cselab.evaluators.vectors import Encoded, Scorer
 

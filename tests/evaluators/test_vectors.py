@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from cselab.evaluators import DegenerateEmbeddings
+from cselab.metrics import DegenerateEmbeddings
 from cselab.evaluators.vectors import Encoded, encode, encode_distinct
 from cselab.metrics.degenerate import require_sound
 
