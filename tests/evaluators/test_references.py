@@ -6,7 +6,17 @@ import pytest
 from tiny import make_encoder, make_sentences, write_checkpoint
 
 from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import RandomEncoder, StaticEmbeddings, TransformedEncoder, evaluate, evaluate_beside, fitted, named_encoder, with_references, word_overlap
+from cselab.evaluators import (
+    RandomEncoder,
+    StaticEmbeddings,
+    TransformedEncoder,
+    evaluate,
+    evaluate_beside,
+    fitted,
+    named_encoder,
+    with_references,
+    word_overlap,
+)
 from cselab.metrics import DegenerateEmbeddings
 from cselab.transforms import BertFlow, BertWhitening, fit
 
