@@ -46,7 +46,7 @@ demo: $(READY)
 
 lab: $(READY)
 	$(BIN)/cselab notebooks copy work
-	JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
+	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
 test: $(READY)-test lint
 	$(PYTEST)

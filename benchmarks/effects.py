@@ -25,7 +25,7 @@ from cselab.evaluators.versions import versions
 from cselab.methods import create_method
 from cselab.metrics import alignment, effective_rank, mean_cosine, uniformity
 from cselab.metrics.significance import paired_t_test
-from cselab.transforms.components import fit
+from cselab.transforms import fit
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 STORE = RESULTS / "effects.jsonl"

@@ -19,6 +19,7 @@ from cselab.data.rows import check_sentences
 from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
 from cselab.encoders.device import to_device, with_ready_mask
+from cselab.encoders.dropout import dropout_places, set_dropout
 from cselab.encoders.embedding_mask import embedding_masked
 from cselab.encoders.finding import find_encoder
 from cselab.encoders.folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
@@ -228,6 +229,18 @@ class SentenceEncoder(nn.Module):
                 "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"
             )
         self._representation = which
+
+    @property
+    def dropout(self) -> float:
+        """The highest rate at which the backbone drops out numbers in training; 0: two passes give the same vectors.
+
+        May be set: then it is the rate of every place (`cselab.encoders.dropout`), and saved with the encoder.
+        """
+        return max(dropout_places(self.backbone).values(), default=0.0)
+
+    @dropout.setter
+    def dropout(self, p: float) -> None:
+        set_dropout(self.backbone, p)
 
     @property
     def device(self) -> torch.device:

@@ -212,7 +212,8 @@ def compare(
     from statistics import mean
 
     from cselab.evaluators import compare as paired
-    from cselab.evaluators import named_encoder, paired_t_test
+    from cselab.evaluators import named_encoder
+    from cselab.metrics import paired_t_test
 
     suites, where = suites_or_default(suite, data), accelerator(device)
 

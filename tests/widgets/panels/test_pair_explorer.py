@@ -7,7 +7,7 @@ from cselab_widgets import PairExplorer
 
 from cselab.data import Pairs
 from cselab.evaluators import TransformedEncoder
-from cselab.transforms.components import ComponentsRemoved
+from cselab.transforms import ComponentsRemoved
 
 
 class Letters:

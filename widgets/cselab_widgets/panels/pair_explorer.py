@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
 
     from cselab.data import Pairs
-    from cselab.transforms.components import ComponentsRemoved
+    from cselab.transforms import ComponentsRemoved
 
 MOST = 10  # components that can be removed
 REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST + 1)}}
@@ -70,7 +70,7 @@ class PairData:
         """Mean and main components of the pairs' sentences."""
 
         def compute() -> "ComponentsRemoved":
-            from cselab.transforms.components import ComponentsRemoved
+            from cselab.transforms import ComponentsRemoved
 
             return ComponentsRemoved(MOST).fit(np.concatenate(self.sides(encoder)))
 

@@ -28,7 +28,7 @@ def _dev() -> "PairsEvaluator":
 def control() -> float:
     """The dev score of plain `mini`, [CLS], less its mean over sentences of the train split."""
     from cselab.evaluators import TransformedEncoder
-    from cselab.transforms.components import fit
+    from cselab.transforms import fit
     from cselab.world import World
 
     vectors = plain().encode([sentence.text for sentence in World(0).sentences(200, split="train")])

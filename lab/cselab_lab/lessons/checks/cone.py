@@ -38,7 +38,7 @@ def _a_row_each(cone: Any) -> bool:
 
 
 def _narrow(cone: Any) -> bool:
-    from cselab.evaluators import uniformity
+    from cselab.metrics import uniformity
 
     return uniformity(_made(cone)) > NARROW
 

@@ -20,7 +20,7 @@ ENCODER, KEPT, FITTED_ON, OTHERS = "mini", 200, 1000, 300
 def _whitening() -> tuple[Callable[[list[str]], Any], float]:
     """The length of a whitened vector in units of the median of others, and the longest of these."""
     from cselab import SentenceEncoder
-    from cselab.transforms.whitening import BertWhitening
+    from cselab.transforms import BertWhitening
     from cselab.world import World
 
     encoder, world = SentenceEncoder.from_pretrained(ENCODER, pooling="cls"), World(0)

@@ -52,7 +52,7 @@ def _different(encode: Any) -> bool:
 
 
 def _even(encode: Any) -> bool:
-    from cselab.evaluators import uniformity
+    from cselab.metrics import uniformity
 
     return uniformity(_rows(encode, list(dict.fromkeys(_pairs().sentences)))) < EVEN
 

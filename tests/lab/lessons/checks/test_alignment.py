@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks import alignment
 from cselab_lab.lessons.exercises import diagnose
 
-from cselab.evaluators import alignment as by_cselab
+from cselab.metrics import alignment as by_cselab
 
 
 def unit(v):

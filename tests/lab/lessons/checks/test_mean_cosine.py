@@ -5,7 +5,7 @@ import pytest
 from cselab_lab.lessons.checks import mean_cosine
 from cselab_lab.lessons.exercises import diagnose
 
-from cselab.evaluators import mean_cosine as by_cselab
+from cselab.metrics import mean_cosine as by_cselab
 
 
 def unit(x):

@@ -6,7 +6,7 @@ from cselab_lab.lessons.checks import remove_directions
 from cselab_lab.lessons.exercises import diagnose
 from sklearn.decomposition import PCA
 
-from cselab.transforms.components import ComponentsRemoved
+from cselab.transforms import ComponentsRemoved
 
 
 def svd(x, k):

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks import uniformity
 from cselab_lab.lessons.exercises import diagnose
 
-from cselab.evaluators import uniformity as by_cselab
+from cselab.metrics import uniformity as by_cselab
 
 RIGHT = {
     "pdist": lambda v, t=2: torch.pdist(F.normalize(v, dim=1)).square().mul(-t).exp().mean().log(),

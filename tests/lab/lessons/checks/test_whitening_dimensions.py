@@ -6,7 +6,7 @@ from cselab_lab.lessons.checks import whitening_dimensions
 from cselab_lab.lessons.exercises import diagnose
 from scipy.stats import pearsonr, spearmanr
 
-from cselab.transforms.whitening import BertWhitening
+from cselab.transforms import BertWhitening
 
 
 def spearman(whiten, pairs, cosine=True, correlation=spearmanr):
