@@ -13,8 +13,7 @@ from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import with_further
+from cselab.losses.contrast import cosine_matrix, cosines_against
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
@@ -86,7 +85,7 @@ class DCLR(Contrastive):
     def loss(self, v: Views) -> Loss:
         if self.clean_loss:
             return super().loss(v)
-        logits = cosine_matrix(v.anchor, with_further(v.positive, v.negatives)) / self.temperature
+        logits = cosines_against(v.anchor, v.positive, v.negatives) / self.temperature
         shares = logits.masked_fill(F.pad(v.false, (0, logits.shape[1] - len(logits))), 0).softmax(1)
         own = torch.eye(*shares.shape, dtype=torch.bool, device=shares.device)
         return Loss({"cross_entropy": -torch.where(own, shares, 1 - shares).clamp(min=1e-12).log().mean()})
