@@ -33,6 +33,9 @@ FAMILIES = {
 }
 """What a method changes first of all, in the order of `cselab methods`."""
 
+Rows = Sequence[Any]
+"""Rows of a corpus, or a batch of them: texts, or tuples of the method's `columns`."""
+
 
 class Views:
     """The vectors of a batch: an anchor, its positives, and whatever else a method names.
@@ -215,7 +218,7 @@ class Method(nn.Module):
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
 
         Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
@@ -232,13 +235,13 @@ class Method(nn.Module):
         weights = dict.fromkeys((*encoder.parameters(), *self.parameters()))  # each once, where the two share some
         return [{"params": [weight for weight in weights if weight.requires_grad]}]
 
-    def column(self, batch: Sequence[Any], name: str) -> list[str]:
+    def column(self, batch: Rows, name: str) -> list[str]:
         """The texts that the rows of a batch have in one of the method's `columns`."""
         if len(self.columns) == 1:
             return list(batch)
         return [row[self.columns.index(name)] for row in batch]
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         """The vectors that the loss contrasts. The rows of `batch` are texts, or tuples of the `columns`."""
         raise NotImplementedError
 

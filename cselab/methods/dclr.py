@@ -1,8 +1,6 @@
 """DCLR (Zhou et al. 2022): noise as further negatives, and no pushing away of what means the same."""
 
-from collections.abc import Sequence
 from math import inf
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +12,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix, cosines_against
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
 from cselab.methods.recipe import Recipe
@@ -58,11 +56,11 @@ class DCLR(Contrastive):
         "roberta-large": Recipe(lr=1e-5, batch_size=256, hyperparameters={"phi": 0.85, "noise": 5.0}),
     }
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.opened = SentenceEncoder.from_pretrained(self.guide).requires_grad_(False) if self.guide else None
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         with torch.no_grad():
             guide = encode(self.column(batch, "sentence"), by=self.opened, dropout=False, head=False)

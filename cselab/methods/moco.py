@@ -1,15 +1,12 @@
 """MoCo (He et al. 2020): the keys of a slowly following encoder, and a queue of earlier ones as negatives."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import DenseLayers
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
@@ -43,7 +40,7 @@ class MoCo(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         size = encoder.hidden_size
         wide, narrow = nn.Linear(size, size), nn.Linear(size, self.width)
         for layer in (wide, narrow):
@@ -54,7 +51,7 @@ class MoCo(Contrastive):
         self.earlier = Queue(self.queue, size if head is None else self.width, generator)
         return head
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         keys = self.slow.keys(encode, self.column(batch, self.columns[-1]))
         v = Views(encode(self.column(batch, self.columns[0])), keys)
         out = torch.full((len(batch), len(batch)), -torch.inf).fill_diagonal_(0)  # the batch is no negative

@@ -1,15 +1,12 @@
 """SimCLR (Chen et al. 2020): two views, a projection, and all 2N vectors of the batch as anchors."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -39,7 +36,7 @@ class SimCLR(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         return ProjectionHead(encoder.hidden_size, self.width, generator) if self.head == "mlp" else None
 
     def loss(self, v: Views) -> Loss:
