@@ -21,6 +21,8 @@ VARIANTS = [(name, variant) for name in METHODS for variant in ("default", *METH
 WITHOUT_NOISE = ("ct",)  # nothing is drawn: no dropout, no augmentation
 ONE_CHANNEL = (
     "cert",
+    "moco",
+    "simclr",
     "pairsupcon",
     "vascl",
 )  # may be left of eight by the ReLU inside the head: views then point alike
@@ -31,7 +33,7 @@ CONTRAST_ALONE = {  # without what hides the contrast in thirty steps on one bat
     "mocose": {"momentum": 0.9},  # where the target follows faster, sixty steps are needed
     "sg_opt": {"weight": 0.0, "temperature": 0.05},
 }
-OTHER_NEGATIVES = ("cert", "cline")  # not the batch's: see their own tests
+OTHER_NEGATIVES = ("cert", "cline", "moco")  # not the batch's: see their own tests
 WITHOUT_DROPOUT = {"scd": {"low": 0.0, "high": 0.0}}  # sets the rates by itself
 ALL_TOKENS = ("pt_bert",)  # reads the states of all tokens, padding among them: one pass
 SOME_ROWS = ("cline", "sncse")  # of their negatives: without an antonym, or already far enough away
