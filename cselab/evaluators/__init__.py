@@ -17,7 +17,7 @@ from cselab.evaluators.references import (
     word_overlap,
 )
 from cselab.evaluators.sts import STS
-from cselab.evaluators.suites import SUITES
+from cselab.evaluators.suites import SUITES, register
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.vectors import Encoder
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
@@ -70,6 +70,7 @@ __all__ = [
     "paired_t_test",
     "rank",
     "read_scores",
+    "register",
     "sampled_uniformity",
     "spectrum",
     "uniformity",
