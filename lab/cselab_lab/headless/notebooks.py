@@ -17,6 +17,7 @@ from pathlib import Path
 import nbformat
 
 from cselab.evaluators.versions import versions
+from cselab_lab.experiments.profiles import LESSONS
 from cselab_lab.headless.execution import execute
 from cselab_lab.headless.notebook_folder import find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
@@ -25,7 +26,6 @@ from cselab_lab.headless.recorded import Comparison, compare, read_recorded, rec
 from cselab_lab.headless.run_reports import comparison_lines
 from cselab_lab.resources import bundled_notebooks
 
-PROFILES = ("smoke", "classroom", "paper")
 print_now = partial(print, flush=True)  # a log file should show progress too
 
 
@@ -118,8 +118,8 @@ def run_notebooks(
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
-    if profile not in PROFILES:
-        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(PROFILES)}.")
+    if profile not in LESSONS:
+        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(LESSONS)}.")
     if output == folder:
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
     if update_recorded and overrides:
