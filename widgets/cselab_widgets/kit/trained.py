@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+from cselab_lab.experiments import read_results
 from cselab_lab.experiments.claims import tested
-from cselab_lab.experiments.effects import read_effects
 from cselab_lab.experiments.published import published_table
 
 from .panel import rounded
@@ -79,7 +79,7 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     cells = published_table(paper, table).cells
     averages = {cell.row: cell.value for cell in cells if cell.column == "Avg." and cell.value is not None}
     base = next(iter(averages.values()))  # SimCSE stands first
-    effects = read_effects()
+    effects = read_results("effects", "mini")
     found: list[Gain] = []
     lines: list[Mapping[str, Any]] = []
     for name, published, recorded in rows:
@@ -89,7 +89,8 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
         low, high = tested(ours)[:2] if len(ours) > 2 and np.ptp(ours) else (None, None)  # of two it is 13 spreads wide
         mean = float(ours.mean()) if len(ours) else None
         found.append(Gain(name, None if published is None else averages[published] - base, mean, low, high, len(ours)))
-    encoders = sorted({f"{line['encoder']} after {line['steps']} steps" for line in lines})
+    runs = [line["settings"] for line in lines]
+    encoders = sorted({f"{run['encoder']} after {run['recipe']['steps']} steps" for run in runs})
     seeds = sorted({line["seed"] for line in lines})
     return Trained(tuple(found), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}")
 
