@@ -3,7 +3,7 @@ import plotly.graph_objects as go
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
-from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, figure, geometry, of_views, outcome, plane_points
+from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, figure, of_views, outcome, plane_points
 
 from cselab.measures import diversity, spectrum
 from cselab.sgw import shuffled_group_whiten
@@ -171,7 +171,7 @@ def test_the_words_tell_the_geometry_of_batch_and_others(lab):
 
 def test_the_geometry_stands_below_the_plot_and_moves_with_the_controls(lab):
     before = lab.details(lab.state)
-    for numbers in geometry(lab.state).values():
+    for numbers in outcome(lab.state).geometry.values():
         assert f"{numbers['uniformity']:.3g}" in before
     lab.set(strategy="PCA")
     assert lab.details(lab.state) != before
