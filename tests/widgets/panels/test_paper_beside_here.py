@@ -145,11 +145,6 @@ def test_an_experiment_may_be_named(tmp_path):
     )
 
 
-def test_every_state_has_the_same_traces_in_the_same_order(panel):
-    changes = [{}, {"sort": "ours"}, {"column": "STS-B"}, {"selection": (1,)}]
-    assert len({tuple(trace.uid for trace in panel.figure(**change).data) for change in changes}) == 1
-
-
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

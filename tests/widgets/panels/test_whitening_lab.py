@@ -3,7 +3,7 @@ import plotly.graph_objects as go
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
-from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, figure, of_views, outcome, plane_points
+from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, of_views, outcome, plane_points
 
 from cselab.measures import diversity, spectrum
 from cselab.sgw import shuffled_group_whiten
@@ -121,35 +121,6 @@ def test_vectors_of_one_view_have_no_line_for_dropout(vectors):
     found = traces(lab)
     assert found["views: dropout"].visible is False and found["views: both"].visible is False
     assert found["views: shuffled groups"].visible
-
-
-def test_every_state_has_the_same_traces_in_the_same_order(lab):
-    orders = [
-        [trace.uid for trace in lab.figure(**changes).data]
-        for changes in ({}, {"strategy": "PCA"}, {"source": PLANE}, {"stage": 0}, {"num_groups": 8})
-    ]
-    assert all(order == orders[0] for order in orders)
-
-
-def test_the_figure_is_pure(lab):
-    before = {name: views.copy() for name, views in lab.state.sources.items()}
-    assert figure(lab.state) == figure(lab.state)
-    for name, views in lab.state.sources.items():
-        assert np.array_equal(views, before[name])
-
-
-def test_each_control_changes_its_field_and_the_plot(lab):
-    values = {"source": PLANE, "strategy": "PCA", "num_groups": 2, "batch_size": 20, "eps": 1e-2, "seed": 3, "stage": 1}
-    controls = dict(zip(lab.controls(), lab.widget.children[0].children, strict=False))
-    assert set(controls) == set(values)
-    for name, value in values.items():
-        before = lab.figure()
-        control = controls[name]
-        (control.slider if name == "stage" else control).value = value
-        assert getattr(lab.state, name) == value
-        assert lab.figure() != before or name == "num_groups", name
-        if name in ("source", "strategy"):
-            lab.set(source="vectors", strategy="shuffled group")
 
 
 def test_a_seed_draws_other_rows_and_another_permutation(lab):

@@ -6,6 +6,7 @@ from typing import Any
 import ipywidgets
 
 NAMED = {"description_width": "auto"}
+LONG = {"flex": "1 1 22em", "width": "auto", "max_width": "34em"}  # room for a name, a slider and its value
 RowOptions = list[tuple[str, tuple[int, ...]]]
 
 
@@ -29,7 +30,12 @@ def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -
 def slider(name: str, values: Iterable[float], value: float) -> ipywidgets.SelectionSlider:
     """A slider over so many values; the current one is among them, wherever it came from."""
     return ipywidgets.SelectionSlider(
-        options=sorted({*values, value}), value=value, description=name, continuous_update=False, style=NAMED
+        options=sorted({*values, value}),
+        value=value,
+        description=name,
+        continuous_update=False,
+        style=NAMED,
+        layout=LONG,
     )
 
 

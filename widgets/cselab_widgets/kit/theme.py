@@ -45,7 +45,8 @@ CSS = """\
   .cselab-details td:not(.number) { min-width: 6em; }
   .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: auto !important; }
   .cselab-controls > * { overflow: hidden; }
-  .cselab-controls .widget-label { flex-shrink: 1; white-space: normal; line-height: 1.2; height: auto; }
+  .cselab-controls .widget-label { flex-shrink: 1; min-width: min-content; height: auto; }
+  .cselab-controls .widget-label { white-space: normal; line-height: 1.2; }
 }
 """
 

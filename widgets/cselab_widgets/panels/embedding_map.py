@@ -471,12 +471,11 @@ class EmbeddingMap(Panel):
         return controls
 
     @staticmethod
-    def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int | None]]]:
-        """No sentence, and those that may be chosen, numbered; of many the first."""
+    def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int]]]:
+        """The sentences that may be chosen, numbered; of many the first."""
         rows = list(state.listed if state.listed or state.find else range(len(state.sentences)))[:OFFERED]
         rows += [row for row in [state.focus] if row is not None and row not in rows]
-        named = [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]
-        return {"focus": [("no sentence", None), *named]}
+        return {"focus": [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]}
 
     @property
     def _compares(self) -> bool:

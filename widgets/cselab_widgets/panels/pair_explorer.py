@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from cselab.encoder import TruncationWarning
 
-from ..kit.controls import NAMED, RowOptions, buttons, choice, row_options
+from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.sources import opened
@@ -360,18 +360,14 @@ class PairExplorer(Panel):
             return ipywidgets.Text(
                 value=getattr(state, name),
                 description=f"{name} sentence",
-                placeholder="type a sentence, then Enter",
+                placeholder=f"{name} sentence",
                 continuous_update=False,
                 style=NAMED,
                 layout={"flex": "1 1 20em", "width": "auto"},
             )
 
         removed = ipywidgets.SelectionSlider(
-            options=list(REMOVED.items()),
-            value=state.removed,
-            description="remove",
-            style=NAMED,
-            layout={"flex": "1 1 20em", "width": "auto", "max_width": "30em"},
+            options=list(REMOVED.items()), value=state.removed, description="remove", style=NAMED, layout=LONG
         )
         offered = self.options(state)["selection"]
         pair = choice("pair", offered, state.selection, "30em", "a graded pair, the highest grades first")

@@ -277,15 +277,30 @@ class RankLab(Panel):
         )
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        rows = max(views.shape[1] for views in state.sources.values())
-        width = max(views.shape[2] for views in state.sources.values())
+        state, sizes = self.state, self.options(self.state)
         return {
             "source": choice("vectors of", state.sources, state.source),
-            "batch_size": slider("batch size N", [n for n in SIZES if n <= rows], state.batch_size),
-            "dimensions": slider("dimensions D", [d for d in SIZES if d <= width], state.dimensions),
+            "batch_size": slider("batch size N", sizes["batch_size"], state.batch_size),
+            "dimensions": slider("dimensions D", sizes["dimensions"], state.dimensions),
             "artificial_rows": slider("artificial rows M", ARTIFICIAL, state.artificial_rows),
         }
+
+    @staticmethod
+    def options(state: RankLabState) -> dict[str, list[int]]:
+        """As many rows and dimensions as the source has."""
+        _, rows, width = state.sources[state.source].shape
+        return {
+            "batch_size": sorted({n for n in SIZES if n <= rows} | {state.batch_size}),
+            "dimensions": sorted({d for d in SIZES if d <= width} | {state.dimensions}),
+        }
+
+    def _changed(self, changes: Mapping[str, Any]) -> RankLabState:
+        """Another source may have fewer rows and dimensions: then all it has are taken."""
+        if "source" in changes and changes["source"] in self.state.sources:
+            _, rows, width = self.state.sources[changes["source"]].shape
+            fits = {"batch_size": min(self.state.batch_size, rows), "dimensions": min(self.state.dimensions, width)}
+            changes = {**fits, **changes}
+        return super()._changed(changes)
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: values.numpy() for name, values in self.state.matrices.items()}

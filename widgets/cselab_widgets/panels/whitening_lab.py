@@ -16,7 +16,7 @@ from cselab.encoder import SentenceEncoder
 from cselab.measures import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
-from ..kit.controls import NAMED, choice, slider
+from ..kit.controls import LONG, NAMED, choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
@@ -313,6 +313,7 @@ class WhiteningLab(Panel):
                 description="batch size",
                 continuous_update=False,
                 style=NAMED,
+                layout=LONG,
             ),
             "eps": slider("eps, added to variances", (10.0**e for e in range(-10, 1)), state.eps),
             "seed": ipywidgets.BoundedIntText(
