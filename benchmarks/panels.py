@@ -14,6 +14,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from browser import find_browser
 from cselab_widgets import (
     AlignmentUniformity,
     EmbeddingMap,
@@ -31,8 +32,6 @@ from cselab_widgets.kit.page import FIGURE_JS
 from cselab_widgets.kit.plot import as_json
 from playwright.sync_api import Page, sync_playwright
 from plotly.offline import get_plotlyjs
-
-from browser import find_browser
 
 ROUNDS = 4
 

@@ -4,6 +4,7 @@ import ipywidgets
 import numpy as np
 import pandas as pd
 import pytest
+from cselab_lab.lessons.touches import method_cards
 from cselab_widgets import (
     AlignmentUniformity,
     CosinesByGrade,
@@ -23,7 +24,6 @@ from cselab_widgets.panels.whitening_lab import PLANE
 from ipywidgets.widgets.widget import _instances
 
 from cselab.data import Pairs
-from cselab.lab.touches import method_cards
 
 draw = np.random.default_rng(0).normal
 ROWS = [{"step": s, "loss": 1.0, "alignment": 0.2, "uniformity": -1 - s / 9, "score": 50.0 + s} for s in (0, 5, 10)]

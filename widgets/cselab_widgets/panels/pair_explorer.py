@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from cselab.encoder import TruncationWarning
+from cselab.encoders.encoder import TruncationWarning
 
 from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel

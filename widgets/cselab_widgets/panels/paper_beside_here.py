@@ -333,7 +333,7 @@ class PaperBesideHere(Panel):
 
 def _said(verdict: Any) -> str:
     """A verdict as a sentence: its number counts towards the claim, so that a claim of a loss has no plus before it."""
-    from cselab.lab.experiments.directions import GEOMETRY
+    from cselab_lab.experiments.claims import GEOMETRY
 
     if isinstance(verdict, str):
         return verdict
