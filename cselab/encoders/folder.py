@@ -364,7 +364,7 @@ def load_backbone(folder: Path) -> Any:
     missing = set(info["missing_keys"])
     pooler = {key for key in missing if key.startswith("pooler.")}
     lost = sorted(missing - pooler)
-    lost += sorted(f"{name} {list(found)}, not {list(asked)}" for name, found, asked in info["mismatched_keys"])
+    lost += sorted(f"{name} {list(stored)}, not {list(asked)}" for name, stored, asked in info["mismatched_keys"])
     if lost:
         named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
         raise CheckpointError(
