@@ -47,6 +47,7 @@ def test_importing_the_modules_of_that_name_does_not_hide_the_functions():
     assert cselab.TrainConfig is TrainConfig
 
 
+@pytest.mark.process
 def test_importing_the_package_imports_nothing_heavy():
     code = f"import sys, cselab; print(*sorted(set({HEAVY!r}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
@@ -56,6 +57,7 @@ def test_importing_the_package_imports_nothing_heavy():
 SHOWN = "import os; before = dict(os.environ); import cselab, cselab.training; print(before == dict(os.environ))"
 
 
+@pytest.mark.process
 def test_importing_the_package_changes_nothing_in_the_environment():
     done = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.strip() == "True"

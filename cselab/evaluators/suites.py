@@ -15,10 +15,25 @@ from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 SUITES: dict[str, Any] = {
     suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
 }
-"""The suites by name; registering a class here is enough for `evaluate`, the command line and the tables to find it.
+"""The suites by name, where `evaluate`, the command line and the tables find them; `register` adds one.
 
 "world" is the world's STS: what else the world measures takes longer and is asked for.
 """
+
+
+def register(suite: type[Any]) -> type[Any]:
+    """Class decorator: make a suite known by its `name`, from any file (`cselab --code FILE`) or cell.
+
+    Defining the class again, as running a notebook's cell twice does, replaces it.
+
+    Raises:
+        ValueError: another suite has that name.
+    """
+    other = SUITES.get(suite.name)
+    if other is not None and (other.__module__, other.__qualname__) != (suite.__module__, suite.__qualname__):
+        raise ValueError(f"two suites are called {suite.name!r}: {other.__module__}.{other.__qualname__} is registered")
+    SUITES[suite.name] = suite
+    return suite
 
 
 def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list[Suite]:

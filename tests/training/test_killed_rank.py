@@ -13,6 +13,8 @@ from tiny import make_encoder, make_sentences
 import cselab.training
 from cselab.training import TrainConfig, train
 
+pytestmark = pytest.mark.process
+
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(
     steps=8, batch_size=8, lr=1e-2, seed=3, eval_every=8, checkpoint_every=2, warmup=0.2, precision="fp32"

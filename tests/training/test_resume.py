@@ -14,6 +14,8 @@ from tiny import make_encoder, make_sentences
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import TrainConfig, train
 
+pytestmark = pytest.mark.process
+
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(steps=24, batch_size=8, lr=1e-2, seed=3, eval_every=4, checkpoint_every=2, precision="fp32")
 HELD_AT = 20  # a killed process gets no further than this step

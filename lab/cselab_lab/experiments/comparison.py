@@ -1,4 +1,7 @@
-"""The main comparison: all methods and their variants, beside every control that no paper prints."""
+"""The main comparison: all methods and their variants, beside every control that no paper prints.
+
+Recorded on `mini` (profile classroom) and on `micro` (profile micro).
+"""
 
 from cselab_lab.experiments.claims import Above
 from cselab_lab.experiments.experiment import SEVEN, Experiment, Row, declare

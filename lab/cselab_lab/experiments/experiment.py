@@ -39,6 +39,11 @@ def channels_a_group(channels: int) -> Callable[[Size], int]:
     return groups
 
 
+def missing_rank(share: float) -> Callable[[Size], int]:
+    """So many rows that N + M goes this share of the way from the batch N to the width D: ImSimCSE's M / 704."""
+    return lambda size: round(share * max(0, size.width - size.batch))
+
+
 def times(factor: float) -> Callable[[float], float]:
     """So many times what the profile's recipe says, to three digits.
 
@@ -191,6 +196,18 @@ class Experiment:
                 return row
         known = ", ".join(repr(row.label) for row in self.all_rows)
         raise ValueError(f"{self.name} has no row {label!r}; its rows are: {known}")
+
+    def column(self, measure: str) -> Column:
+        """The column of that measure.
+
+        Raises:
+            ValueError: no such column; lists those there are.
+        """
+        for column in self.columns:
+            if column.measure == measure:
+                return column
+        known = ", ".join(column.measure for column in self.columns)
+        raise ValueError(f"{self.name} has no column {measure!r}; its columns are: {known}")
 
     @property
     def published(self) -> PublishedTable | None:

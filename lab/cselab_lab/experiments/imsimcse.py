@@ -1,9 +1,7 @@
 """ImSimCSE, also SimCSE++ (Xu et al. 2023): its tables 1 to 5, and figure 1."""
 
-from collections.abc import Callable
-
 from cselab_lab.experiments.claims import Above, Trend
-from cselab_lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, Size, declare
+from cselab_lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, declare, missing_rank
 
 PAPER = "imsimcse"
 
@@ -30,11 +28,6 @@ declare(
         ),
     )
 )
-
-
-def missing_rank(share: float) -> Callable[[Size], int]:
-    """So many rows that N + M goes this share of the way from the batch N to the width D: the paper's M / 704."""
-    return lambda size: round(share * max(0, size.width - size.batch))
 
 
 BARLOW = ("Barlow Twins, M = 0", "M = 1/7 of the way", "M = 3/7 of the way", "Barlow Twins, full rank")

@@ -100,14 +100,14 @@ def rates_found(search: Results) -> dict[str, float]:
     The best of the three on the dev pairs; without an entry the recipe's own, where no other is better by `WORTH`.
     """
     measure = search.measure(Column("dev"))
-    found: dict[str, float] = {}
+    rates: dict[str, float] = {}
     for row in SEARCHED:
         tried = {factor: search.values(f"{row.label}, {words}", measure) for words, factor in RATES.items()}
         points = {factor: mean(values.values()) for factor, values in tried.items() if values}
         best = max(points, key=lambda factor: points[factor], default=1.0)
         if points and points[best] > points.get(1.0, 0.0) + WORTH:
-            found[row.label] = best
-    return found
+            rates[row.label] = best
+    return rates
 
 
 FOUND: dict[str, dict[str, float]] = {"classroom": {"TSFC-BERT": 3.0, "DCPCSE": 1 / 3}}

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, Above, Column, Experiment, Row, get_experiment, get_profile
-from cselab_lab.experiments.experiment import AVERAGE, Size, channels_a_group
-from cselab_lab.experiments.imsimcse import missing_rank
+from cselab_lab.experiments.experiment import AVERAGE, Size, channels_a_group, missing_rank
 from cselab_lab.experiments.jobs import jobs
 from cselab_lab.experiments.published import published_table
 

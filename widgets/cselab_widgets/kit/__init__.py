@@ -1,0 +1,11 @@
+"""What the panels are made of; it imports none of them.
+
+panel, shell        a state and what shows it: controls, plot, words
+plot, page          the figure in a notebook (plot.js) and on a page without a kernel; figure.js draws both
+planes, ridges      several planes side by side; a density for each grade
+steps, projection   looking step by step; many dimensions in a plane
+choosing, linking   a row by keyboard; panels that move together
+sources, inputs     an encoder's vectors; what users give, checked
+trained             gains as published, beside ours
+theme, places       colours for light and dark; which panel is open in which cell
+"""
