@@ -58,8 +58,8 @@ def train(
     A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
     at the latest: only then come the rows, in their order, and a divergence, which names its own step.
 
-    A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head: no
-    paper trains a fresh head on a mean of tokens.
+    A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head:
+    no paper trains a fresh head on a mean of tokens.
 
     Args:
         encoder: what to train.
