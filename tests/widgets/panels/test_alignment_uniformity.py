@@ -1,4 +1,3 @@
-import copy
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -6,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cselab_widgets import AlignmentUniformity
-from cselab_widgets.panels.alignment_uniformity import CosinesByGrade, Measurement, figure
+from cselab_widgets.panels.alignment_uniformity import CosinesByGrade, Measurement
 
 from cselab.data import Pairs
 
@@ -104,13 +103,6 @@ def test_the_axes_stand_still_and_hold_all_paths(histories):
 def test_every_step_has_the_same_traces_in_the_same_order(histories):
     panel = AlignmentUniformity(histories)
     assert len({tuple(trace.uid for trace in panel.figure(step=s).data) for s in panel.state.steps}) == 1
-
-
-def test_the_figure_is_pure(histories):
-    state = AlignmentUniformity(histories).state
-    before = copy.deepcopy(state.paths)
-    assert figure(state) == figure(state)
-    assert state.paths == before
 
 
 def test_the_scrubber_moves_state_and_plot(histories):

@@ -187,11 +187,6 @@ def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):
     assert panel.state.cosine("cone") == pytest.approx(centred, abs=1e-6)
 
 
-def test_every_state_has_the_same_traces_in_the_same_order(panel):
-    changes = [{}, {"removed": 3}, {"first": "a cage"}, {"selection": (1, 2)}]
-    assert len({tuple(trace.uid for trace in panel.figure(**change).data) for change in changes}) == 1
-
-
 def test_the_summary_tells_the_cosines(panel):
     lines = panel.summary().splitlines()
     assert lines[0] == '"a bad idea" and "an idea"'

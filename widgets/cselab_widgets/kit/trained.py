@@ -40,10 +40,11 @@ class Gain:
 
 @dataclass(frozen=True)
 class Trained:
-    """The gains, and which runs ours are: "STS-B, mini after 60 steps, seeds 0 to 4"."""
+    """The gains, the table they stand in, and which runs ours are: "STS-B, mini after 60 steps, seeds 0 to 4"."""
 
     gains: tuple[Gain, ...] = ()
     ours: str = ""
+    table: int = 0
 
 
 def trained(results: Any, paper: str, table: int, rows: Sequence[Beside]) -> Trained:
@@ -72,7 +73,8 @@ def trained(results: Any, paper: str, table: int, rows: Sequence[Beside]) -> Tra
             *(first[name] for name in wanted if name != "column"), strict=True
         )
     ]
-    return Trained(tuple(gain for gain in read if gain.published or gain.ours is not None), "the runs given as results")
+    known = tuple(gain for gain in read if gain.published or gain.ours is not None)
+    return Trained(known, "the runs given as results", table)
 
 
 def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
@@ -92,7 +94,7 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     runs = [line["settings"] for line in lines]
     encoders = sorted({f"{run['encoder']} after {run['recipe']['steps']} steps" for run in runs})
     seeds = sorted({line["seed"] for line in lines})
-    return Trained(tuple(found), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}")
+    return Trained(tuple(found), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}", table)
 
 
 def _range(seeds: Sequence[int]) -> str:
@@ -104,7 +106,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or isnan(value) else float(value)
 
 
-def gains_plane(shown: Trained, title: str) -> Plane:
+def gains_plane(shown: Trained) -> Plane:
     """Published gains as diamonds, ours as dots with their interval; right of the line is better than SimCSE."""
     rows = shown.gains
     ours = [(gain, gain.ours) for gain in rows if gain.ours is not None]
@@ -157,13 +159,15 @@ def gains_plane(shown: Trained, title: str) -> Plane:
         "ticks": "",
     }
     y["range"] = [-0.5, len(rows) - 0.3]
-    return Plane(title, traces, x, y)
+    return Plane(f"Trained: table {shown.table}", traces, x, y)
 
 
 def in_words(shown: Trained) -> list[str]:
-    """The gains, a line each."""
+    """A heading, and the gains, a line each; nothing where there are none."""
+    if not shown.gains:
+        return []
     width = max(len(gain.row) for gain in shown.gains)
-    lines = []
+    lines = [f"Points over SimCSE after training (ImSimCSE, table {shown.table}; ours: {shown.ours})"]
     for gain in shown.gains:
         parts = [] if gain.published is None else [f"published {gain.published:+6.2f}"]
         if gain.ours is not None:
