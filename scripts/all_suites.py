@@ -1,7 +1,7 @@
 """Encoders on every suite, and one table of them all.
 
-    python benchmarks/all_suites.py random word-overlap micro mini
-    python benchmarks/all_suites.py minilm --suite world --suite world-transfer
+    python scripts/all_suites.py random word-overlap micro mini
+    python scripts/all_suites.py minilm --suite world --suite world-transfer
 
 Scores with their intervals, data hashes and versions go to results/suites-NAME.json; a suite that is measured again
 takes the place of what stood there. The table of all such files is results/suites.md. `minilm` is all-MiniLM-L6-v2

@@ -1,8 +1,8 @@
 """The search for the recipe, and for the scale of ImSimCSE's dimension-wise term: small, declared, on STS-B dev alone.
 
-    python benchmarks/recipe_search.py "rates and temperatures"
-    python benchmarks/recipe_search.py "corpora"
-    python benchmarks/recipe_search.py "dimension-wise term" --seeds 0 1
+    python scripts/recipe_search.py "rates and temperatures"
+    python scripts/recipe_search.py "corpora"
+    python scripts/recipe_search.py "dimension-wise term" --seeds 0 1
 
 The first setting of each kind is today's. Another one takes its place if it is above it with each seed and the highest
 on average; of the rates and temperatures, if by more than SimCSE's spread over seeds, too, which is 0.6 points. Of the
