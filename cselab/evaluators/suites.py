@@ -43,24 +43,24 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
         ValueError: an unknown name, or a value that a suite does not take.
         TypeError: an option that none of the named suites has.
     """
-    found: list[Suite] = []
+    chosen: list[Suite] = []
     owned: set[str] = set()
     for suite in suites:
         if not isinstance(suite, str):
-            found.append(suite)
+            chosen.append(suite)
             continue
         if suite not in SUITES:
             raise ValueError(f"unknown suite {suite!r}; the suites are: {', '.join(SUITES)}")
         known = {field.name for field in fields(SUITES[suite])}
         owned |= known
-        found.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
+        chosen.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
     for name in options:
         if name not in owned:
             raise TypeError(
                 f"none of the suites named has an option {name!r}; "
                 + "; ".join(f"{name} has {', '.join(options_of(suite))}" for name, suite in SUITES.items())
             )
-    return found
+    return chosen
 
 
 def options_of(suite: Any) -> list[str]:

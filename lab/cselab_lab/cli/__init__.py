@@ -4,6 +4,7 @@ A command is a function in a module of its own kind, which is imported when the 
 shows stands here, so that it waits for nothing.
 """
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,13 @@ def help_text() -> str:
 
 
 def main() -> None:
-    """The command `cselab`."""
+    """The command `cselab`, in a process whose threads soon sleep while they wait for each other.
+
+    Threads that stay awake keep other programs' from the cores that they wait for (docs/scale.md). libgomp reads the
+    variable when torch is imported, which a command does later.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     if sys.argv[1:] in (["-h"], ["--help"]):
         print(help_text())
         return

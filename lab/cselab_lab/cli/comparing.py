@@ -36,7 +36,8 @@ def compare(
     from statistics import mean
 
     from cselab.evaluators import compare as paired
-    from cselab.evaluators import evaluate, named_encoder, paired_t_test
+    from cselab.evaluators import evaluate, named_encoder
+    from cselab.metrics import paired_t_test
 
     suites, tasks = suites_and_tasks(given["suites"], tasks, data, {"protocol": given["protocol"]})
     device = options.accelerator(given["device"])

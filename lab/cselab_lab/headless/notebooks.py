@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 
 from cselab.evaluators.versions import versions
+from cselab_lab.experiments.profiles import LESSONS
 from cselab_lab.headless.execution import execute
 from cselab_lab.headless.notebook_folder import find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
@@ -76,13 +77,12 @@ def run_notebooks(
             exactly one cell tagged `parameters`.
         FileNotFoundError: no such folder of notebooks.
     """
-    from cselab_lab.experiments import get_profile
-
     folder = Path(folder or bundled_notebooks()).resolve()
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
-    get_profile(profile)
+    if profile not in LESSONS:
+        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(LESSONS)}.")
     if output == folder:
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
     if update_recorded and overrides:

@@ -889,6 +889,7 @@ def notebooks(tmp_path):
     return write
 
 
+@pytest.mark.lesson
 def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(notebooks, tmp_path):
     folder = notebooks("00_good", "print('size', size)")
     notebooks("01_bad", "1 / 0")
@@ -900,6 +901,7 @@ def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(no
     assert (tmp_path / "out" / "00_good.html").exists() and (tmp_path / "out" / "records.json").exists()
 
 
+@pytest.mark.lesson
 def test_a_headless_run_leaves_a_junit_file_and_a_summary_for_ci(notebooks, tmp_path):
     numbers = "from cselab_lab.headless.record import record\nrecord('size', size)\nrecord('half', size / 2, 0.5)"
     folder = notebooks("00_good", numbers)
@@ -994,6 +996,7 @@ def test_what_is_not_known_is_refused_with_what_is(line, said):
     assert said in run(*line.split(), ok=False)
 
 
+@pytest.mark.process
 def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
     lines = [
         "methods simsce", "evaluate micor", "evaluate micro --suite stss", "train simcse --stesp 3", "--version",
@@ -1019,6 +1022,7 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
         assert done.stdout.splitlines()[-1] == "set()", line + done.stdout + done.stderr
 
 
+@pytest.mark.process
 def test_the_names_known_without_torch_are_those_of_the_registries_whatever_was_changed(tmp_path):
     assert registered.methods() == {name: list(method.hyperparameters()) for name, method in METHODS.items()}
     assert registered.suites() == {name: list(suite.tasks) for name, suite in SUITES.items()}
@@ -1046,6 +1050,7 @@ def test_the_names_known_without_torch_are_those_of_the_registries_whatever_was_
     assert known() == ["True", "False"]
 
 
+@pytest.mark.process
 def test_version_help_and_completion():
     assert run("--version") == f"cselab {cselab.__version__}\n"
     assert run("train", "-h") == run("train", "--help")
@@ -1075,6 +1080,7 @@ def test_help_is_in_plain_words_and_the_list_of_commands_in_whole_sentences():
         assert all(line.endswith(".") and not line.endswith("...") for line in listed.splitlines()), listed
 
 
+@pytest.mark.process
 def test_the_help_that_waits_for_nothing_is_that_of_the_commands():
     for name, (_, summary) in cli.COMMANDS.items():
         command = cli.app.get_command(None, name)
@@ -1086,6 +1092,7 @@ def test_the_help_that_waits_for_nothing_is_that_of_the_commands():
     assert done.stdout == run("-h") == f"{cli.help_text()}\n"
 
 
+@pytest.mark.process
 def test_a_reader_that_stops_reading_is_no_error():
     command = Path(sys.executable).with_name("cselab")
     line = f"{command} world sentences 3000 | head -n 1"
@@ -1124,6 +1131,7 @@ def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
     assert options and all(option in said for option in options)
 
 
+@pytest.mark.process
 def test_the_command_runs_as_a_process_of_its_own(encoder, corpus, tmp_path):
     command = Path(sys.executable).with_name("cselab")
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}

@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from cselab_lab.experiments import get_experiment
+from cselab_lab.experiments.compute import K_MEANS_RUNS, RUNS_A_SEED, _measured, run_job
 from cselab_lab.experiments.corpora import corpus
-from cselab_lab.experiments.jobs import K_MEANS_RUNS, RUNS_A_SEED, NotPossible, _measured, job_of, run_job
+from cselab_lab.experiments.jobs import NotPossible, job_of
 from cselab_lab.experiments.profiles import get_profile
 from small_experiment import DEV, tiny_profile
 from tiny import make_encoder
 
 from cselab.evaluators import Geometry, Scores, word_overlap
-from cselab.transforms.components import ComponentsRemoved, fit
 
 TRAINED = [
     ("whitenedcse-table3", "ZCA"),
@@ -51,7 +50,7 @@ def test_a_control_is_measured_without_training(label):
 
 
 def test_what_diverges_is_a_result_and_not_an_error(monkeypatch):
-    from cselab_lab.experiments import jobs as module
+    from cselab_lab.experiments import compute as module
 
     from cselab.training import TrainingDiverged
 
@@ -74,7 +73,7 @@ def test_without_the_data_folder_the_rest_is_measured_and_what_is_missing_is_nam
     assert "no data folder" in line["missing"]["sts"]
 
 
-def test_geometry_is_measured_on_sts_b_dev(monkeypatch):
+def test_geometry_is_measured_on_sts_b_dev_or_test(monkeypatch):
     asked = {}
 
     def evaluate(encoder, suites, **options):
@@ -83,8 +82,9 @@ def test_geometry_is_measured_on_sts_b_dev(monkeypatch):
 
     monkeypatch.setattr("cselab.data.senteval_folder", lambda: None)
     monkeypatch.setattr("cselab.evaluators.evaluate", evaluate)
-    _measured(make_encoder(), ("sts",), "STS-B")
-    assert asked["suites"] == ["sts", "geometry"] and asked.get("split", Geometry().split) == "dev"
+    for pairs, split in (("STS-B", "dev"), ("STS-B test", "test")):
+        _measured(make_encoder(), ("sts",), pairs)
+        assert asked["suites"] == ["sts", Geometry(split=split)]
 
 
 def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, monkeypatch):
@@ -127,27 +127,13 @@ def test_one_training_serves_two_of_the_surveys_tables_and_five_seeds_make_ten_r
 def test_a_transform_is_fitted_on_as_many_sentences_as_asked(fit_on, rows, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "cselab_lab.experiments.jobs._transformed",
+        "cselab_lab.experiments.compute._transformed",
         lambda encoder, kind, sentences: seen.append(len(sentences)) or encoder,
     )
     experiment, profile = get_experiment("main-comparison"), replace(tiny_profile(), fit_on=fit_on)
     job = job_of(experiment, experiment.row("plain, mean subtracted"), profile, seed=None)
     run_job(job.settings, (), "world")
     assert seen == [rows] and job.settings["fit_on"] == fit_on
-
-
-def test_components_are_removed_from_the_largest_on():
-    generator = np.random.default_rng(0)
-    x = generator.normal(size=(500, 6)) * [9.0, 5.0, 1.0, 1.0, 1.0, 1.0] + 3.0
-    y = ComponentsRemoved(2).fit(x).transform(x)
-    assert np.abs(y.mean(0)).max() < 1e-9 and np.linalg.matrix_rank(y) == 4
-    assert np.allclose(ComponentsRemoved(0).fit(x).transform(x), x - x.mean(0))
-    assert y[:, :2].std() < 0.2 < 0.8 < y[:, 2:].std()
-
-
-def test_an_unknown_transform_is_answered_with_the_known():
-    with pytest.raises(ValueError, match="unknown transform 'pca'; choose centred, without K, whitening or flow"):
-        fit("pca", np.eye(3))
 
 
 def test_a_corpus_is_the_same_each_time_and_missing_text_says_where_it_was_looked_for(monkeypatch, tmp_path):
