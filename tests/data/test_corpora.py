@@ -47,6 +47,14 @@ def test_nli_becomes_a_table_that_methods_of_several_columns_read(hub, tmp_path)
     ]
 
 
+def test_the_published_file_beside_it_is_taken_without_the_hub(hub, tmp_path):
+    with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* it is then taken from there"):
+        fetch_corpus("nli", tmp_path)
+    (tmp_path / "nli_for_simcse.csv").write_text(NLI)
+    place, fetched = fetch_corpus("nli", tmp_path)
+    assert fetched and next(read_rows(place, ("sentence", "entailment"))) == ("A man, old", "A person")
+
+
 @pytest.mark.parametrize(
     ("name", "file", "content", "said"),
     [
