@@ -79,15 +79,17 @@ class Truncation:
 class SentenceEncoder(nn.Module):
     """Sentences in, vectors out.
 
-    Make one with `SentenceEncoder.from_pretrained`. The vector of a sentence is the pooled output of the
-    transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after the
-    training head (`representation="head"`: what the text of WhitenedCSE evaluates).
+    Open one with `SentenceEncoder("micro")`, which is `SentenceEncoder.from_pretrained("micro")`: a bundled name, a
+    folder, or a name of the hub; or make one of a model and its tokenizer. The vector of a sentence is the pooled
+    output of the transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after
+    the training head (`representation="head"`: what the text of WhitenedCSE evaluates).
 
     Args:
-        backbone: a BERT- or RoBERTa-like transformers model.
-        tokenizer: its fast tokenizer.
-        pooling: a name in `cselab.encoders.pooling.POOLINGS`.
-        representation: "backbone" or "head".
+        backbone: a BERT- or RoBERTa-like transformers model; or what `from_pretrained` opens, with the options that
+            it takes.
+        tokenizer: the model's fast tokenizer.
+        pooling: a name in `cselab.encoders.pooling.POOLINGS`; of a model default "mean".
+        representation: "backbone" or "head"; of a model default "backbone".
         head: what follows the pooling in training, or None.
         max_length: longest input in tokens, [CLS] and [SEP] included; default what the model can take.
         normalize: whether `encode` returns vectors of length one.
@@ -109,9 +111,9 @@ class SentenceEncoder(nn.Module):
     def __init__(
         self,
         backbone: Any,
-        tokenizer: Any,
-        pooling: str = "mean",
-        representation: Representation = "backbone",
+        tokenizer: Any = None,
+        pooling: str | None = None,
+        representation: Representation | None = None,
         head: nn.Module | None = None,
         max_length: int | None = None,
         normalize: bool = False,
@@ -121,6 +123,25 @@ class SentenceEncoder(nn.Module):
         precision: Precision = "fp32",
     ) -> None:
         super().__init__()
+        if isinstance(backbone, str | Path):
+            if any(part is not None for part in (tokenizer, head, prefix)) or normalize:
+                raise TypeError(
+                    f"SentenceEncoder({str(backbone)!r}) brings its tokenizer, head and prefix: leave them out"
+                )
+            opened = self.from_pretrained(
+                backbone,
+                pooling=pooling,
+                representation=representation,
+                max_length=max_length,
+                template=template,
+                precision=precision,
+            )
+            vars(self).update(vars(opened))
+            return
+        if tokenizer is None:
+            raise TypeError(
+                "a model needs its tokenizer: SentenceEncoder(backbone, tokenizer), or a name or folder alone"
+            )
         self.name = name
         self.backbone: Any = backbone  # a transformer: torch knows it only as a module
         self.tokenizer = tokenizer
@@ -128,8 +149,8 @@ class SentenceEncoder(nn.Module):
         self.prefix: Any = prefix
         self.untrained: set[str] = set()
         self.template = template
-        self.pooling = pooling
-        self.representation = representation
+        self.pooling = pooling or "mean"
+        self.representation = representation or "backbone"
         self.normalize = normalize
         self.precision = precision
         self.last_truncation: Truncation | None = None
@@ -141,10 +162,9 @@ class SentenceEncoder(nn.Module):
         self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
         if template is not None:
             add_prompt(tokenizer, template)
-        self.max_length = min(position_count(backbone), tokenizer.model_max_length)
-        if max_length is not None:
-            self.check_max_length(max_length)
-            self.max_length = max_length
+        most = min(position_count(backbone), tokenizer.model_max_length)
+        self.max_length = most if max_length is None else max_length
+        self.check_max_length(self.max_length)
 
     # ---------------------------------------------------------------------------- opening and saving
 

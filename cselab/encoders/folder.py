@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -381,6 +381,7 @@ def load_backbone(folder: Path) -> Any:
                 output_loading_info=True,
             )
     except Exception as error:  # a damaged config raises whatever it meets first
+        _check_whole(folder)
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
             f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
@@ -406,6 +407,16 @@ def load_backbone(folder: Path) -> Any:
     if pooler:
         model.pooler = None
     return model
+
+
+def _check_whole(folder: Path) -> None:
+    """Name the file of weights that cannot be read, if there is one."""
+    for file in sorted(folder.glob("model*.safetensors")):
+        try:
+            with safe_open(file, framework="pt"):
+                pass
+        except (SafetensorError, OSError) as error:
+            raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
 LAYERS = ("encoder.layer.", "embeddings.", "layers.", "transformer.layer.", "encoder.block.")
@@ -467,6 +478,9 @@ def load_tokenizer(folder: Path) -> Any:
         tokenizer.pad_token = tokenizer.eos_token
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
+    if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
+        file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
+        raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
     return tokenizer
 
 

@@ -1,6 +1,5 @@
 """What a training run is told, and what it leaves: settings, history, the best step."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -87,7 +86,7 @@ class TrainConfig:
 
 def _out_of_range(value: float, allowed: Mapping[str, Any]) -> str:
     """What a number must be and is not; empty where it is. NaN is nowhere in a range."""
-    if not allowed.get("least", -math.inf) <= value < allowed.get("below", math.inf) and "range" in allowed:
+    if "range" in allowed and not allowed["least"] <= value < allowed["below"]:
         return allowed["range"]
     if "above" in allowed and not value > allowed["above"]:
         return f"must be above {allowed['above']}"

@@ -16,8 +16,8 @@ __all__ = ["app", "main"]
 TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart."
 OPTIONS = {
     "--version": "Say which cselab this is.",
-    "--code FILE": "Run FILE first: it registers methods, suites or experiments of yours.",
-    "--install-completion": "Complete names in your shell; says which file it edits.",
+    "--code FILE": "Run your FILE first, for the methods and suites in it.",
+    "--install-completion": "Complete names in your shell; says what it edits.",
     "-h, --help": "Show this message and exit.",
 }
 COMMANDS = {

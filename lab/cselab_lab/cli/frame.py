@@ -35,43 +35,34 @@ class Checked(click.ParamType):
         return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
 
 
-class OneLine:
-    """How a command or group ends as a process: an error is one line on stderr."""
+def _ended(main: Callable[..., Any], args: Any, standalone_mode: bool, options: Any) -> Any:
+    """Run a command or group; as a process of its own it ends with a code, and with one line on stderr of an error."""
+    if not standalone_mode:
+        return main(args, standalone_mode=False, **options)
+    try:
+        _check_utf8(sys.argv[1:] if args is None else args)
+        code = main(args, standalone_mode=False, **options)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        _show(error)
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
 
-    def _main(self, args: Any, **options: Any) -> Any:
-        end: Any = super()
-        return end.main(args, standalone_mode=False, **options)
+
+class Command(click.Command):
+    """A command that reports errors of the user's making without a traceback."""
+
+    def no_such_option(self: click.Command, name: str) -> str:
+        """What is said of an unknown option."""
+        return unknown("option", name, [option for one in self.params for option in one.opts if option[0] == "-"])
 
     def main(self, args: Any = None, standalone_mode: bool = True, **options: Any) -> Any:
-        if not standalone_mode:
-            return self._main(args, **options)
-        try:
-            _check_utf8(sys.argv[1:] if args is None else args)
-            code = self._main(args, **options)
-        except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message(), err=True)
-            sys.exit(error.exit_code)
-        except click.ClickException as error:
-            _show(error)
-            sys.exit(error.exit_code)
-        except click.Abort:
-            click.echo("interrupted", err=True)
-            sys.exit(INTERRUPTED)
-        sys.exit(code if isinstance(code, int) else 0)
-
-
-class Command(OneLine, click.Command):
-    """A command that lists the options it has, and reports errors of the user's making without a traceback."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            raise click.UsageError(self.no_such_option(error.option_name), ctx) from None
-
-    def no_such_option(self, name: str) -> str:
-        allowed = [option for parameter in self.params for option in parameter.opts if option.startswith("-")]
-        return f"No such option: {name}.{did_you_mean(name, allowed)} Allowed: {', '.join(allowed)}"
+        return _ended(super().main, args, standalone_mode, options)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -108,21 +99,24 @@ def blamed(code: Path, error: BaseException) -> str:
     return f"{code}{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {error}"
 
 
-class Group(OneLine, click.Group):
+class Group(click.Group):
     """A group whose unknown commands are answered with the known, and whose errors are one line on stderr."""
 
     command_class = Command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.NoSuchCommand as error:
-            known, name = self.list_commands(ctx), error.command_name
-            message = f"No such command {name!r}.{did_you_mean(name, known)} Allowed: {', '.join(known)}"
-            raise click.UsageError(message, ctx) from None
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order in which they were made
+
+    no_such_option = Command.no_such_option
+
+    def main(self, args: Any = None, standalone_mode: bool = True, **options: Any) -> Any:
+        return _ended(super().main, args, standalone_mode, options)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """What is said of an unknown option or command: the nearest, and all that there are."""
+    known = tuple(known)
+    return f"No such {what}: {name}.{did_you_mean(name, known)} Allowed: {', '.join(known)}"
 
 
 def _check_utf8(arguments: Iterable[str]) -> None:
@@ -133,7 +127,12 @@ def _check_utf8(arguments: Iterable[str]) -> None:
 
 def _show(error: click.ClickException) -> None:
     """One line that a log keeps whole and a path is copied from."""
-    message = " ".join(error.format_message().split()).removesuffix(".")
     context = getattr(error, "ctx", None)
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        message = context.command.no_such_option(error.option_name)
+    elif isinstance(error, click.NoSuchCommand) and context is not None:
+        message = unknown("command", error.command_name, context.command.list_commands(context))
+    message = " ".join(message.split()).removesuffix(".")
     where = f" (see '{context.command_path} --help')" if context is not None else ""
     click.secho(f"Error: {message}{where}", fg="red" if sys.stderr.isatty() else None, err=True)

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from cselab.training.run import Evaluator, Run, TrainConfig
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
-ELSEWHERE = {
-    "eval_every": "an eighth of the steps",
-    "representation": "the method's",
-}  # defaults that are the command's
+ELSEWHERE = {"eval_every": "an eighth of the steps"}  # a default that is the command's
 MOST_STEPS = 10**9
 
 
@@ -58,10 +55,10 @@ def _settings_of_a_run(function: Any) -> Any:
 def _type_of(field: dict[str, Any]) -> click.ParamType:
     if "choices" in field:
         return click.Choice(field["choices"])
-    if not field.keys() & {"least", "above", "most", "below"}:
-        return {"int": click.INT, "float": click.FLOAT}[field["kind"]]
-    kind: Any = {"int": click.IntRange, "float": click.FloatRange}[field["kind"]]
-    low, high = field.get("least", field.get("above")), field.get("most", field.get("below"))
+    low, high = field.get("least", field.get("above")), field.get("below")
+    if low is None:
+        return click.FLOAT if field["kind"] == "float" else click.INT
+    kind: Any = click.FloatRange if field["kind"] == "float" else click.IntRange
     return kind(low, high, min_open="above" in field, max_open="below" in field)
 
 
@@ -250,10 +247,12 @@ def _steps(chosen: dict[str, Any], sentences: int) -> int:
     from cselab.training import TrainConfig
 
     size, passes = (chosen.get(name, getattr(TrainConfig, name)) for name in ("batch_size", "epochs"))
-    steps = chosen.get("steps") or max(1, round(passes * (sentences // max(size, 1))))
-    if steps > MOST_STEPS:
-        years = steps / 100 / 86400 / 365
-        raise ValueError(f"--epochs {passes:g} makes {steps:.3g} steps, {years:.2g} years at 100 steps a second")
+    steps = chosen.get("steps") or max(1, round(min(passes, MOST_STEPS) * (sentences // size)))
+    if steps > MOST_STEPS or passes > MOST_STEPS:
+        which = "steps" if "steps" in chosen else "epochs"
+        raise ValueError(
+            f"--{which}: more than {MOST_STEPS:,} steps, which at 100 a second take four months: give fewer"
+        )
     return steps
 
 
