@@ -13,6 +13,11 @@ from cselab.data.nearest import did_you_mean
 
 OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder needs less, or --device cpu"
 INTERRUPTED = 130  # what shells say of a command that Ctrl-C ended
+PLAIN = {
+    " a valid integer": " a whole number",
+    " a valid float": " a number",
+    "number range": "number",
+}  # click's words
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -133,6 +138,8 @@ def _show(error: click.ClickException) -> None:
         message = context.command.no_such_option(error.option_name)
     elif isinstance(error, click.NoSuchCommand) and context is not None:
         message = unknown("command", error.command_name, context.command.list_commands(context))
+    for theirs, plain in PLAIN.items():
+        message = message.replace(theirs, plain)
     message = " ".join(message.split()).removesuffix(".")
     where = f" (see '{context.command_path} --help')" if context is not None else ""
     click.secho(f"Error: {message}{where}", fg="red" if sys.stderr.isatty() else None, err=True)

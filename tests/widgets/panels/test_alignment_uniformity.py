@@ -240,14 +240,14 @@ def test_a_click_selects_the_checkpoint_and_rings_it():
 def test_a_checkpoint_is_chosen_from_the_list_by_keyboard():
     panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]}, cosines={"b": watched(0.2)})
     chosen = panel.widget.children[0].children[-2]  # before the line for errors
-    assert chosen.value is None and chosen.options[0][0] == "a, seed 0, step 0"
+    assert chosen.label == "that of the slider: b, step 10, kept" and chosen.options[1][0] == "a, seed 0, step 0"
     number = dict(chosen.options)["b, step 10, kept"]
     chosen.value = number
     assert panel.selection == number and traces(panel)["picked"].x == (panel.picked()["uniformity"].iloc[0],)
     assert "b, step 10" in [note.text for note in panel.figure().layout.annotations]
     panel.clicked(0)
     assert chosen.value == (0,)
-    kept = [label for label, _ in chosen.options if "kept" in label]
+    kept = [label for label, _ in chosen.options[1:] if "kept" in label]
     assert kept == ["a, seed 0, step 10, kept", "a, seed 1, step 5, kept", "b, step 10, kept"]
 
 

@@ -212,7 +212,7 @@ def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negat
 
         def loss(a: Tensor, b: Tensor) -> Tensor:
             value = total((a, b), (a, b), b, setting)
-            losses.append(float(value))  # the gradient asks for it once
+            losses.append(float(value.detach()))  # the gradient asks for it once
             return value
 
         found = cosine_gradients(loss, rows, columns)
