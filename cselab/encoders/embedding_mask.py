@@ -21,6 +21,11 @@ def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Ma
     def cut(module: nn.Module, given: Any, embedded: Tensor) -> Tensor:
         return embedded * mask.to(embedded)
 
+    if not hasattr(backbone, "embeddings"):
+        raise ValueError(
+            f"a cutoff acts behind the embedding layer of BERT and its kin; {type(backbone).__name__} has none: "
+            "choose another augmentation"
+        )
     hook = backbone.embeddings.register_forward_hook(cut)
     try:
         yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}
