@@ -36,6 +36,7 @@ class Noise(Method):
     recipes = IMSIMCSE_RECIPES
 
     def prepare(self, encoder: SentenceEncoder) -> None:
+        super().prepare(encoder)
         if self.mean_of == 1 and self.variance == 0:
             raise ValueError(
                 "noise with variance=0 and mean_of=1 changes nothing and would train plain SimCSE: give variance "
