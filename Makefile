@@ -23,6 +23,15 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 PROFILE ?= classroom
 
+# what IPython, Jupyter and torch would keep in the home folder and in /tmp
+KEPT := $(abspath $(VENV))/kept
+IPYTHONDIR ?= $(KEPT)/ipython
+JUPYTER_DATA_DIR ?= $(KEPT)/jupyter
+JUPYTER_RUNTIME_DIR ?= $(KEPT)/jupyter/runtime
+JUPYTERLAB_WORKSPACES_DIR ?= $(KEPT)/workspaces
+TORCHINDUCTOR_CACHE_DIR ?= $(KEPT)/torch
+export IPYTHONDIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_WORKSPACES_DIR TORCHINDUCTOR_CACHE_DIR
+
 .PHONY: help install demo lab test test-quick browser book nbval bench wheelhouse lint clean
 .NOTPARALLEL:
 

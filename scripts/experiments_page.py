@@ -1,4 +1,4 @@
-"""Write results/experiments.md: what was run of the papers' experiments, and what becomes of each claim.
+"""Write the pages of the recorded experiments: experiments.md (classroom), effects.md, main-comparison.micro.md.
 
 python scripts/experiments_page.py
 """
@@ -6,6 +6,8 @@ python scripts/experiments_page.py
 from pathlib import Path
 
 from cselab_lab.experiments import EXPERIMENTS, Results, get_profile, read_results
+from cselab_lab.experiments.claims import GEOMETRY
+from cselab_lab.experiments.effects import SCORES
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PROFILE = get_profile("classroom")
@@ -27,17 +29,44 @@ def section(results: Results) -> str:
     """An experiment: its question, table and claims."""
     experiment = results.experiment
     printed = "no published numbers." if experiment.published is None else experiment.published.title
-    claims = [f"* {verdict}" for verdict in results.verdicts()]
-    return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`: {printed}", "", *claims, "",
+    return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`: {printed}", "", *claims(results), "",
                       results.shown(form="md"), ""])  # fmt: skip
 
 
-def page(folder: Path = RESULTS) -> str:
-    """All experiments of which a row with seeds was run, in the order in which they are declared."""
+def claims(results: Results, column: str | None = None) -> list[str]:
+    """A line for each claim."""
+    return [f"* {verdict}" for verdict in results.verdicts(column)]
+
+
+def experiments_page(folder: Path) -> str:
+    """All experiments of which a row with seeds was run under classroom, in the order in which they are declared."""
     read = [read_results(name, PROFILE, folder) for name in EXPERIMENTS]
-    trained = [found for found in read if any(seed is not None for line in found.lines.values() for seed in line)]
+    trained = [results for results in read if any(seed is not None for row in results.lines.values() for seed in row)]
     return "\n".join([OPENING, *map(section, trained)])
 
 
+def effects_page(folder: Path) -> str:
+    """The effects: one table of all that was measured, and each claim on three sets."""
+    effects = read_results("effects", "mini", folder)
+    measures = ["STS-B dev", *SCORES, *GEOMETRY, "effective_rank"]
+    parts = [effects.table(list(effects.lines), measures, form="md"), ""]
+    for score in SCORES:
+        parts += [f"**{score}**", "", *claims(effects, score), ""]
+    return "\n".join(parts)
+
+
+def main_comparison_page(folder: Path) -> str:
+    """The main comparison on `micro`: its table and claims."""
+    results = read_results("main-comparison", "micro", folder)
+    return "\n".join([results.shown(form="md"), "", *claims(results), ""])
+
+
+PAGES = {
+    "experiments.md": experiments_page,
+    "effects.md": effects_page,
+    "main-comparison.micro.md": main_comparison_page,
+}
+
 if __name__ == "__main__":
-    (RESULTS / "experiments.md").write_text(page(), encoding="utf-8")
+    for name, page in PAGES.items():
+        (RESULTS / name).write_text(page(RESULTS), encoding="utf-8")

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.headless.notebooks import run_notebooks
 from safetensors.torch import load_file, save_file
 from tiny import make_encoder, make_sentences, write_checkpoint
-from typer.testing import CliRunner
 
 import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train

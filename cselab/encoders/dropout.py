@@ -80,14 +80,14 @@ def dropout_at(backbone: nn.Module, p: float) -> Iterator[None]:
 
 def _places(backbone: nn.Module) -> list[tuple[str, nn.Module, str]]:
     """Name, owner and attribute of each rate."""
-    found = []
+    places = []
     for name, module in backbone.named_modules():
         if isinstance(module, _DropoutNd):
             attributes = ["p"]
         else:
             attributes = [key for key, value in vars(module).items() if "dropout" in key and _is_rate(value)]
-        found += [(f"{name}.{attribute}".removeprefix("."), module, attribute) for attribute in attributes]
-    return found
+        places += [(f"{name}.{attribute}".removeprefix("."), module, attribute) for attribute in attributes]
+    return places
 
 
 def _configs(backbone: nn.Module) -> list[Any]:

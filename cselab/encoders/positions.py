@@ -2,6 +2,9 @@
 
 from typing import Any
 
+WITHOUT_POSITIONS = 2**20
+"""The longest input of a model that adds distances to its attention (T5): memory ends before it."""
+
 
 def first_position(backbone: Any) -> int:
     """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
@@ -12,4 +15,5 @@ def first_position(backbone: Any) -> int:
 
 def position_count(backbone: Any) -> int:
     """How many tokens the model has positions for."""
-    return backbone.config.max_position_embeddings - first_position(backbone)
+    count = getattr(backbone.config, "max_position_embeddings", None) or WITHOUT_POSITIONS
+    return count - first_position(backbone)

@@ -20,7 +20,7 @@ from cselab.evaluators.references import (
     word_overlap,
 )
 from cselab.evaluators.sts import STS
-from cselab.evaluators.suites import SUITES
+from cselab.evaluators.suites import SUITES, register
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.vectors import Encoder
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
@@ -48,6 +48,7 @@ __all__ = [
     "fitted",
     "named_encoder",
     "read_scores",
+    "register",
     "with_references",
     "word_overlap",
 ]

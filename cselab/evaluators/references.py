@@ -104,8 +104,8 @@ class StaticEmbeddings:
             raise DataError(f"{path}: no word vectors in it that were asked for")
 
         def tokenize(sentence: str) -> list[int]:
-            found = (rows.get(word, rows.get(word.lower())) for word in sentence.split())
-            return [row for row in found if row is not None]
+            entries = (rows.get(word, rows.get(word.lower())) for word in sentence.split())
+            return [row for row in entries if row is not None]
 
         return cls(np.stack(vectors), tokenize, name=f"averaged {Path(path).name}")
 
@@ -269,17 +269,17 @@ def evaluate_beside(
     Args:
         suite, data, tasks, options: as `evaluate` takes them.
     """
-    found = {}
+    scores = {}
     for name, model in with_references(encoder, text, word_vectors, limit=limit).items():
         try:
-            found[name] = evaluate(model, suite, data, tasks, **options)
+            scores[name] = evaluate(model, suite, data, tasks, **options)
         except NeedsVectors:
             continue
-    return found
+    return scores
 
 
 class _Once:
-    """An encoder that keeps its last vectors, for those who ask for the same sentences next."""
+    """An encoder that keeps its last vectors, in case the same sentences are asked for next."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder

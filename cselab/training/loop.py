@@ -59,8 +59,8 @@ def train(
     A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
     at the latest: only then come the rows, in their order, and a divergence, which names its own step.
 
-    A plain checkpoint for which nobody chose a pooling takes that of the method's paper, [CLS], where the method has
-    a head: a fresh head on a mean of tokens would be nobody's recipe.
+    A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head:
+    no paper trains a fresh head on a mean of tokens.
 
     Args:
         encoder: what to train.
@@ -315,7 +315,7 @@ class _Training:
             self.run.stopped = from_main(self.processes, lambda: self.run.stopped)
 
     def _scores(self, evaluator: Evaluator, step: int) -> dict[str, Any]:
-        """What the evaluator found; of a collapsed encoder, which may recover, the reason for no score."""
+        """The evaluator's numbers; of a collapsed encoder, which may recover, the reason why there are none."""
         try:
             with eval_mode(self.run.encoder):
                 scores = {name: float(value) for name, value in evaluator(self.run.encoder).items()}

@@ -33,13 +33,13 @@ def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, spl
         if len(columns) > 1:
             raise ValueError("a document stands alone: columns=('document',)")
         return [" ".join(sentence.text for sentence in told) for told in world.documents(n, split)]
-    found: dict[str, tuple[str, ...]] = {}
-    while len(found) < n:
+    drawn: dict[str, tuple[str, ...]] = {}
+    while len(drawn) < n:
         sentence = world.say(world.meaning(rng, split), rng)
         row = tuple(_text(world, column, sentence, rng) for column in columns)
         if all(row):
-            found.setdefault(sentence.text, row)
-    return [row if len(columns) > 1 else row[0] for row in found.values()]
+            drawn.setdefault(sentence.text, row)
+    return [row if len(columns) > 1 else row[0] for row in drawn.values()]
 
 
 def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -> str:

@@ -71,11 +71,11 @@ class World(Speaker):
             ValueError: an unknown split, or `n` below 1; so too for all that follows.
         """
         rng = self._random("sentences", n, split)
-        found: dict[str, Sentence] = {}
-        while len(found) < n:
+        drawn: dict[str, Sentence] = {}
+        while len(drawn) < n:
             sentence = self.say(self.meaning(rng, split), rng)
-            found.setdefault(sentence.text, sentence)
-        return list(found.values())
+            drawn.setdefault(sentence.text, sentence)
+        return list(drawn.values())
 
     # ---- pairs -------------------------------------------------------------------------------------------
 
@@ -230,11 +230,11 @@ class World(Speaker):
     def antonyms(self) -> dict[str, tuple[str, ...]]:
         """The words of opposite meaning of every adjective, adverb, time and quantity that has some."""
         known = self.lexicon.words
-        found: dict[str, tuple[str, ...]] = {}
+        opposites: dict[str, tuple[str, ...]] = {}
         for word in known.values():
             for one in word.words if word.opposite in known else ():
-                found[one] = tuple(dict.fromkeys((*found.get(one, ()), *known[word.opposite].words)))
-        return found
+                opposites[one] = tuple(dict.fromkeys((*opposites.get(one, ()), *known[word.opposite].words)))
+        return opposites
 
     def hypernyms(self) -> dict[str, str]:
         """The next broader noun of every noun that has one."""

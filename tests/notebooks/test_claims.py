@@ -1,8 +1,8 @@
 """What a lesson tells its reader to take home holds for at least four of five seeds, or the lesson says otherwise.
 
 Each row is a part of a sentence of the lesson, and what shows it: the numbers that the lesson itself recorded (with
-`micro` under smoke, with `mini` under classroom), the runs of `mini` in results/effects.jsonl, an experiment's results,
-or a printed table.
+`micro` under smoke, with `mini` under classroom), the runs of `mini` in
+results/effects.mini.jsonl, an experiment's results, or a printed table.
 Where a sentence says "every seed", four of five are not enough.
 """
 
@@ -17,7 +17,7 @@ import nbformat
 import pytest
 import torch
 from cselab_lab.experiments import Results, Verdict, read_results
-from cselab_lab.experiments.effects import SCORES, read_effects
+from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.survey import FOUND, SEARCHED
 from cselab_lab.headless.notebook_folder import find_notebooks
@@ -27,7 +27,7 @@ from cselab.losses import barlow_twins
 from cselab.metrics.significance import paired_t_test
 
 SEEDS = range(5)
-EFFECTS = read_effects()
+EFFECTS = read_results("effects", "mini")
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ MINI_BY_MEAN = json.loads((recorded_results() / "suites-mini.json").read_text(en
 CLAIMS: dict[str, dict[str, Check]] = {
     "00_tour": {
         "The vectors of a plain language model lie in a cone": lambda r: r["plain: mean cosine"] > 0.5,
-        "subtracting one vector removes it": lambda r: r.mini("plain, mean subtracted", "mean cosine") < 0.1,
+        "subtracting one vector removes it": lambda r: r.mini("plain, mean subtracted", "mean_cosine") < 0.1,
         "On World-STS and Classroom-STS that brings a part of the gain for nothing": lambda r: (
             r["plain: World-STS"] < r["mean subtracted: World-STS"] < r["SimCSE: World-STS"]
             and all(
@@ -195,7 +195,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "That leaves more of the cone than the subtraction does": lambda r: (
             0.1 < r["SimCSE: mean cosine"] < r["plain: mean cosine"]
-            and r.mini("plain, mean subtracted", "mean cosine") < r.mini("SimCSE", "mean cosine")
+            and r.mini("plain, mean subtracted", "mean_cosine") < r.mini("SimCSE", "mean_cosine")
         ),
         "still scores higher, on sentences like those it saw and on others": lambda r: (
             min(r.over("SimCSE", "plain, mean subtracted")) > 0
@@ -223,7 +223,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "The encoder mostly manages that before any training": lambda r: r["found by plain"] > 0.9 * 64,
         "training gets there by pushing the others away": lambda r: (
             r["mean cosine of positives, trained"] > 0.8
-            and r.mini("SimCSE", "mean cosine") < r.mini("plain", "mean cosine") - 0.1
+            and r.mini("SimCSE", "mean_cosine") < r.mini("plain", "mean_cosine") - 0.1
         ),
         "a handful of hard negatives carry half of it": lambda r: r["half of the push by, at 0.05"] < 63 / 5,
         "fewer still after training": lambda r: (
@@ -261,7 +261,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "the encoder's cone may close behind its back": lambda r: (
             r["one pass: mean cosine at the last step"] > r["three passes: mean cosine at the last step"]
-            and r.mini("WhitenedCSE, 1 pass", "mean cosine") > r.mini("plain", "mean cosine") + 0.1
+            and r.mini("WhitenedCSE, 1 pass", "mean_cosine") > r.mini("plain", "mean_cosine") + 0.1
         ),
         "the loss is next to nothing, and dev stays far behind": lambda r: (
             r["one pass: loss of the last ten steps"] < 0.001
@@ -322,7 +322,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "that is what noisy negatives do here, with every seed": lambda r: (
             r["mean cosine after noisy negatives"] > r["mean cosine after SimCSE"] + 0.1
-            and r.mini("+noise on negatives", "mean cosine") > r.mini("plain", "mean cosine")
+            and r.mini("+noise on negatives", "mean_cosine") > r.mini("plain", "mean_cosine")
         ),
         "points are lost on every recorded test": lambda r: (
             max(r.over("-noise on positives", "SimCSE") + r.over("+noise on negatives", "SimCSE")) < 0

@@ -41,7 +41,8 @@ def launch(folder, *arguments):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", __file__]
     return subprocess.run(
         [*command, str(folder), *arguments],
-        env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
+        env=os.environ
+        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -37,14 +37,14 @@ def run_training(method, output=None, callbacks=()):
 
 
 def start_process(method, output):
-    tests = Path(__file__).parents[1]
+    here = Path(__file__).parent
     command = (
         # sums depend on how many threads share them
         f"import torch; torch.set_num_threads({torch.get_num_threads()}); import test_resume as t; "
         f"t.run_training({method!r}, {str(output)!r}, [t.wait_to_be_killed])"
     )
-    environment = os.environ | {"PYTHONPATH": str(tests)}
-    return subprocess.Popen([sys.executable, "-c", command], env=environment, cwd=tests.parent)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (here, here.parent)))}
+    return subprocess.Popen([sys.executable, "-c", command], env=environment, cwd=here.parents[1])
 
 
 def wait_for(file, process, seconds=240):

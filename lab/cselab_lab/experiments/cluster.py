@@ -10,13 +10,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cselab.evaluators.versions import versions
-from cselab_lab.experiments.jobs import Job, run_job
-
-if TYPE_CHECKING:
-    from cselab_lab.experiments.running import ProgressReporter
+from cselab_lab.experiments.compute import run_job
+from cselab_lab.experiments.jobs import Job
+from cselab_lab.experiments.pools import ProgressReporter
 
 TOPIC = "cselab"
 """Of the events by which workers say how far they are."""
@@ -31,7 +30,7 @@ class WorkerMismatch(ConnectionError):
 
 
 class Cluster:
-    """A pool of Dask workers; see `cselab_lab.experiments.running.Pool`. Use as a context manager.
+    """A pool of Dask workers; see `cselab_lab.experiments.pools.Pool`. Use as a context manager.
 
     Args:
         watch: is told how far the jobs are.
@@ -64,8 +63,8 @@ class Cluster:
                     f"the scheduler at {self.scheduler} has no workers yet: start some and try again"
                 ) from None
             there = self.client.run(versions)
-            for address, found in there.items():
-                require_same_versions(versions(), found, address)
+            for address, installed in there.items():
+                require_same_versions(versions(), installed, address)
             self.capacity = 2 * len(there)  # a worker's next job waits beside it
             self.results = as_completed(loop=self.client.loop)
             self.stack = stack.pop_all()

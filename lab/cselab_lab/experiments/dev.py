@@ -5,10 +5,10 @@ from pathlib import Path
 
 from cselab.data import MissingFile, data_root, load_sts, read_pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
-from cselab.evaluators.world import world_sts
+from cselab.evaluators.world import classroom_sts, world_sts
 from cselab.training import Evaluator
 
-CHOICES = ("auto", "sts-b", "world", "corpus", "none")
+CHOICES = ("auto", "sts-b", "classroom-sts", "world", "corpus", "none")
 HELD_OUT = 500
 
 Row = str | tuple[str, ...]
@@ -20,7 +20,8 @@ def dev_evaluator(
 ) -> tuple[Evaluator | None, list[Row], str]:
     """The evaluator of that name, the sentences that are left to train on, and a few words for the user.
 
-    "sts-b": STS-B dev from the SentEval folder. "world": the bundled world's dev pairs. "corpus": label-free, on
+    "sts-b": STS-B dev from the SentEval folder. "classroom-sts": natural pairs, bundled. "world": the bundled world's
+    dev pairs. "corpus": label-free, on
     the last sentences of the corpus, which are then not trained on. "none": the last step is kept. "auto":
     STS-B where the data are, otherwise the world. A file: scored pairs as `cselab.data.read_pairs` takes them.
 
@@ -54,6 +55,8 @@ def dev_evaluator(
         except MissingFile:
             if choice == "sts-b" or data is not None:
                 raise
+    if choice == "classroom-sts":
+        return PairsEvaluator(classroom_sts("dev")), sentences, "Classroom-STS dev"
     return PairsEvaluator(world_sts("dev")), sentences, "the world's dev pairs"
 
 

@@ -1,94 +1,68 @@
-"""What was measured once of the papers' effects, for lessons that show many runs and compute none of them.
+"""The papers' effects, each beside its control: many runs of `mini`, for lessons and panels that compute none.
 
-results/effects.jsonl has a line for each run of `benchmarks/effects.py`: `mini`, [CLS] with the head, 60 steps on half
-world, half Simple English Wikipedia; the best step by STS-B dev; scores of the tests, and the geometry of STS-B.
+Recorded under the profile `mini`, seeds 0 to 4 (`read_results("effects", "mini")`); `results/effects.md` is the page.
 
-See also: `results/effects.md`, the same as one table with its tests; `cselab_lab.experiments`, tables of the papers.
+See also: `cselab_lab.experiments.comparison`, whose controls these are; the papers' own tables.
 """
 
-from __future__ import annotations
+from cselab_lab.experiments.claims import Above
+from cselab_lab.experiments.comparison import CONTROLS
+from cselab_lab.experiments.experiment import DEV, Column, Experiment, Row, declare, missing_rank, world_alone
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from statistics import mean, stdev
-from typing import Any
-
-from cselab_lab.resources import recorded_results
-from cselab_lab.tables import table
-
-USUAL = "half-world:20000"  # the corpus of all rows but one
 SCORES = ("STS-B", "World-STS", "Classroom-STS")
+"""What each claim is held against."""
 
+ROWS = (
+    Row("SimCSE", "simcse"),
+    Row("WhitenedCSE, 3 passes", "whitenedcse"),
+    Row("ImSimCSE", "imsimcse"),
+    Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}),
+    Row("Barlow Twins, M = 0", "barlow_twins"),
+    Row("Barlow Twins, M = full", "barlow_twins", {"artificial_rows": missing_rank(1)}),
+    Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}),
+    Row("Focal-InfoNCE", "focal"),
+    Row("WhitenedCSE, 1 pass", "whitenedcse", {"backbone_passes": 1}),
+    Row("SimCSE, 3 dropout views", "simcse", {"num_views": 3}),
+    Row("WhitenedCSE, groups not shuffled", "whitenedcse", {"kind": "group"}),
+    Row("WhitenedCSE, as released", "whitenedcse", {"variant": "released"}),
+    Row("WhitenedCSE, 2 views", "whitenedcse", {"num_views": 2}),
+    Row("ImSimCSE, off-dropout alone", "imsimcse", {"weight": 0.0}),
+    Row("ImSimCSE, dimension-wise alone", "imsimcse", {"off_dropout": False}),
+    Row("Barlow Twins, M = half", "barlow_twins", {"artificial_rows": missing_rank(1 / 2)}),
+    Row("-noise on negatives", "noise", {"on": "negatives", "mean_of": 10}),
+    Row("-noise on positives", "noise", {"on": "positives", "mean_of": 10}),
+    Row("SimCSE, world alone", "simcse", corpus=world_alone),
+)
+CLAIMS = (
+    Above("SimCSE is above plain", "SimCSE", "plain"),
+    Above("SimCSE is above plain with its mean subtracted", "SimCSE", "plain, mean subtracted"),
+    Above("SimCSE is above plain whitened", "SimCSE", "plain, whitened"),
+    Above("WhitenedCSE is above SimCSE", "WhitenedCSE, 3 passes", "SimCSE"),
+    Above("several passes are above one", "WhitenedCSE, 3 passes", "WhitenedCSE, 1 pass"),
+    Above("shuffling the groups gains points", "WhitenedCSE, 3 passes", "WhitenedCSE, groups not shuffled"),
+    Above("three views are above two", "WhitenedCSE, 3 passes", "WhitenedCSE, 2 views"),
+    Above("whitening adds to three dropout views", "WhitenedCSE, 3 passes", "SimCSE, 3 dropout views"),
+    Above("a third dropout view gains points", "SimCSE, 3 dropout views", "SimCSE"),
+    Above("ImSimCSE is above SimCSE", "ImSimCSE", "SimCSE"),
+    Above("off-dropout alone is above SimCSE", "ImSimCSE, off-dropout alone", "SimCSE"),
+    Above("the dimension-wise term alone is above SimCSE", "ImSimCSE, dimension-wise alone", "SimCSE"),
+    Above("Focal-InfoNCE is above SimCSE", "Focal-InfoNCE", "SimCSE"),
+    Above("noise on the negatives costs points", "SimCSE", "+noise on negatives"),
+    Above("noise on the positives costs points", "SimCSE", "+noise on positives"),
+    Above("less noise on the negatives gains points", "-noise on negatives", "SimCSE"),
+    Above("less noise on the positives costs points", "SimCSE", "-noise on positives"),
+    Above("Barlow Twins at the rank of the batch costs points", "SimCSE", "Barlow Twins, M = 0"),
+    Above("Barlow Twins gains by full rank", "Barlow Twins, M = full", "Barlow Twins, M = 0"),
+    Above("Barlow Twins gains by half of it", "Barlow Twins, M = half", "Barlow Twins, M = 0"),
+)
 
-@dataclass(frozen=True)
-class Effects:
-    """Recorded runs by row ("SimCSE", "plain, whitened", ...) and seed (None where nothing is drawn)."""
-
-    lines: Mapping[str, Mapping[int | None, Mapping[str, Any]]]
-
-    def values(self, row: str, measure: str) -> dict[int | None, float]:
-        """One number of a row by seed: "STS-B", "STS-B dev", "mean cosine", "effective rank" ...
-
-        Raises:
-            ValueError: no such row or measure; lists those there are.
-        """
-        scores = {seed: line["scores"] for seed, line in self._row(row).items()}
-        known = next(iter(scores.values()))
-        if measure not in known:
-            raise ValueError(f"{row!r} has no {measure!r}; it has {', '.join(known)}")
-        return {seed: found[measure] for seed, found in scores.items()}
-
-    def mean(self, row: str, measure: str) -> float:
-        """The mean of `values` over the seeds."""
-        return mean(self.values(row, measure).values())
-
-    def over(self, row: str, baseline: str, measure: str) -> dict[int | None, float]:
-        """What a row has more than another one, for the seeds of both; a row without seeds stands beside each."""
-        found, beneath = self.values(row, measure), self.values(baseline, measure)
-        drawn = sorted({seed for seed in (*found, *beneath) if seed is not None})
-        seeds: list[int | None] = [*drawn] or [None]
-        pairs = {seed: (found.get(seed, found.get(None)), beneath.get(seed, beneath.get(None))) for seed in seeds}
-        return {seed: a - b for seed, (a, b) in pairs.items() if a is not None and b is not None}
-
-    def losses(self, row: str) -> dict[int | None, list[float]]:
-        """The loss of each step, by seed; a row that trains nothing has none."""
-        return {seed: line["loss"] for seed, line in self._row(row).items() if "loss" in line}
-
-    def curves(self, row: str) -> dict[int | None, list[tuple[int, float, float]]]:
-        """Step, STS-B dev score and mean cosine at the evaluated steps, by seed."""
-        return {seed: [tuple(at) for at in line["curve"]] for seed, line in self._row(row).items() if "curve" in line}
-
-    def table(self, rows: Sequence[str], measures: Sequence[str] = SCORES) -> str:
-        """Mean ± standard deviation over the seeds, and how many seeds there are."""
-        return table({row: self._cells(row, measures) for row in rows})
-
-    def _cells(self, row: str, measures: Sequence[str]) -> dict[str, str]:
-        found = {measure: list(self.values(row, measure).values()) for measure in measures}
-        seeds = [seed for seed in self._row(row) if seed is not None]
-        spread = {name: f" ± {stdev(of):.1f}" if len(of) > 1 else "" for name, of in found.items()}
-        return {"seeds": str(len(seeds) or "")} | {name: f"{mean(of):.1f}{spread[name]}" for name, of in found.items()}
-
-    def _row(self, row: str) -> Mapping[int | None, Mapping[str, Any]]:
-        if row not in self.lines:
-            raise ValueError(f"no recorded row {row!r}; there are {', '.join(self.lines)}")
-        return self.lines[row]
-
-
-@cache
-def read_effects(corpus: str = USUAL) -> Effects:
-    """The recorded runs that were trained on one corpus.
-
-    >>> effects = read_effects()
-    >>> effects.mean("SimCSE", "STS-B") > effects.mean("plain", "STS-B")
-    True
-    """
-    path = recorded_results() / "effects.jsonl"
-    lines: dict[str, dict[int | None, Any]] = {}
-    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        if line["corpus"] == corpus:
-            lines.setdefault(line["row"], {})[line.get("seed")] = line
-    if not lines:
-        raise ValueError(f"nothing is recorded for the corpus {corpus!r}")
-    return Effects(lines)
+declare(
+    Experiment(
+        name="effects",
+        question="Which of the papers' effects show on one small encoder, under one recipe?",
+        columns=tuple(Column(name) for name in (*SCORES, DEV, "effective_rank")),
+        baseline="SimCSE",
+        rows=tuple(row for row in CONTROLS if row.label not in ("static vectors", "plain, flow")) + ROWS,
+        claims=CLAIMS,
+    )
+)

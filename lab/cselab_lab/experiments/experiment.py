@@ -9,7 +9,7 @@ from typing import Any
 
 from cselab.data.nearest import did_you_mean
 from cselab_lab.experiments.claims import Claim
-from cselab_lab.experiments.published import Cell, PublishedTable, published_table
+from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ def channels_a_group(channels: int) -> Callable[[Size], int]:
         return size.width // channels
 
     return groups
+
+
+def missing_rank(share: float) -> Callable[[Size], int]:
+    """So many rows that N + M goes this share of the way from the batch N to the width D: ImSimCSE's M / 704."""
+    return lambda size: round(share * max(0, size.width - size.batch))
 
 
 def times(factor: float) -> Callable[[float], float]:
@@ -136,13 +141,12 @@ class Experiment:
     """A question and how it is answered.
 
     Args:
-        name: the paper and its table, such as "imsimcse-table1".
+        name: the paper and its table, such as "imsimcse-table1": the published numbers are those; or any other name.
         question: in one sentence.
         rows: what is run; the plain encoder, as it is and with its mean subtracted, stands before them.
         columns: what is measured; the first one is what the verdict is about.
         claims: what the paper claims, each as something that can be counted.
         baseline: the label of the row that gains are counted from.
-        paper, table: where the published numbers are; None where no paper has any.
         suites: in place of the similarity sets of the profile, where their data are.
         rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
@@ -150,11 +154,9 @@ class Experiment:
     name: str
     question: str
     rows: tuple[Row, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...] = SEVEN
     claims: tuple[Claim, ...] = ()
     baseline: str = "plain"
-    paper: str | None = None
-    table: int | None = None
     suites: tuple[str, ...] = ()
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
@@ -192,10 +194,23 @@ class Experiment:
         known = ", ".join(repr(row.label) for row in self.all_rows)
         raise ValueError(f"{self.name} has no row {label!r}; its rows are: {known}")
 
+    def column(self, measure: str) -> Column:
+        """The column of that measure.
+
+        Raises:
+            ValueError: no such column; lists those there are.
+        """
+        for column in self.columns:
+            if column.measure == measure:
+                return column
+        known = ", ".join(column.measure for column in self.columns)
+        raise ValueError(f"{self.name} has no column {measure!r}; its columns are: {known}")
+
     @property
     def published(self) -> PublishedTable | None:
-        """The table of the paper."""
-        return None if self.paper is None or self.table is None else published_table(self.paper, self.table)
+        """The table of the paper that the name says; None where it says none."""
+        paper, _, number = self.name.partition("-table")
+        return published_table(paper, int(number)) if paper in PAPERS and number.isdigit() else None
 
     def cell(self, row: Row, column: Column) -> Cell | None:
         """The published number for a row and a column, where there is one."""

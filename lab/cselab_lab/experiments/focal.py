@@ -1,9 +1,8 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
 from cselab_lab.experiments.claims import Above, Trend
-from cselab_lab.experiments.experiment import SEVEN, Column, Experiment, Row, declare
+from cselab_lab.experiments.experiment import Column, Experiment, Row, declare
 
-PAPER = "focal"
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}
 
 
@@ -15,9 +14,6 @@ declare(
     Experiment(
         name="focal-table2",
         question="Does weighting hard negatives up help, on every set and every encoder?",
-        paper=PAPER,
-        table=2,
-        columns=SEVEN,
         baseline="SimCSE",
         rows=(
             Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
@@ -38,8 +34,6 @@ declare(
     Experiment(
         name="focal-table3",
         question="Does Focal-InfoNCE improve alignment and uniformity?",
-        paper=PAPER,
-        table=3,
         columns=(Column("STS-B", "Spearman x100 STS-B"), Column("alignment", "alignment"),
                  Column("uniformity", "uniformity")),
         baseline="SimCSE",
@@ -61,8 +55,6 @@ declare(
     Experiment(
         name="focal-table4",
         question="Which temperature?",
-        paper=PAPER,
-        table=4,
         columns=(Column("STS-B"),),
         baseline="temperature 0.05",
         rows=tuple(
@@ -82,8 +74,6 @@ declare(
     Experiment(
         name="focal-table5",
         question="How hard must a negative be (the margin m)?",
-        paper=PAPER,
-        table=5,
         columns=(Column("STS-B"), Column("SICK-R")),
         baseline="m = 0.1",
         rows=tuple(

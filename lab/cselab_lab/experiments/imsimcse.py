@@ -1,19 +1,12 @@
 """ImSimCSE, also SimCSE++ (Xu et al. 2023): its tables 1 to 5, and figure 1."""
 
-from collections.abc import Callable
-
 from cselab_lab.experiments.claims import Above, Trend
-from cselab_lab.experiments.experiment import DEV, SEVEN, Column, Experiment, Row, Size, declare
-
-PAPER = "imsimcse"
+from cselab_lab.experiments.experiment import DEV, Column, Experiment, Row, declare, missing_rank
 
 declare(
     Experiment(
         name="imsimcse-table1",
         question="Does dropout noise hurt in the negatives, and does it help in the positives?",
-        paper=PAPER,
-        table=1,
-        columns=SEVEN,
         baseline="SimCSE",
         rows=(
             Row("SimCSE", "simcse", published="SimCSE"),
@@ -32,20 +25,12 @@ declare(
 )
 
 
-def missing_rank(share: float) -> Callable[[Size], int]:
-    """So many rows that N + M goes this share of the way from the batch N to the width D: the paper's M / 704."""
-    return lambda size: round(share * max(0, size.width - size.batch))
-
-
 BARLOW = ("Barlow Twins, M = 0", "M = 1/7 of the way", "M = 3/7 of the way", "Barlow Twins, full rank")
 
 declare(
     Experiment(
         name="imsimcse-table2",
         question="Is the batch a rank bottleneck for Barlow Twins, and do artificial rows lift it?",
-        paper=PAPER,
-        table=2,
-        columns=SEVEN,
         baseline="SimCSE",
         rows=(
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
@@ -76,9 +61,6 @@ declare(
     Experiment(
         name="imsimcse-table3",
         question="What do off-dropout negatives and the dimension-wise term bring, each alone and together?",
-        paper=PAPER,
-        table=3,
-        columns=SEVEN,
         baseline="SimCSE",
         rows=(
             *PARTS,
@@ -107,9 +89,6 @@ declare(
     Experiment(
         name="imsimcse-table4",
         question="Is the dimension-wise term more than a whitening of the vectors afterwards?",
-        paper=PAPER,
-        table=4,
-        columns=SEVEN,
         baseline="plain, first-last average",
         rows=(
             Row("plain, first-last average", pooling="emb_last_mean", published=PLAIN),
@@ -157,8 +136,6 @@ declare(
     Experiment(
         name="imsimcse-table5",
         question="How much do m, the weight and the temperature of the dimension-wise term matter?",
-        paper=PAPER,
-        table=5,
         columns=(Column(DEV),),
         baseline="SimCSE",
         rows=(Row("SimCSE", "simcse"), *_one_at_a_time()),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cselab.data.nearest import did_you_mean
@@ -47,7 +47,8 @@ class Profile:
         dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
         seeds: the default seeds.
         suites: what is measured; those that need the SentEval folder are left out where there is none.
-        geometry: the pairs on which alignment, uniformity and rank are measured, their dev split: "world" or "STS-B".
+        geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B",
+            or "STS-B test".
         recipe: fields of `TrainConfig`.
         pooling: of every encoder, unless a row says otherwise.
         purpose: what its numbers are good for.
@@ -121,7 +122,31 @@ PROFILES = {
         ),
     )
 }
+BY_STS_B = (
+    replace(
+        PROFILES["classroom"],
+        name="mini",
+        dev="STS-B",
+        suites=("world", "sts", "STS-B dev"),
+        geometry="STS-B test",
+        fit_on=5000,
+        purpose="the bundled encoder as in classroom, the best step by STS-B dev; post-hoc transforms see fewer rows",
+    ),
+    replace(
+        PROFILES["classroom"],
+        name="micro",
+        encoders={"base": bundled("micro")},
+        dev="STS-B",
+        recipe=recipe("micro").settings(),
+        pooling=recipe("micro").pooling,
+        purpose="the smallest bundled encoder, minutes on a core",
+    ),
+)
+PROFILES |= {profile.name: profile for profile in BY_STS_B}
 """By name. `classroom` is the default everywhere."""
+
+LESSONS = ("smoke", "classroom", "paper")
+"""Under these the notebooks run."""
 
 
 def get_profile(name: str) -> Profile:

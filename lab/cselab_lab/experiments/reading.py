@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy as np
 
 from cselab_lab.experiments.claims import GEOMETRY, Verdict, judge, tested
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
-from cselab_lab.experiments.jobs import NotPossible, job_of
+from cselab_lab.experiments.jobs import laid_out, settings_hash
 from cselab_lab.experiments.profiles import Profile, get_profile
 from cselab_lab.experiments.store import RESULTS, Store
 from cselab_lab.resources import recorded_results
@@ -36,7 +37,7 @@ class Results:
 
     Attributes:
         experiment, profile: what was run.
-        lines: by row and seed (None where nothing is drawn), the finished jobs.
+        lines: by row and seed (None where nothing is drawn), the finished jobs; rows that have some.
         reasons: of the rows that cannot be run under this profile, why.
         other: how many lines of the file were made with other settings, and are not read.
     """
@@ -59,6 +60,29 @@ class Results:
         return {
             seed: mean(of[name] for name in over) for seed, of in scores.items() if all(name in of for name in over)
         }
+
+    def mean(self, label: str, measure: str) -> float:
+        """The mean of `values`.
+
+        Raises:
+            ValueError: no such row, or none of its seeds has that number.
+        """
+        if not (values := self.values(label, measure)):
+            raise ValueError(f"{label!r} has no {measure!r}; measured were {', '.join(sorted(self.measured))}")
+        return mean(values.values())
+
+    def over(self, label: str, baseline: str, measure: str) -> dict[int | None, float]:
+        """What a row has more than another one, for the seeds of both; a row without seeds stands beside each."""
+        pairs = _paired([self.values(label, measure), self.values(baseline, measure)])
+        return {seed: mine - base for seed, (mine, base) in pairs.items()}
+
+    def table(self, labels: Sequence[str], measures: Sequence[str], form: str = "text") -> str:
+        """Rows and measures of one's choice: mean ± standard deviation (seeds)."""
+        return table({label: self._summary(label, measures) for label in labels}, form=form)
+
+    def _summary(self, label: str, measures: Sequence[str]) -> dict[str, str]:
+        values = {measure: list(self.values(label, measure).values()) for measure in measures}
+        return {measure.replace("_", " "): _mean_and_spread(_moments(of), measure) for measure, of in values.items()}
 
     def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:
         """What was seen at the evaluated steps of each seed: step, loss, score, alignment, uniformity ..."""
@@ -97,13 +121,12 @@ class Results:
 
     def _cell(self, row: Row, column: Column) -> dict[str, Any]:
         measure = self.measure(column)
-        values = self.values(row.label, measure)
+        moments = _moments(list(self.values(row.label, measure).values()))
         cell = self.experiment.cell(row, column)
         against = self.experiment.row(row.against or self.experiment.baseline)
         comparable = against.label != row.label and against.encoder == row.encoder
         base = self.experiment.cell(against, column) if comparable else None
         printed = None if cell is None else cell.value
-        ours = mean(values.values()) if values else None
         gain, low, high = self._gain(row.label, against.label, measure) if comparable else (None, None, None)
         notes = [self.reasons.get(row.label, ""), cell.note if cell is not None else ""]
         return {
@@ -112,10 +135,8 @@ class Results:
             "measure": measure,
             "published": printed,
             "published_spread": float(cell.spread) if cell is not None and cell.spread else None,
-            "ours": ours,
-            "sd": stdev(values.values()) if len(values) > 1 else None,
-            "n": len(values),
-            "difference": _difference(ours, printed) if measure == column.measure else None,
+            **moments,
+            "difference": _difference(moments["ours"], printed) if measure == column.measure else None,
             "published_gain": _difference(printed, None if base is None else base.value),
             "gain": gain,
             "gain_low": low,
@@ -126,8 +147,7 @@ class Results:
 
     def _gain(self, label: str, against: str, measure: str) -> tuple[float | None, float | None, float | None]:
         """The mean gain of a row over another, and its 95 % interval."""
-        pairs = _paired([self.values(label, measure), self.values(against, measure)])
-        gains = np.array([mine - base for mine, base in pairs])
+        gains = np.array(list(self.over(label, against, measure).values()))
         if not len(gains):
             return None, None, None
         if len(gains) < 2 or np.ptp(gains) == 0:
@@ -135,19 +155,23 @@ class Results:
         low, high, *_ = tested(gains)
         return float(gains.mean()), low, high
 
-    def verdicts(self) -> list[Verdict]:
-        """What our numbers of the first column say about each claim of the paper."""
-        column = self.experiment.columns[0]
-        measure = self.measure(column)
-        found = []
+    def verdicts(self, column: str | None = None) -> list[Verdict]:
+        """What our numbers of a column, the first when None, say about each claim of the paper.
+
+        Raises:
+            ValueError: no such column; lists those there are.
+        """
+        chosen = self.experiment.columns[0] if column is None else self.experiment.column(column)
+        measure = self.measure(chosen)
+        verdicts = []
         for claim in self.experiment.claims:
-            cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}
+            cells = {name: self.experiment.cell(self.experiment.row(name), chosen) for name in claim.labels}
             printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
             rows = _paired([self.values(name, measure) for name in claim.labels])
-            ours = [dict(zip(claim.labels, row, strict=True)) for row in rows]
+            ours = [dict(zip(claim.labels, row, strict=True)) for row in rows.values()]
             complete = len(printed) == len(claim.labels)
-            found.append(judge(claim, measure, printed if complete else None, ours))
-        return found
+            verdicts.append(judge(claim, measure, printed if complete else None, ours))
+        return verdicts
 
     def shown(self, column: str | None = None, form: str = "text") -> str:
         """One column as a table: published, ours ± sd (n), difference, gains; and other measures beside the first.
@@ -167,24 +191,23 @@ class Results:
             raise ValueError(f"{self.experiment.name} has no column {column!r}; it has {', '.join(names)}")
         chosen = frame[frame["column"] == column].set_index("row")
         measure = chosen["measure"].iloc[0]
-        digits = 3 if measure in (*GEOMETRY, "effective_rank") else 2
-        rows = {label: _shown(cell, measure, digits) for label, cell in chosen.iterrows()}
+        rows = {label: _shown(cell, measure) for label, cell in chosen.iterrows()}
         for name in names[len(self.experiment.columns) :] if column == first else ():
             for label, cell in frame[frame["column"] == name].set_index("row").iterrows():
                 if name != measure:
-                    rows[label][name.replace("_", " ")] = _mean_and_spread(cell, 3 if name in GEOMETRY else 2)
+                    rows[label][name.replace("_", " ")] = _mean_and_spread(cell, name)
         filled = {name for row in rows.values() for name, text in row.items() if text}
         return table({label: {k: v for k, v in row.items() if k in filled} for label, row in rows.items()}, form=form)
 
     def __str__(self) -> str:
         experiment, profile = self.experiment, self.profile
-        base = profile.encoders["base"].name
+        base, dev = profile.encoders["base"].name, "" if profile.geometry.endswith("test") else " dev"
         table_of, reasons = experiment.published, dict.fromkeys(self.reasons.values())
         lines = [
             f"{experiment.name}: {experiment.question}",
             table_of.title if table_of is not None else "No published numbers.",
             f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
-            f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry} dev.",
+            f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry}{dev}.",
             f"{profile.name}: {profile.purpose}.",
             "",
             self.shown(),
@@ -197,7 +220,7 @@ class Results:
         return "\n".join(lines)
 
     def _with(self, reason: str) -> list[str]:
-        return [label for label, found in self.reasons.items() if found == reason]
+        return [label for label, why in self.reasons.items() if why == reason]
 
     def _repr_html_(self) -> str:
         said = "".join(f"<li>{escape(str(verdict))}</li>" for verdict in self.verdicts())
@@ -220,27 +243,20 @@ def read_results(
     """
     experiment = get_experiment(experiment) if isinstance(experiment, str) else experiment
     profile = get_profile(profile) if isinstance(profile, str) else profile
-    done = _store(folder, experiment, profile).read()
-    seeds = sorted({line["seed"] for line in done.values() if line["seed"] is not None})
-    lines: dict[str, dict[int | None, dict[str, Any]]] = {}
-    reasons: dict[str, str] = {}
-    used = set()
-    for row in experiment.all_rows:
-        for seed in seeds if row.seeded else [None]:
-            try:
-                job = job_of(experiment, row, profile, seed)
-            except NotPossible as reason:
-                reasons[row.label] = str(reason)
-                break
-            if job.hash in done:
-                lines.setdefault(row.label, {})[seed] = done[job.hash]
-                used.add(job.hash)
-        if row.seeded and not seeds:
-            try:
-                job_of(experiment, row, profile, 0)
-            except NotPossible as reason:
-                reasons[row.label] = str(reason)
-    return Results(experiment, profile, lines, reasons, len(done) - len(used))
+    recorded: dict[str, dict[int | None, dict[str, Any]]] = defaultdict(dict)
+    for line in _store(folder, experiment, profile).read().values():
+        recorded[_without_seed(line["settings"])][line["seed"]] = line
+    possible, reasons = laid_out(experiment, profile)
+    of_row = {label: _without_seed(settings) for label, settings in possible.items()}
+    lines = {label: recorded[key] for label, key in of_row.items() if key in recorded}
+    other = sum(len(seeds) for key, seeds in recorded.items() if key not in of_row.values())
+    return Results(experiment, profile, lines, reasons, other)
+
+
+def _without_seed(settings: dict[str, Any]) -> str:
+    """What the lines of a row share, whatever their seed."""
+    recipe = {name: value for name, value in settings.get("recipe", {}).items() if name != "seed"}
+    return settings_hash(settings | {"recipe": recipe})
 
 
 def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:
@@ -257,44 +273,48 @@ def beside(
     return read_results(experiment, profile, folder).beside()
 
 
-def _paired(rows: list[dict[int | None, float]]) -> list[tuple[float, ...]]:
-    """The numbers of the rows seed by seed, over the seeds that all have; a row without seeds is the same for each."""
+def _paired(rows: list[dict[int | None, float]]) -> dict[int | None, tuple[float, ...]]:
+    """The numbers of the rows by seed, over the seeds that all have; a row without seeds is the same for each."""
     if any(not row for row in rows):
-        return []
+        return {}
     drawn = [{seed for seed in row if seed is not None} for row in rows if None not in row]
     seeds: Sequence[int | None] = sorted(set.intersection(*drawn)) if drawn else [None]
-    return [tuple(row[None] if None in row else row[seed] for row in rows) for seed in seeds]
+    return {seed: tuple(row[None] if None in row else row[seed] for row in rows) for seed in seeds}
 
 
 def _difference(value: float | None, base: float | None) -> float | None:
     return None if value is None or base is None else value - base
 
 
-def _shown(cell: Any, measure: str, digits: int) -> dict[str, str]:
+def _moments(values: Sequence[float]) -> dict[str, Any]:
+    """The mean as ours, the standard deviation, and how many."""
+    spread = stdev(values) if len(values) > 1 else None
+    return {"ours": mean(values) if values else None, "sd": spread, "n": len(values)}
+
+
+def _shown(cell: Any, measure: str) -> dict[str, str]:
     spread = "" if _none(cell["published_spread"]) else f" ± {cell['published_spread']:.2f}"
+    sure = "" if _none(cell["gain_low"]) else f" [{_number(cell['gain_low'], measure, '+')}, "
+    sure += f"{_number(cell['gain_high'], measure, '+')}]" if sure else ""
     return {
-        "published": "" if _none(cell["published"]) else f"{cell['published']:.{digits}f}{spread}",
-        measure.replace("_", " "): _mean_and_spread(cell, digits),
-        "difference": "" if _none(cell["difference"]) else f"{cell['difference']:+.{digits}f}",
-        "published gain": "" if _none(cell["published_gain"]) else f"{cell['published_gain']:+.{digits}f}",
-        "gain": _gain_and_interval(cell, digits),
+        "published": _number(cell["published"], measure) + spread,
+        measure.replace("_", " "): _mean_and_spread(cell, measure),
+        "difference": _number(cell["difference"], measure, "+"),
+        "published gain": _number(cell["published_gain"], measure, "+"),
+        "gain": _number(cell["gain"], measure, "+") + sure,
     }
 
 
-def _mean_and_spread(cell: Any, digits: int) -> str:
-    broken = f", {cell['failed']} failed" if cell["failed"] else ""
+def _mean_and_spread(cell: Any, measure: str) -> str:
+    broken = f", {cell['failed']} failed" if cell.get("failed") else ""
     if _none(cell["ours"]):
         return broken.removeprefix(", ")
-    if _none(cell["sd"]):
-        return f"{cell['ours']:.{digits}f}{broken}"
-    return f"{cell['ours']:.{digits}f} ± {cell['sd']:.{digits}f} ({cell['n']}{broken})"
+    many = "" if _none(cell["sd"]) else f" ± {_number(cell['sd'], measure)} ({cell['n']}{broken})"
+    return _number(cell["ours"], measure) + (many or broken)
 
 
-def _gain_and_interval(cell: Any, digits: int) -> str:
-    if _none(cell["gain"]):
-        return ""
-    sure = "" if _none(cell["gain_low"]) else f" [{cell['gain_low']:+.{digits}f}, {cell['gain_high']:+.{digits}f}]"
-    return f"{cell['gain']:+.{digits}f}{sure}"
+def _number(value: Any, measure: str, sign: str = "") -> str:
+    return "" if _none(value) else f"{value:{sign}.{3 if measure in GEOMETRY else 2}f}"
 
 
 def _none(value: Any) -> bool:

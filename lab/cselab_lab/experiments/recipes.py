@@ -6,10 +6,13 @@ more than its neighbour.
 See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from __future__ import annotations
 
-from cselab.training import TrainConfig
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from cselab.training import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class BundledRecipe:
 
     def config(self, **changes: Any) -> TrainConfig:
         """These settings as a `TrainConfig`, with fields of your own (`seed`, ...) in their place."""
+        from cselab.training import TrainConfig
+
         return TrainConfig(**self.settings() | changes)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from filelock import FileLock
 
 from cselab.encoders.progress import Progress
+from cselab_lab.experiments.compute import measurable_here
 from cselab_lab.experiments.experiment import Experiment, get_experiment
-from cselab_lab.experiments.jobs import Job, Report, jobs, measurable_here, run_job
+from cselab_lab.experiments.jobs import Job, jobs
+from cselab_lab.experiments.pools import LocalPool, Pool, ProgressReporter
 from cselab_lab.experiments.profiles import Profile, get_profile
 from cselab_lab.experiments.reading import Results, read_results
 from cselab_lab.experiments.store import RESULTS, Store
@@ -24,65 +26,6 @@ LOOK_AGAIN = 1.0
 
 class JobsFailed(RuntimeError):
     """Some jobs ended in an error and left no line; the others are written. The message names each with its error."""
-
-
-class Pool(Protocol):
-    """Where jobs are computed.
-
-    `capacity` jobs at a time may be submitted; `next` waits for one of them, and gives it with its line or its error.
-    """
-
-    capacity: int
-
-    def submit(self, job: Job) -> None: ...
-
-    def next(self) -> tuple[Job, dict[str, Any] | Exception]: ...
-
-
-class LocalPool:
-    """One job after another, in this process."""
-
-    capacity = 1
-
-    def __init__(self, watch: ProgressReporter, keep_encoders: Path | None = None) -> None:
-        self.watch, self.keep_encoders, self.waiting = watch, keep_encoders, deque[Job]()
-
-    def submit(self, job: Job) -> None:
-        self.waiting.append(job)
-
-    def next(self) -> tuple[Job, dict[str, Any] | Exception]:
-        job = self.waiting.popleft()
-        try:
-            return job, run_job(job.settings, job.suites, job.geometry, self.watch.reporter(job), self.keep_encoders)
-        except Exception as error:  # another job may well succeed: all are named at the end
-            return job, error
-
-
-class ProgressReporter:
-    """Progress for people: jobs done, what runs and how far it is, and the time left."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress, self.running = progress, dict[str, str]()
-
-    def reporter(self, job: Job) -> Report:
-        """What a job calls as it goes on."""
-
-        def report(step: int, steps: int) -> None:
-            self.reached(job.name, step, steps)
-
-        return report
-
-    def reached(self, name: str, step: int, steps: int) -> None:
-        """A running job is at this step."""
-        self.running[name] = f"{name}: step {step} of {steps}"
-        self.progress.update(0, note="; ".join(self.running.values()))
-
-    def finished(self, name: str, seconds: float) -> None:
-        """A job is done."""
-        self.running.pop(name, None)
-        done = self.progress.done + 1
-        left = (time.monotonic() - self.progress.started) / done * ((self.progress.total or done) - done)
-        self.progress.update(1, note=f"{name} took {seconds:.0f} s; {left / 60:.0f} min left")
 
 
 def run_experiment(
@@ -126,8 +69,8 @@ def run_experiment(
     labels = {experiment.row(label).label for label in only} | {"plain"}
     if workers < 0 or (workers and scheduler):
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
-    found, _ = jobs(experiment, profile, seeds)
-    wanted = [job for job in found if not only or job.label in labels]
+    all_jobs, _ = jobs(experiment, profile, seeds)
+    wanted = [job for job in all_jobs if not only or job.label in labels]
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, wanted)
     failed: dict[str, str] = {}
@@ -156,7 +99,9 @@ def _seeds(seeds: Iterable[int]) -> tuple[int, ...]:
     return chosen
 
 
-def _pool(workers: int, scheduler: str | None, watch: ProgressReporter, keep_encoders: Path | None) -> Any:
+def _pool(
+    workers: int, scheduler: str | None, watch: ProgressReporter, keep_encoders: Path | None
+) -> AbstractContextManager[Pool]:
     if workers or scheduler:
         from cselab_lab.experiments.cluster import Cluster
 

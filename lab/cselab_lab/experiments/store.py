@@ -42,11 +42,8 @@ class Store:
         Raises:
             ResultsError: a damaged line, or a line of another experiment or profile.
         """
-        found = {}
-        for number, text in enumerate(self._whole_lines(), start=1):
-            line = self._parsed(text, number)
-            found[line["hash"]] = line
-        return found
+        lines = (self._parsed(text, number) for number, text in enumerate(self._whole_lines(), start=1))
+        return {line["hash"]: line for line in lines}
 
     def _whole_lines(self) -> list[str]:
         if not self.path.exists():
@@ -70,13 +67,13 @@ class Store:
 
     def elsewhere(self) -> dict[str, list[dict[str, Any]]]:
         """Finished jobs of all other experiments under this profile, by hash: rows are shared between tables."""
-        found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        same_job: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for path in sorted(self.folder.glob(f"*.{self.profile}.jsonl")):
             if path != self.path:
                 lines = Store(self.folder, path.name.removesuffix(f".{self.profile}.jsonl"), self.profile).read()
                 for hash_of_settings, line in lines.items():
-                    found[hash_of_settings].append(line)
-        return found
+                    same_job[hash_of_settings].append(line)
+        return same_job
 
     def append(self, line: dict[str, Any]) -> None:
         """Add a finished job, unless its numbers are there already.

@@ -10,12 +10,11 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from cselab_lab.experiments.claims import Above
-from cselab_lab.experiments.experiment import SEVEN, TRANSFER, Column, Experiment, Row, declare, times, world_alone
+from cselab_lab.experiments.experiment import TRANSFER, Column, Experiment, Row, declare, times, world_alone
 
 if TYPE_CHECKING:
     from cselab_lab.experiments.reading import Results
 
-PAPER = "survey"
 
 WITHOUT_TRAINING = (
     Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),
@@ -100,14 +99,14 @@ def rates_found(search: Results) -> dict[str, float]:
     The best of the three on the dev pairs; without an entry the recipe's own, where no other is better by `WORTH`.
     """
     measure = search.measure(Column("dev"))
-    found: dict[str, float] = {}
+    rates: dict[str, float] = {}
     for row in SEARCHED:
         tried = {factor: search.values(f"{row.label}, {words}", measure) for words, factor in RATES.items()}
         points = {factor: mean(values.values()) for factor, values in tried.items() if values}
         best = max(points, key=lambda factor: points[factor], default=1.0)
         if points and points[best] > points.get(1.0, 0.0) + WORTH:
-            found[row.label] = best
-    return found
+            rates[row.label] = best
+    return rates
 
 
 FOUND: dict[str, dict[str, float]] = {"classroom": {"TSFC-BERT": 3.0, "DCPCSE": 1 / 3}}
@@ -120,9 +119,6 @@ declare(
     Experiment(
         name="survey-table8",
         question="Which of the survey's systems is best on sentence similarity?",
-        paper=PAPER,
-        table=8,
-        columns=SEVEN,
         baseline="SimCSE",
         rates=FOUND,
         rows=ALL,
@@ -141,8 +137,6 @@ declare(
     Experiment(
         name="survey-table9",
         question="Which of the survey's systems is best where a classifier is trained on the vectors?",
-        paper=PAPER,
-        table=9,
         columns=(Column("Avg. of 5", over=TRANSFER[:5]), *(Column(name, name) for name in TRANSFER)),
         suites=TOGETHER,
         baseline="SimCSE",
@@ -159,8 +153,6 @@ declare(
     Experiment(
         name="survey-table10",
         question="Which of the survey's systems is best for clustering short texts?",
-        paper=PAPER,
-        table=10,
         columns=(
             Column("Avg. of 4", over=("AgNews", "SearchSnippets", "StackOverflow", "GoogleNews")),
             *(

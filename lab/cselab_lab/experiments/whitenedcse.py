@@ -1,18 +1,8 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
 
 from cselab_lab.experiments.claims import Above, Order, Trend
-from cselab_lab.experiments.experiment import (
-    AVERAGE,
-    SEVEN,
-    TRANSFER,
-    Column,
-    Experiment,
-    Row,
-    channels_a_group,
-    declare,
-)
+from cselab_lab.experiments.experiment import AVERAGE, TRANSFER, Column, Experiment, Row, channels_a_group, declare
 
-PAPER = "whitenedcse"
 SIMCSE = Row("SimCSE", "simcse")
 WHITENED = Row("WhitenedCSE", "whitenedcse")
 
@@ -20,9 +10,6 @@ declare(
     Experiment(
         name="whitenedcse-table1",
         question="Does shuffled group whitening beat SimCSE on sentence similarity?",
-        paper=PAPER,
-        table=1,
-        columns=SEVEN,
         baseline="SimCSE",
         rows=(
             Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),
@@ -54,8 +41,6 @@ declare(
     Experiment(
         name="whitenedcse-table2",
         question="Does shuffled group whitening help where a classifier is trained on the vectors?",
-        paper=PAPER,
-        table=2,
         columns=tuple(Column(name, name) for name in TRANSFER),
         suites=("transfer",),
         baseline="SimCSE",
@@ -84,8 +69,6 @@ declare(
     Experiment(
         name="whitenedcse-table3",
         question="Which whitening helps: all channels at once, groups, or shuffled groups?",
-        paper=PAPER,
-        table=3,
         columns=AVERAGE,
         baseline="no whitening",
         rows=(
@@ -123,8 +106,6 @@ declare(
     Experiment(
         name="whitenedcse-table4",
         question="How many groups, and does the shuffle help for every number of them?",
-        paper=PAPER,
-        table=4,
         columns=AVERAGE,
         baseline="SimCSE",
         rows=(SIMCSE, *_groups(shuffled=True), *_groups(shuffled=False)),
@@ -146,8 +127,6 @@ declare(
     Experiment(
         name="whitenedcse-table5",
         question="How many views of a sentence should there be?",
-        paper=PAPER,
-        table=5,
         columns=AVERAGE,
         baseline="2 views",
         rows=tuple(
@@ -169,8 +148,6 @@ declare(
     Experiment(
         name="whitenedcse-table6",
         question="Is it the whitening or the extra positives?",
-        paper=PAPER,
-        table=6,
         columns=AVERAGE,
         baseline="SimCSE",
         rows=(

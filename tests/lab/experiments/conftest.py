@@ -17,7 +17,7 @@ def tiny():
 @pytest.fixture
 def made_up(monkeypatch):
     """Jobs give made-up numbers at once; returns the names of the jobs that were computed, in their order."""
-    from cselab_lab.experiments import running
+    from cselab_lab.experiments import pools
 
     computed = []
 
@@ -28,5 +28,5 @@ def made_up(monkeypatch):
         scores = {DEV: 50.0 + seed - (2.0 + 0.1 * seed if warm else 0.0)}
         return {"failure": None, "scores": scores, "missing": {}, "failures": {}, "seconds": 0.0, "versions": {}}
 
-    monkeypatch.setattr(running, "run_job", run_job)
+    monkeypatch.setattr(pools, "run_job", run_job)
     return computed

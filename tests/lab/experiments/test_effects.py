@@ -1,75 +1,75 @@
-"""The recorded effects, as lessons read them: the same numbers as in results/effects.md."""
+"""The recorded effects, as lessons and panels read them: an experiment like the others."""
 
 from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments.effects import Effects, read_effects
+from cselab_lab.experiments import read_results
 
-ROOT = Path(__file__).parents[3]
-
-
-def test_means_are_those_of_the_table_of_all_effects():
-    (line,) = [
-        text for text in (ROOT / "results" / "effects.md").read_text().splitlines() if text.startswith("| SimCSE  ")
-    ]
-    cells = [cell.strip() for cell in line.split("|")]
-    found = list(read_effects().values("SimCSE", "STS-B").values())
-    assert (
-        cells[5] == f"{mean(found):.1f} ± {stdev(found):.1f}" == f"{read_effects().mean('SimCSE', 'STS-B'):.1f} ± 0.8"
-    )
-    assert cells[2] == str(len(found))
+RESULTS = Path(__file__).parents[3] / "results"
 
 
-def test_a_row_that_trains_nothing_has_one_value_and_no_losses():
-    effects = read_effects()
+@pytest.fixture(scope="module")
+def effects():
+    return read_results("effects", "mini", RESULTS)
+
+
+def test_every_row_was_run_with_five_seeds_but_the_control_of_the_corpus(effects):
+    assert effects.lines.keys() == {row.label for row in effects.experiment.all_rows}
+    trained = {row.label: len(effects.lines[row.label]) for row in effects.experiment.rows if row.method}
+    assert trained.pop("SimCSE, world alone") == 1 and set(trained.values()) == {5}
+
+
+def test_what_was_recorded_once_is_there_to_the_digit(effects):
+    line = effects.lines["SimCSE"][0]
+    assert line["settings"]["recipe"] == {
+        "steps": 60, "lr": 3e-4, "batch_size": 64, "eval_every": 20, "precision": "fp32", "seed": 0
+    }  # fmt: skip
+    assert (line["scores"]["STS-B"], line["scores"]["mean_cosine"], line["seconds"]) == (50.946, 0.416, 167)
+    assert len(line["losses"]) == 60 and [at["loss"] for at in line["curve"][1:]] == line["losses"][19::20]
+
+
+def test_the_same_training_selected_at_the_same_step_was_recorded_with_the_same_scores_elsewhere(effects):
+    """These lines were converted; `main-comparison.classroom` was made by the experiments themselves."""
+    other = read_results("main-comparison", "classroom", RESULTS)
+    compared = 0
+    for label in ("plain", "SimCSE", "ImSimCSE", "Focal-InfoNCE", "WhitenedCSE, as released"):
+        for seed, line in effects.lines[label].items():
+            twin = other.lines[label][seed]
+            if twin.get("best_step") == line.get("best_step"):
+                compared += 1
+                for score in ("STS-B", "World-STS", "Classroom-STS"):
+                    assert twin["scores"][score] == pytest.approx(line["scores"][score], abs=6e-4)
+    assert compared > 10
+
+
+def test_a_row_that_trains_nothing_has_one_value_and_no_curve(effects):
     assert list(effects.values("plain", "World-STS")) == [None]
-    assert effects.losses("plain") == effects.curves("plain") == {}
+    assert effects.curves("plain") == {}
+    assert effects.curves("SimCSE").keys() == effects.values("SimCSE", "STS-B").keys()
 
 
-def test_losses_and_curves_have_a_line_for_each_seed():
-    effects = read_effects()
-    assert (
-        effects.losses("SimCSE").keys() == effects.curves("SimCSE").keys() == effects.values("SimCSE", "STS-B").keys()
-    )
-    assert {len(losses) for losses in effects.losses("SimCSE").values()} == {60}
-    assert all(curve[0][0] == 0 for curve in effects.curves("SimCSE").values())
+def test_a_table_has_means_spreads_and_how_many_seeds(effects):
+    head, plain, simcse = effects.table(["plain", "SimCSE"], ["STS-B", "mean_cosine"]).splitlines()
+    values = list(effects.values("SimCSE", "STS-B").values())
+    assert head.split() == ["STS-B", "mean", "cosine"]
+    assert plain.split()[:2] == ["plain", f"{effects.mean('plain', 'STS-B'):.2f}"]
+    assert simcse.split()[:5] == ["SimCSE", f"{mean(values):.2f}", "±", f"{stdev(values):.2f}", "(5)"]
 
 
-def test_another_corpus_is_another_table():
-    assert list(read_effects("world:20000").lines) == ["SimCSE"]
-    with pytest.raises(ValueError, match="nothing is recorded for the corpus 'news'"):
-        read_effects("news")
+def test_a_mean_of_nothing_is_refused_with_what_there_is(effects):
+    with pytest.raises(ValueError, match="no row 'simcse'; its rows are: 'random vectors'"):
+        effects.mean("simcse", "STS-B")
+    with pytest.raises(ValueError, match=r"'plain' has no 'SICK-R'; measured were Classroom-STS, STS-B, STS-B dev"):
+        effects.mean("plain", "SICK-R")
 
 
-def test_a_table_says_how_many_seeds_there_are():
-    effects = read_effects()
-    head, plain, simcse = effects.table(["plain", "SimCSE"], ["STS-B"]).splitlines()
-    assert head.split() == ["seeds", "STS-B"]
-    assert plain.split() == ["plain", f"{effects.mean('plain', 'STS-B'):.1f}"]
-    values = effects.values("SimCSE", "STS-B")
-    assert simcse.split()[:3] == ["SimCSE", str(len(values)), f"{mean(values.values()):.1f}"]
-
-
-def test_an_unknown_row_or_measure_is_named_with_those_there_are():
-    with pytest.raises(ValueError, match="no recorded row 'simcse'; there are SimCSE, WhitenedCSE"):
-        read_effects().values("simcse", "STS-B")
-    with pytest.raises(ValueError, match="'plain' has no 'SICK-R'; it has STS-B dev"):
-        read_effects().mean("plain", "SICK-R")
-
-
-def test_one_row_over_another_seed_by_seed():
-    def line(value):
-        return {"scores": {"STS-B": value}}
-
-    seen = Effects(
-        {
-            "A": {0: line(5.0), 1: line(7.0), 2: line(9.0)},
-            "B": {0: line(4.0), 2: line(10.0)},
-            "plain": {None: line(1.0)},
-        }
-    )
-    assert seen.over("A", "B", "STS-B") == {0: 1.0, 2: -1.0}
-    assert seen.over("A", "plain", "STS-B") == {0: 4.0, 1: 6.0, 2: 8.0}
-    assert seen.over("plain", "B", "STS-B") == {0: -3.0, 2: -9.0}
-    assert seen.over("plain", "plain", "STS-B") == {None: 0.0}
+def test_one_row_over_another_seed_by_seed(effects):
+    over = effects.over("SimCSE", "plain", "STS-B")
+    (plain,) = effects.values("plain", "STS-B").values()
+    assert over == {seed: value - plain for seed, value in effects.values("SimCSE", "STS-B").items()}
+    assert effects.over("SimCSE, world alone", "SimCSE", "STS-B").keys() == {0}
+    assert effects.over("plain", "plain", "STS-B") == {None: 0.0}
+    assert len(effects.verdicts("World-STS")) == len(effects.experiment.claims)
+    with pytest.raises(ValueError, match="effects has no column 'MR'; its columns are: STS-B, World-STS"):
+        effects.verdicts("MR")

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from cselab_lab.experiments import get_experiment, jobs, kept, run_experiment
-from cselab_lab.experiments.jobs import job_of, run_job
+from cselab_lab.experiments import compute, get_experiment, kept, run_experiment
+from cselab_lab.experiments.compute import run_job
+from cselab_lab.experiments.jobs import job_of
 
 from cselab import SentenceEncoder
 
@@ -28,11 +29,11 @@ def test_what_is_kept_is_measured_as_if_it_had_just_been_trained(name, label, ti
         return {"scores": {}, "missing": {}, "failures": {}}
 
     vectors = []
-    monkeypatch.setattr(jobs, "_measured", measured)
+    monkeypatch.setattr(compute, "_measured", measured)
     experiment = get_experiment(name)
     job = job_of(experiment, experiment.row(label), tiny, seed=0)
     trained = run_job(job.settings, (), "world", keep_encoders=tmp_path)
-    monkeypatch.setattr(jobs, "_trained", no_training)
+    monkeypatch.setattr(compute, "_trained", no_training)
     again = run_job(job.settings, (), "world", keep_encoders=tmp_path)
     assert {**trained, "seconds": 0} == {**again, "seconds": 0}
     assert (vectors[0] == vectors[1]).all()
@@ -42,7 +43,7 @@ def test_another_command_measures_what_the_first_has_trained_and_a_notebook_open
     small, tiny, tmp_path, monkeypatch
 ):
     run_experiment(small, tiny, [0], folder=tmp_path / "one", keep_encoders=tmp_path / "kept")
-    monkeypatch.setattr(jobs, "_trained", no_training)
+    monkeypatch.setattr(compute, "_trained", no_training)
     found = run_experiment(small, tiny, [0], folder=tmp_path / "two", keep_encoders=str(tmp_path / "kept"))
     assert found.values("cold", f"{tiny.dev} dev").keys() == {0}
     encoder = SentenceEncoder.from_pretrained(tmp_path / "kept" / found.lines["cold"][0]["hash"])
@@ -52,8 +53,8 @@ def test_another_command_measures_what_the_first_has_trained_and_a_notebook_open
 def test_it_is_trained_again_where_writing_was_cut_off_or_the_versions_are_others(small, tiny, tmp_path, monkeypatch):
     job = job_of(small, small.row("cold"), tiny, seed=0)
     first = run_job(job.settings, (), "world", keep_encoders=tmp_path)
-    trainings, train = [], jobs._trained
-    monkeypatch.setattr(jobs, "_trained", lambda *given: trainings.append(1) or train(*given))
+    trainings, train = [], compute._trained
+    monkeypatch.setattr(compute, "_trained", lambda *given: trainings.append(1) or train(*given))
     training = tmp_path / job.hash / kept.TRAINING
     training.unlink()
     assert run_job(job.settings, (), "world", keep_encoders=tmp_path)["scores"] == first["scores"]

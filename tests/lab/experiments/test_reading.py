@@ -7,17 +7,8 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments import (
-    EXPERIMENTS,
-    beside,
-    get_experiment,
-    get_profile,
-    read_results,
-    reading,
-    run_experiment,
-)
-from cselab_lab.experiments.jobs import jobs
-from cselab_lab.experiments.profiles import PROFILES
+from cselab_lab.experiments import beside, get_experiment, get_profile, read_results, reading, run_experiment
+from cselab_lab.experiments.jobs import jobs, settings_hash
 from cselab_lab.experiments.survey import FOUND, rates_found
 from pandas import isna
 
@@ -216,13 +207,18 @@ def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):
     assert "its numbers answer nothing" in str(read_results("imsimcse-table1", "smoke", tmp_path))
 
 
-def test_committed_results_are_whole_and_made_with_what_is_declared_now():
-    folder = Path(__file__).parents[3] / "results"
-    for path in folder.glob("*.jsonl"):
-        name, _, profile = path.stem.rpartition(".")
-        if name in EXPERIMENTS and profile in PROFILES:
-            found = read_results(name, profile, folder)
-            assert found.lines and found.other == 0, path.name
+COMMITTED = [path for path in (Path(__file__).parents[3] / "results").glob("*.jsonl") if "." in path.stem]
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_every_committed_line_is_found_by_the_reader_and_its_hash_is_that_of_its_settings(path):
+    name, _, profile = path.stem.rpartition(".")
+    found = read_results(name, profile, path.parent)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert found.other == 0 and lines
+    assert all(line["hash"] == settings_hash(line["settings"]) for line in lines)
+    read = {line["hash"]: line for seeds in found.lines.values() for line in seeds.values()}
+    assert read == {line["hash"]: line for line in lines}
 
 
 def test_claims_are_escaped_in_a_page(tmp_path):
@@ -230,10 +226,11 @@ def test_claims_are_escaped_in_a_page(tmp_path):
     assert "PCA &lt; ZCA" in page and "PCA < ZCA" not in page
 
 
-def test_the_page_of_results_is_what_the_results_say():
+@pytest.mark.parametrize("name", ["experiments.md", "effects.md", "main-comparison.micro.md"])
+def test_a_page_of_results_is_what_the_results_say(name):
     root = Path(__file__).parents[3]
-    script = runpy.run_path(str(root / "scripts" / "experiments_page.py"))
-    assert script["page"]() == (root / "results" / "experiments.md").read_text(encoding="utf-8")
+    page = runpy.run_path(str(root / "scripts" / "experiments_page.py"))["PAGES"][name]
+    assert page(root / "results") == (root / "results" / name).read_text(encoding="utf-8")
 
 
 CONTROL = "SimCSE at Focal's temperature"

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from cselab_lab.experiments import get_experiment
+from cselab_lab.experiments.compute import K_MEANS_RUNS, RUNS_A_SEED, _measured, run_job
 from cselab_lab.experiments.corpora import corpus
-from cselab_lab.experiments.jobs import K_MEANS_RUNS, RUNS_A_SEED, NotPossible, _measured, job_of, run_job
+from cselab_lab.experiments.jobs import NotPossible, job_of
 from cselab_lab.experiments.profiles import get_profile
 from small_experiment import DEV, tiny_profile
 from tiny import make_encoder
@@ -49,7 +50,7 @@ def test_a_control_is_measured_without_training(label):
 
 
 def test_what_diverges_is_a_result_and_not_an_error(monkeypatch):
-    from cselab_lab.experiments import jobs as module
+    from cselab_lab.experiments import compute as module
 
     from cselab.training import TrainingDiverged
 
@@ -72,7 +73,7 @@ def test_without_the_data_folder_the_rest_is_measured_and_what_is_missing_is_nam
     assert "no data folder" in line["missing"]["sts"]
 
 
-def test_geometry_is_measured_on_sts_b_dev(monkeypatch):
+def test_geometry_is_measured_on_sts_b_dev_or_test(monkeypatch):
     asked = {}
 
     def evaluate(encoder, suites, **options):
@@ -81,8 +82,9 @@ def test_geometry_is_measured_on_sts_b_dev(monkeypatch):
 
     monkeypatch.setattr("cselab.data.senteval_folder", lambda: None)
     monkeypatch.setattr("cselab.evaluators.evaluate", evaluate)
-    _measured(make_encoder(), ("sts",), "STS-B")
-    assert asked["suites"] == ["sts", "geometry"] and asked.get("split", Geometry().split) == "dev"
+    for pairs, split in (("STS-B", "dev"), ("STS-B test", "test")):
+        _measured(make_encoder(), ("sts",), pairs)
+        assert asked["suites"] == ["sts", Geometry(split=split)]
 
 
 def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, monkeypatch):
@@ -125,7 +127,7 @@ def test_one_training_serves_two_of_the_surveys_tables_and_five_seeds_make_ten_r
 def test_a_transform_is_fitted_on_as_many_sentences_as_asked(fit_on, rows, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "cselab_lab.experiments.jobs._transformed",
+        "cselab_lab.experiments.compute._transformed",
         lambda encoder, kind, sentences: seen.append(len(sentences)) or encoder,
     )
     experiment, profile = get_experiment("main-comparison"), replace(tiny_profile(), fit_on=fit_on)

@@ -5,7 +5,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from cselab_lab.experiments import JobsFailed, ResultsError, read_results, run_experiment, running
+from cselab_lab.experiments import JobsFailed, ResultsError, pools, read_results, run_experiment, running
 from cselab_lab.experiments.store import Store
 
 DEV = "Classroom-STS dev"
@@ -68,32 +68,32 @@ def test_a_line_that_measured_less_hides_none_that_measured_enough(small, tiny, 
 
 
 def test_a_job_that_fails_does_not_stop_the_others(small, tiny, made_up, monkeypatch, tmp_path):
-    compute = running.run_job
+    compute = pools.run_job
 
     def broken(settings, *rest):
         if settings.get("parameters", {}).get("temperature") == 0.5:
             raise OSError("disk full")
         return compute(settings, *rest)
 
-    monkeypatch.setattr(running, "run_job", broken)
+    monkeypatch.setattr(pools, "run_job", broken)
     with pytest.raises(JobsFailed, match=r"2 of 6 jobs failed .*\n  warm, seed 0; warm, seed 1: OSError: disk full"):
         run_experiment(small, tiny, folder=tmp_path)
     assert [line["row"] for line in lines(tmp_path)] == ["plain", "plain, mean subtracted", "cold", "cold"]
-    monkeypatch.setattr(running, "run_job", compute)
+    monkeypatch.setattr(pools, "run_job", compute)
     run_experiment(small, tiny, folder=tmp_path)
     assert len(lines(tmp_path)) == 6
 
 
 def test_two_commands_share_the_jobs_and_compute_each_once(small, tiny, made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(running, "LOOK_AGAIN", 0.01)
-    compute, meet = running.run_job, threading.Barrier(2, timeout=60)
+    compute, meet = pools.run_job, threading.Barrier(2, timeout=60)
 
     def together(settings, *rest):
         if settings.get("recipe", {}).get("seed") == 0:
             meet.wait()  # both commands are inside a job of their own at this moment
         return compute(settings, *rest)
 
-    monkeypatch.setattr(running, "run_job", together)
+    monkeypatch.setattr(pools, "run_job", together)
     commands = [
         threading.Thread(target=run_experiment, args=(small, tiny), kwargs={"folder": tmp_path}) for _ in range(2)
     ]

@@ -30,13 +30,15 @@ def plot(request, page, tmp_path):
     (tmp_path / "page.html").write_text(
         f'<!DOCTYPE html><meta charset="utf-8"><body><div id="place"></div><script>{get_plotlyjs()}</script>'
         f"<script>{FIGURE_JS} const heard = []; const place = document.getElementById('place');"
-        f"const shown = cselabFigure(Plotly, place, {json.dumps(figure)}, (event, rows) => heard.push([event, rows]));"
+        "const told = (event, rows) => heard.push([event, rows]);"
+        f"const shown = cselabFigure(Plotly, place, {json.dumps(figure)}, 'words', told);"
+        "const plot = () => place.querySelector('.js-plotly-plot');"
         "</script>"
     )
     page.goto((tmp_path / "page.html").as_uri())
     page.wait_for_selector(".draglayer .xy .nsewdrag")
     if page.evaluate(
-        "Boolean(place.data[0].type === 'scattergl' && !document.createElement('canvas').getContext('webgl'))"
+        "Boolean(plot().data[0].type === 'scattergl' && !document.createElement('canvas').getContext('webgl'))"
     ):
         pytest.skip("this browser has no WebGL")
     return page.locator(".draglayer .xy .nsewdrag")
@@ -63,7 +65,7 @@ def test_a_lasso_begun_on_the_outline_of_the_last_is_a_new_one(page, plot):
     """Plotly would take it for a change of that outline, as it stays where the same points are selected again."""
     for right, rows in [(2.5, [10, 11]), (2.6, [10, 11]), (3.5, [10, 11, 12]), (1.5, [10])]:
         assert drawn(page, plot, around(right)) == [["select", rows]]
-        assert page.evaluate("place.data[0].selectedpoints") == [row - 10 for row in rows]
+        assert page.evaluate("plot().data[0].selectedpoints") == [row - 10 for row in rows]
     assert drawn(page, plot, [(0.7, 2.5), (2.5, 2.5), (2.5, 0.5), (0.7, 0.5)]) == [["select", [10, 11]]]  # inside it
 
 

@@ -37,19 +37,10 @@ def test_a_film_opens_at_its_step_and_has_a_frame_for_each():
     assert [frame.name for frame in shown.frames] == ["0", "10", "25"]
     assert [frame.data[0].x for frame in shown.frames] == [(0, 0), (0, 10), (0, 25)]
     assert [frame.layout.title.text for frame in shown.frames] == ["0", "10", "25"]
-    (slider,) = shown.layout.sliders
-    assert slider.active == 1
-    assert [step.args[0] for step in slider.steps] == [("0",), ("10",), ("25",)]
+    assert shown.layout.meta["film"] == {"name": "step", "opens_at": "10"}
 
 
 def test_a_frame_stores_only_what_changes():
     frames = film(figure_at, [0, 10], 0).to_plotly_json()["frames"]
     assert [set(frame["data"][0]) for frame in frames] == [{"type", "x"}] * 2
     assert [set(frame["layout"]) for frame in frames] == [{"title"}] * 2
-
-
-def test_a_film_makes_room_for_its_slider():
-    shown, still = film(figure_at, [0, 10], 0), figure_at(0)
-    room = shown.layout.height - still.layout.height
-    assert room > 0
-    assert shown.layout.margin.b == 50 + room

@@ -8,7 +8,6 @@ import torch
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.kit.panel import SVG_POINTS
 from cselab_widgets.kit.projection import Projection, project
-from cselab_widgets.panels.embedding_map import figure
 
 
 def traces(panel, **changes) -> dict:
@@ -138,11 +137,6 @@ def test_the_axes_stand_still_and_hold_all_steps(panel):
             assert low < points[:, 0].min() and points[:, 0].max() < high
 
 
-def test_every_state_has_the_same_traces_in_the_same_order(panel):
-    changes = [{"step": 0}, {"step": 50}, {"find": "cat"}, {"lines": False}]
-    assert len({tuple(trace.uid for trace in panel.figure(**change).data) for change in changes}) == 1
-
-
 def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
     snapshots = {0: embeddings, 50: embeddings[::-1]}
     panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
@@ -186,10 +180,6 @@ def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
     for rows, kind in [(SVG_POINTS, go.Scatter), (SVG_POINTS + 1, go.Scattergl)]:
         drawn = EmbeddingMap(["s"] * rows, {"a": rng.normal(size=(rows, 3))}).figure()
         assert type(drawn.data[0]) is kind
-
-
-def test_the_figure_is_pure(panel):
-    assert figure(panel.state) == figure(panel.state)
 
 
 def test_a_page_has_a_film_if_there_are_steps_and_a_still_if_not(panel, sentences, embeddings):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import BatchWatch, LossLab
-from cselab_widgets.panels.loss_lab import LOSSES, Setting, curve, figure, shares
+from cselab_widgets.panels.loss_lab import LOSSES, Setting, curve, shares
 from tiny import make_encoder, make_sentences
 
 from cselab.losses import info_nce, off_dropout_info_nce
@@ -153,37 +153,6 @@ def test_the_shares_of_equal_negatives_are_equal():
 def test_the_run_is_drawn_with_its_step_marked(lab):
     drawn = traces(lab, step=0)["run: positives"]
     assert drawn.x == (0, 10) and drawn.marker.size[0] > drawn.marker.size[1]
-
-
-def test_each_control_changes_its_field_and_the_plot(lab):
-    controls = dict(zip(lab.controls(), lab.widget.children[0].children, strict=False))
-    values = {
-        "step": 0,
-        "loss": "ArcCon",
-        "pair": "negative",
-        "temperature": 0.2,
-        "focal_m": 0.7,
-        "off_dropout_m": 0.5,
-        "margin": 30.0,
-    }
-    assert set(controls) == set(values)
-    for name, value in values.items():
-        before = lab.figure()
-        (controls[name].slider if name == "step" else controls[name]).value = value
-        assert getattr(lab.state, name) == value
-        assert lab.figure() != before, name
-
-
-def test_every_state_has_the_same_traces_in_the_same_order(lab):
-    orders = [
-        [trace.uid for trace in lab.figure(**changes).data]
-        for changes in ({}, {"step": 0}, {"loss": "off-dropout"}, {"pair": "negative"})
-    ]
-    assert all(order == orders[0] for order in orders)
-
-
-def test_the_figure_is_pure(lab):
-    assert figure(lab.state) == figure(lab.state)
 
 
 def test_the_page_has_a_film_of_the_steps(lab):

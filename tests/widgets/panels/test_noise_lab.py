@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import NoiseLab
-from cselab_widgets.panels.noise_lab import figure
 
 from cselab.losses import info_nce
 
@@ -93,31 +92,6 @@ def test_a_click_on_a_sentence_shows_its_cloud_and_a_row_is_a_sentence(lab):
     frame = lab.to_frame()
     assert list(frame.columns) == ["sentence", "radius", "nearest", "distance"] and len(frame) == 12
     assert traces(lab)["radii"].customdata == tuple(range(12))
-
-
-def test_each_control_changes_its_field_and_the_plot(lab):
-    controls = dict(zip(lab.controls(), lab.widget.children[0].children, strict=False))
-    values = {"sentence": 4, "variance": 0.5, "mean_of": 3}
-    assert set(controls) == set(values)
-    for name, value in values.items():
-        before = lab.figure()
-        controls[name].value = value
-        assert getattr(lab.state, name) == value
-        assert lab.figure() != before, name
-
-
-def test_every_state_has_the_same_traces_in_the_same_order(lab):
-    orders = [
-        [trace.uid for trace in lab.figure(**changes).data]
-        for changes in ({}, {"mean_of": 1}, {"sentence": 11}, {"variance": 0.0})
-    ]
-    assert all(order == orders[0] for order in orders)
-
-
-def test_the_figure_is_pure(lab):
-    before = lab.state.passes.copy()
-    assert figure(lab.state) == figure(lab.state)
-    assert np.array_equal(lab.state.passes, before)
 
 
 def test_the_words_tell_the_cloud_the_cosines_and_the_fall(lab):

@@ -136,8 +136,8 @@ def test_clicking_a_pair_loads_it(panel):
 
 def test_a_pair_is_chosen_from_the_list_by_keyboard(panel):
     chosen, first = controls(panel)["selection"], controls(panel)["first"]
-    assert chosen.value is None and len(chosen.options) == 12
-    assert chosen.options[0] == ("grade 5: abba / abba", (0,)) and chosen.options[-1][1] == (11,)
+    assert chosen.label == "typed by hand" and len(chosen.options) == 13
+    assert chosen.options[1] == ("grade 5: abba / abba", (0,)) and chosen.options[-1][1] == (11,)
     chosen.value = (5,)
     assert (panel.state.first, panel.state.second, panel.selection) == ("hide", "edihl", (5,))
     assert first.value == "hide"
@@ -146,12 +146,12 @@ def test_a_pair_is_chosen_from_the_list_by_keyboard(panel):
     panel.clicked(5)  # again: what was typed gives way
     assert first.value == "hide"
     panel.selection = (1, 2)
-    assert chosen.value is None and first.value == "hide"  # several: the list is blank, nothing is loaded
+    assert chosen.label == "2 selected" and first.value == "hide"  # of several none is loaded
 
 
 def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypatch):
     monkeypatch.setattr("cselab_widgets.panels.pair_explorer.OFFERED", 6)
-    labels = [label for label, _ in controls(PairExplorer({"a": Letters()}, pairs))["selection"].options]
+    labels = [label for label, _ in controls(PairExplorer({"a": Letters()}, pairs))["selection"].options[1:]]
     assert [label.split(":")[0] for label in labels] == ["grade 5"] * 2 + ["grade 2"] * 2 + ["grade 0"] * 2
 
 
@@ -187,11 +187,6 @@ def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):
     assert panel.state.cosine("cone") == pytest.approx(centred, abs=1e-6)
 
 
-def test_every_state_has_the_same_traces_in_the_same_order(panel):
-    changes = [{}, {"removed": 3}, {"first": "a cage"}, {"selection": (1, 2)}]
-    assert len({tuple(trace.uid for trace in panel.figure(**change).data) for change in changes}) == 1
-
-
 def test_the_summary_tells_the_cosines(panel):
     lines = panel.summary().splitlines()
     assert lines[0] == '"a bad idea" and "an idea"'
@@ -220,3 +215,14 @@ def test_sentences_cannot_bring_markup_into_the_page(pairs):
 def test_what_cannot_be_explored_is_refused(pairs, changes, message):
     with pytest.raises(ValueError, match=message):
         PairExplorer(**({"encoders": {"a": Letters()}, "pairs": pairs} | changes))
+
+
+def test_what_an_encoder_does_not_read_of_a_sentence_is_said(tiny_encoder, pairs):
+    encoder, sentences = tiny_encoder
+    panel = PairExplorer({"tiny": encoder}, pairs, sentences[0], sentences[1])
+    assert panel.state.remarks == []
+    panel.set(first=" ".join([sentences[0]] * 500), second="qqqq " + sentences[1])
+    first, second = panel.state.remarks
+    assert first.startswith("first sentence: tiny reads") and "the rest is cut off" in first
+    assert second.startswith("second sentence: tiny does not know 1 of")
+    assert first in panel.details(panel.state) and second in panel.summary()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import RankLab
-from cselab_widgets.panels.rank_lab import NORMAL, descent, figure
+from cselab_widgets.panels.rank_lab import NORMAL, descent
 
 from cselab.losses import barlow_twins, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
@@ -94,29 +94,6 @@ def test_the_trained_results_stand_beside(lab):
     published = traces(lab)["published"]
     assert published.x[0] == pytest.approx(64.05 - 76.25)
     assert "M = all, so N + M = D  published" in lab.summary() and "mini after 60 steps" in lab.summary()
-
-
-def test_every_state_has_the_same_traces_in_the_same_order(lab):
-    orders = [
-        [trace.uid for trace in lab.figure(**changes).data]
-        for changes in ({}, {"batch_size": 2}, {"artificial_rows": 40}, {"source": NORMAL, "dimensions": 8})
-    ]
-    assert all(order == orders[0] for order in orders)
-
-
-def test_the_figure_is_pure(lab):
-    assert figure(lab.state) == figure(lab.state)
-
-
-def test_each_control_changes_its_field_and_the_plot(lab):
-    controls = dict(zip(lab.controls(), lab.widget.children[0].children, strict=False))
-    values = {"batch_size": 32, "dimensions": 64, "artificial_rows": 32, "source": NORMAL}
-    assert set(controls) == set(values)
-    for name, value in values.items():
-        before = lab.figure()
-        controls[name].value = value
-        assert getattr(lab.state, name) == value
-        assert lab.figure() != before, name
 
 
 def test_one_view_stands_for_both(views):

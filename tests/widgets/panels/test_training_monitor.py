@@ -3,7 +3,7 @@ import threading
 import numpy as np
 import pytest
 from cselab_widgets import TrainingMonitor
-from cselab_widgets.panels.training_monitor import COLUMNS, band, curve, figure
+from cselab_widgets.panels.training_monitor import COLUMNS, band, curve
 from tiny import make_encoder, make_sentences
 
 from cselab.encoders.encoder import SentenceEncoder
@@ -130,11 +130,6 @@ def test_what_the_run_does_not_measure_is_said():
     rows = ({"step": 0}, {"step": 1, "loss": 1.0})
     titles = [note.text for note in TrainingMonitor().figure(rows=rows, phase="running").layout.annotations]
     assert titles[0] == "Loss" and titles[1] == "Dev score: not measured yet"
-
-
-def test_the_figure_is_pure(history):
-    state = TrainingMonitor({"SimCSE": history}).state
-    assert figure(state) == figure(state)
 
 
 @pytest.mark.parametrize("shape", ["rows", "run", "list", "by seed", "list of runs"])

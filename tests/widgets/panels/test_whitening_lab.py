@@ -3,7 +3,7 @@ import plotly.graph_objects as go
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
-from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, figure, geometry, of_views, outcome, plane_points
+from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, of_views, outcome, plane_points
 
 from cselab.metrics import diversity, spectrum
 from cselab.sgw import shuffled_group_whiten
@@ -123,35 +123,6 @@ def test_vectors_of_one_view_have_no_line_for_dropout(vectors):
     assert found["views: shuffled groups"].visible
 
 
-def test_every_state_has_the_same_traces_in_the_same_order(lab):
-    orders = [
-        [trace.uid for trace in lab.figure(**changes).data]
-        for changes in ({}, {"strategy": "PCA"}, {"source": PLANE}, {"stage": 0}, {"num_groups": 8})
-    ]
-    assert all(order == orders[0] for order in orders)
-
-
-def test_the_figure_is_pure(lab):
-    before = {name: views.copy() for name, views in lab.state.sources.items()}
-    assert figure(lab.state) == figure(lab.state)
-    for name, views in lab.state.sources.items():
-        assert np.array_equal(views, before[name])
-
-
-def test_each_control_changes_its_field_and_the_plot(lab):
-    values = {"source": PLANE, "strategy": "PCA", "num_groups": 2, "batch_size": 20, "eps": 1e-2, "seed": 3, "stage": 1}
-    controls = dict(zip(lab.controls(), lab.widget.children[0].children, strict=False))
-    assert set(controls) == set(values)
-    for name, value in values.items():
-        before = lab.figure()
-        control = controls[name]
-        (control.slider if name == "stage" else control).value = value
-        assert getattr(lab.state, name) == value
-        assert lab.figure() != before or name == "num_groups", name
-        if name in ("source", "strategy"):
-            lab.set(source="vectors", strategy="shuffled group")
-
-
 def test_a_seed_draws_other_rows_and_another_permutation(lab):
     one, other = (outcome(lab.state), outcome(WhiteningLab(vectors=lab.state.views, batch_size=40, seed=1).state))
     assert not torch.equal(one.fitted.permutation, other.fitted.permutation)
@@ -171,7 +142,7 @@ def test_the_words_tell_the_geometry_of_batch_and_others(lab):
 
 def test_the_geometry_stands_below_the_plot_and_moves_with_the_controls(lab):
     before = lab.details(lab.state)
-    for numbers in geometry(lab.state).values():
+    for numbers in outcome(lab.state).geometry.values():
         assert f"{numbers['uniformity']:.3g}" in before
     lab.set(strategy="PCA")
     assert lab.details(lab.state) != before

@@ -1,8 +1,11 @@
 // Draws a Plotly figure to fit its place: the one renderer of widgets (plot.js) and of pages (page.py).
 //
-// From MIDDLE pixels up the figure is drawn as it was laid out; below, no more than two planes stand side by side; below
+// A figure of planes that stand apart (`side_by_side` of planes.py says in `layout.meta.columns` how many in a row) becomes
+// a plot for each plane, with a legend of its own; of these only what changed is drawn again. Other figures are one plot.
+// From MIDDLE pixels up a figure is drawn as it was laid out; below, no more than two planes stand side by side; below
 // NARROW, one, and the legend on top. A legend that leaves the planes too little room, or finds too little, goes on top
 // at any width. Long axis titles break, and the height follows the width. Colours are the style sheet's; see theme.py.
+// Frames become a slider and a button that play them.
 
 const cselabFigure = (() => {
   const NARROW = 700;
@@ -12,6 +15,9 @@ const cselabFigure = (() => {
   const SQUARE = 520; // pixels, the largest plane whose axes have one scale
   const LEAST = 240; // pixels: where planes would be narrower, the legend leaves their side and goes on top
   const LINE = 30; // pixels a line of the legend
+  const BAR = 30; // pixels kept free above for the tool bar
+  const TALL = 260; // pixels, a plane that stands alone
+  const STEP = 500; // milliseconds a frame is shown
 
   const axes = (layout, letter) => Object.keys(layout).filter((key) => RegExp(`^${letter}axis\\d*$`).test(key));
   const domain = (axis) => axis?.domain ?? [0, 1];
@@ -119,7 +125,9 @@ const cselabFigure = (() => {
     const planes = planesOf(layout);
     const given_columns = new Set(planes.map(({ across }) => across[0])).size;
     const columns = Math.min(given_columns, narrow ? 1 : width < MIDDLE ? 2 : Infinity);
-    const moved = planes.length > 1 && (narrow || columns < given_columns);
+    const apart_by = planes.flatMap((one) => planes.map((other) => other.across[0] - one.across[1]).filter((gap) => gap > 0));
+    const tight = Math.min(...apart_by) * inner < BESIDE; // an axis title would lie on the plane to its left
+    const moved = planes.length > 1 && (narrow || tight || columns < given_columns);
     const names = legendNames(data, layout);
     const bar = layout.coloraxis?.colorbar && data.some((trace) => trace.marker?.coloraxis || trace.coloraxis);
 
@@ -130,7 +138,7 @@ const cselabFigure = (() => {
     const onTop = names.length > 0 && (narrow || layout.legend?.yref === "container" || long || (inner - side) * smallest < LEAST);
     const room = inner - (narrow || (onTop && !bar) ? 0 : onTop ? 90 : side);
 
-    let top = 14;
+    let top = narrow || onTop ? BAR : 14;
     const colours = top;
     if (narrow && bar) top += 62;
     const legend = top;
@@ -180,28 +188,81 @@ const cselabFigure = (() => {
       broken(layout[y].title, span(domain(layout[y])) * height);
       if (narrow) layout[y].automargin = true;
     }
-    if (narrow) for (const slider of layout.sliders ?? []) Object.assign(slider, { x: 100 / inner, len: 1 - 100 / inner });
     return layout;
+  }
+
+  // A figure's planes as figures of their own; a figure whose planes belong together stays whole.
+  function apart({ data, layout, config }) {
+    if (!layout.meta?.columns) return [{ data, layout, config }];
+    const fewer = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]; // the bar stands beside the title
+    return planesOf(layout).map(({ x, y }, i) => {
+      const id = x.replace("axis", "");
+      const own = ({ domain, anchor, scaleanchor, ...axis }) => axis;
+      const known = new Set();
+      const traces = data
+        .filter((trace) => (trace.xaxis ?? "x") === id)
+        .map(({ xaxis, yaxis, legendgroup: name, ...trace }) => {
+          const first = name !== undefined && trace.visible !== false && !known.has(name);
+          if (first) known.add(name);
+          return { ...trace, showlegend: first };
+        });
+      const up = { ...own(layout[y]), ...(layout[y].scaleanchor && { scaleanchor: "x", constraintoward: "top" }) };
+      const title = layout.annotations[i];
+      return {
+        data: traces,
+        layout: { template: layout.template, xaxis: own(layout[x]), yaxis: up, title: { text: title.text, font: title.font } },
+        config: { ...config, modeBarButtonsToRemove: fewer },
+      };
+    });
+  }
+
+  // One of several planes: its title beside the tool bar, its legend, the plane.
+  function fittedAlone(data, given, width) {
+    const layout = structuredClone(given);
+    const margin = { l: 60, r: 14, b: 56 };
+    const inner = width - margin.l - margin.r;
+    const names = legendNames(data, layout);
+    margin.t = BAR + (names.length ? tallness(names, false, "", width - 16) + 4 : 0);
+    const [plane] = planesOf(layout);
+    const height = plane.square ? Math.min(inner * plane.shape, 1.3 * TALL) : Math.max(named(layout, plane), TALL);
+    const above = (pixels) => 1 - pixels / (height + margin.t + margin.b);
+    broken(layout.xaxis.title, inner);
+    broken(layout.yaxis.title, height);
+    return {
+      ...layout,
+      width,
+      height: height + margin.t + margin.b,
+      margin,
+      uirevision: "reader",
+      title: { ...layout.title, x: 8 / width, xref: "container", xanchor: "left", y: above(BAR / 2), yref: "container", yanchor: "middle" },
+      legend: { orientation: "h", x: 8 / width, xref: "container", xanchor: "left", y: above(BAR), yref: "container", yanchor: "top" },
+    };
+  }
+
+  // Whether two values of figures are equal, entry by entry.
+  function same(a, b) {
+    if (a === b || !a || !b || typeof a !== "object" || typeof b !== "object") return Object.is(a, b);
+    if (a.length !== undefined) return a.length === b.length && a.every((one, i) => same(one, b[i]));
+    const keys = Object.keys(a);
+    return keys.length === Object.keys(b).length && keys.every((key) => key in b && same(a[key], b[key]));
   }
 
   // The numbers by which a figure's points call themselves: `customdata`, or its first column.
   const rowsOf = (points) =>
     points.map(({ customdata: row }) => (row?.length ? row[0] : row)).filter((row) => row !== undefined && row !== null);
 
-  // Draws `figure` into `el` and again whenever the width changes. `told(event, rows)` hears of clicks and selections.
-  return function show(Plotly, el, figure, told) {
-    let width = 0;
+  // A plot in `el`, drawn by `draw(figure, fit, width)`; `told(event, rows)` hears of clicks and selections.
+  function plot(Plotly, el, told) {
     let drawing = 0;
     let lasso = false;
     const quietly = (drawn) => {
       drawing += 1;
       drawn.finally(() => (drawing -= 1));
     };
-    const draw = (still) => {
-      const { data, layout, config, frames } = still;
+    return function draw({ data, layout, config }, fit, width) {
       const traces = data.map((trace) => ({ ...trace })); // Plotly writes into what it is given
       const first = !el.data;
-      quietly(Plotly.react(el, { data: traces, layout: fitted(traces, layout, width), config, frames }));
+      quietly(Plotly.react(el, { data: traces, layout: fit(traces, layout, width), config }));
       if (!first || !told) return;
       el.on("plotly_click", ({ points }) => told("click", rowsOf(points)));
       // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
@@ -215,23 +276,105 @@ const cselabFigure = (() => {
       });
       el.on("plotly_deselect", () => drawing || told("select", []));
     };
-    // Nothing is drawn before the place has a width, nor while it is hidden.
-    const fit = new ResizeObserver(() => {
-      const now = Math.floor(el.getBoundingClientRect().width);
-      if (!now || now === width) return;
-      width = now;
-      const playing = el.data && figure.frames; // a film stays where the reader stopped it
-      draw(playing ? { ...figure, data: el.data, layout: { ...figure.layout, sliders: el.layout.sliders } } : figure);
+  }
+
+  // A slider over the frames and a button that plays them; `turned(number)` is called with the frame to show.
+  function film(frames, { name, opens_at }, turned) {
+    const bar = document.createElement("div");
+    bar.className = "cselab-film";
+    bar.innerHTML = '<button type="button"></button><input type="range" min="0" ><output></output>';
+    const [button, slider, said] = bar.children;
+    slider.max = frames.length - 1;
+    slider.setAttribute("aria-label", name);
+    let playing;
+    const turn = (number) => {
+      slider.value = number;
+      said.textContent = `${name} ${frames[number].name}`;
+      slider.setAttribute("aria-valuetext", frames[number].name);
+      turned(number);
+    };
+    const stop = () => {
+      playing = clearInterval(playing);
+      button.textContent = "\u25b6";
+      button.setAttribute("aria-label", "play");
+    };
+    const onwards = () => {
+      turn(Number(slider.value) + 1);
+      if (slider.value === slider.max) stop();
+    };
+    button.onclick = () => {
+      if (playing) return stop();
+      button.textContent = "\u25a0";
+      button.setAttribute("aria-label", "stop");
+      turn(slider.value === slider.max ? 0 : Number(slider.value));
+      playing = setInterval(onwards, STEP);
+    };
+    slider.oninput = () => (stop(), turn(Number(slider.value)));
+    stop();
+    turn(frames.findIndex((one) => one.name === opens_at));
+    return bar;
+  }
+
+  // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
+  return function show(Plotly, place, figure, words, told) {
+    let width = 0;
+    let frame = {};
+    let plots = [];
+    const planes = place.appendChild(document.createElement("div"));
+    planes.className = "cselab-planes";
+    planes.setAttribute("role", "img");
+    planes.setAttribute("aria-label", words);
+
+    const now = () => {
+      const { data = [], layout = {} } = frame;
+      return { ...figure, data: figure.data.map((trace, i) => ({ ...trace, ...data[i] })), layout: { ...figure.layout, ...layout } };
+    };
+    const remove = ({ el }) => {
+      Plotly.purge(el);
+      el.remove();
+    };
+    const draw = () => {
+      if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
+      const parts = apart(now());
+      const columns = width < NARROW ? 1 : Math.min(figure.layout.meta?.columns ?? 1, width < MIDDLE ? 2 : Infinity);
+      const fit = figure.layout.meta?.columns ? fittedAlone : fitted;
+      const each = Math.floor(width / columns);
+      planes.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+      plots.splice(parts.length).forEach(remove);
+      parts.forEach((part, i) => {
+        if (!plots[i]) {
+          const el = planes.appendChild(document.createElement("div"));
+          plots[i] = { el, draw: plot(Plotly, el, told) };
+        }
+        const shown = plots[i];
+        if (shown.width === each && parts.length > 1 && same(shown.part, part)) return;
+        Object.assign(shown, { width: each, part });
+        shown.draw(part, fit, each);
+      });
+    };
+    if (figure.frames) {
+      const turned = (number) => {
+        frame = figure.frames[number];
+        draw();
+      };
+      place.appendChild(film(figure.frames, figure.layout.meta.film, turned));
+    }
+    const fitting = new ResizeObserver(() => {
+      const wide = Math.floor(place.getBoundingClientRect().width);
+      if (!wide || wide === width) return;
+      width = wide;
+      draw();
     });
-    fit.observe(el);
+    fitting.observe(place);
     return {
-      update(next) {
+      update(next, said) {
         figure = next;
-        if (width) draw(figure);
+        planes.setAttribute("aria-label", said);
+        draw();
       },
       stop() {
-        fit.disconnect();
-        Plotly.purge(el);
+        fitting.disconnect();
+        plots.forEach(remove);
       },
     };
   };

@@ -13,12 +13,10 @@ import hashlib
 import html
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from .scripts import FIGURE_JS
 from .theme import CSS
-
-FIGURE_JS = (Path(__file__).parent / "figure.js").read_text(encoding="utf-8")
 
 # The div is found by a hash of what it shows, not by a random id, so that the same notebook run twice
 # gives the same page; a figure shown twice is drawn twice, each div once.
@@ -37,11 +35,10 @@ var figure = {figure};
   document.querySelectorAll('[data-cselab-figure="{digest}"]').forEach(function (div) {{
     if (div.dataset.drawn) return;
     div.dataset.drawn = "yes";
-    div.setAttribute("role", "img");
-    div.setAttribute("aria-label", div.textContent.trim());
+    var words = div.textContent.trim();
     div.textContent = "";
     div.style.minHeight = "";
-    cselabFigure(window.Plotly, div, figure);
+    cselabFigure(window.Plotly, div, figure, words);
   }});
 }})();
 }})();</script>"""

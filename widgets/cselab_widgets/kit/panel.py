@@ -81,8 +81,8 @@ class Panel(traitlets.HasTraits):
         return {}
 
     @staticmethod
-    def options(state: Any) -> Mapping[str, Sequence[tuple[str, Any]]]:
-        """Of controls that are lists which change with the state, what they offer now: (label, value) by field."""
+    def options(state: Any) -> Mapping[str, Sequence[Any]]:
+        """Of controls whose values change with the state, what they offer now, by field: values, or (label, value)."""
         return {}
 
     @staticmethod

@@ -31,9 +31,9 @@ class Plane(NamedTuple):
 
 
 def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
-    """The planes, row by row, under one legend on top; on a narrow page they stand under one another.
+    """The planes, row by row; figure.js draws each as a plot with a legend of its own, in fewer columns if need be.
 
-    Of traces with one name the legend shows the first, which shows and hides them all.
+    Where Plotly alone draws the figure it has one legend on top; the first of traces with one name stands for all.
     """
     rows = ceil(len(planes) / columns)
     inner = rows * ROW + (rows - 1) * GAP
@@ -44,6 +44,7 @@ def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
         "margin": {"t": TOP, "b": BOTTOM},
         "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
         "annotations": [],
+        "meta": {"columns": columns},
     }
     traces, named = [], set()
     for number, plane in enumerate(planes):

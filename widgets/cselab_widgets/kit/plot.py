@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,9 +19,8 @@ import plotly.graph_objects as go
 import traitlets
 from plotly.offline import get_plotlyjs
 
+from .scripts import FIGURE_JS, PLOT_JS
 from .theme import CSS
-
-HERE = Path(__file__).parent
 
 # plotly.js 4 offers to upload a chart to a server of its makers, unless told not to.
 CONFIG = {
@@ -50,7 +48,7 @@ class Plot(anywidget.AnyWidget):
         own_id: by which the page finds its side of this widget; see `listen` in plot.js.
     """
 
-    _esm = (HERE / "figure.js").read_text(encoding="utf-8") + (HERE / "plot.js").read_text(encoding="utf-8")
+    _esm = FIGURE_JS + PLOT_JS
     _css = CSS
     opening = traitlets.Dict().tag(sync=True)
     change = traitlets.Dict().tag(sync=True)
@@ -65,18 +63,17 @@ class Plot(anywidget.AnyWidget):
         self.figure = self._opening = plain(figure)
         own_id = uuid4().hex
         super().__init__(opening=packed(self.figure), words=words, own_id=own_id, model_id=own_id)
-        self.add_class("cselab-figure")
         if on_event is not None:
             self.on_msg(lambda _, message, __: on_event(message["event"], message["rows"]))
 
     def show(self, figure: go.Figure, words: str = "") -> None:
         self.figure = plain(figure)
-        self.words = words
-        if _traces(self.figure) == _traces(self._opening):
-            self.change = packed(difference(self._opening, self.figure))
-        else:
-            self._opening = self.figure
-            with self.hold_sync():
+        with self.hold_sync():
+            self.words = words
+            if _traces(self.figure) == _traces(self._opening):
+                self.change = packed(difference(self._opening, self.figure))
+            else:
+                self._opening = self.figure
                 self.change, self.opening = {}, packed(self.figure)
 
 

@@ -1,24 +1,35 @@
 """The widgets of one panel: its controls, a line for errors, the plot, a line of explanation, details."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import ipywidgets
 import plotly.graph_objects as go
 
 from .plot import Plot
 
-if TYPE_CHECKING:
-    from .panel import Panel
+
+class Shown(Protocol):
+    """What a shell asks of a panel; see `Panel`."""
+
+    state: Any
+    describe: Callable[[Any], str]
+
+    def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
+    def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
+    def explain(self, state: Any) -> str: ...
+    def details(self, state: Any) -> str: ...
+    def figure(self) -> go.Figure: ...
+    def set(self, **changes: Any) -> None: ...
+    def clicked(self, row: int) -> None: ...
+    def selected(self, rows: tuple[int, ...]) -> None: ...
 
 
 class Shell:
     """Binds a panel's controls to `panel.set` and its plot to `panel.clicked` and `panel.selected`."""
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: Shown) -> None:
         self.panel = panel
         self._showing = False
         self.controls = dict(panel.controls())
@@ -26,7 +37,7 @@ class Shell:
             control.observe(self._setter(name), names="value")
         # JupyterLab shows an exception of a callback nowhere near the cell.
         self.error = ipywidgets.Label().add_class("cselab-error")
-        self.plot = Plot(panel.figure(), panel.summary(), self._heard)
+        self.plot = Plot(panel.figure(), panel.describe(panel.state), self._heard)
         self.note = ipywidgets.HTML().add_class("cselab-note")
         self.details = ipywidgets.HTML().add_class("cselab-details")
         self.row = ipywidgets.HBox([*self.controls.values(), self.error]).add_class("cselab-controls")
@@ -85,7 +96,9 @@ class Shell:
 
 
 def _family(widget: ipywidgets.Widget) -> Iterable[ipywidgets.Widget]:
-    """A widget and all inside it: closing a box leaves its children open."""
-    for child in getattr(widget, "children", ()):
-        yield from _family(child)
+    """A widget with its children, its layout, its style: closing it leaves them all open."""
+    for value in (getattr(widget, name) for name in widget.keys):
+        for part in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(part, ipywidgets.Widget):
+                yield from _family(part)
     yield widget

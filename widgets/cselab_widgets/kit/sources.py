@@ -11,6 +11,19 @@ from cselab.encoders.encoder import SentenceEncoder, check_sentences
 from cselab.world import World
 
 
+class SameArray:
+    """An array as an argument that `lru_cache` can tell: equal where it is the same array."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameArray) and self.array is other.array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+
 def opened(encoder: SentenceEncoder | str) -> SentenceEncoder:
     """The encoder, opened if only its name is given."""
     return SentenceEncoder.from_pretrained(encoder) if isinstance(encoder, str) else encoder
@@ -40,6 +53,19 @@ def dropout_views(
         finally:
             encoder.train(mode)
     return np.stack(views)
+
+
+def named_views(
+    encoder: SentenceEncoder | str, sentences: Sequence[str] | None, vectors: Any, times: int
+) -> tuple[str, Float[np.ndarray, "k n d"]]:
+    """What a lab looks at, with its name: the user's vectors, else dropout views by an encoder.
+
+    The sentences are the user's or 256 of the bundled world.
+    """
+    if vectors is not None:
+        return "vectors", as_views(vectors, "vectors")
+    encoder = opened(encoder)
+    return encoder.name or "encoder", dropout_views(encoder, sentences_or_world(sentences, 256), times)
 
 
 def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:

@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 import traitlets
 
 from .plot import plain, same
-from .theme import INK
 
 MILLISECONDS_A_STEP = 500
 
@@ -36,10 +35,11 @@ class Scrubber(ipywidgets.HBox):
         traitlets.link((self.slider, "value"), (self, "value"))
 
 
-def film(figure_at: Callable[[int], go.Figure], steps: Sequence[int], step: int) -> go.Figure:
-    """`figure_at(step)` with Plotly's own slider and play button over `steps`, which need no kernel.
+def film(figure_at: Callable[[int], go.Figure], steps: Sequence[int], step: int, name: str = "step") -> go.Figure:
+    """`figure_at(step)` with a frame for each of `steps`, which figure.js plays without a kernel.
 
     A frame holds only what changes between the steps; hover texts, for instance, are stored once.
+    `name` says what the steps are.
     """
     shown = plain(figure_at(step))
     stills = [plain(figure_at(other)) for other in steps]
@@ -56,55 +56,11 @@ def film(figure_at: Callable[[int], go.Figure], steps: Sequence[int], step: int)
         }
         for other, still in zip(steps, stills, strict=True)
     ]
-    return go.Figure(shown["data"], {**shown["layout"], **_film_controls(steps, step, shown)}, frames)
+    meta = {**shown["layout"].get("meta", {}), "film": {"name": name, "opens_at": str(step)}}
+    return go.Figure(shown["data"], {**shown["layout"], "meta": meta}, frames)
 
 
 def _differing(stills: Sequence[Mapping[str, Any]]) -> list[str]:
     """The keys whose values are not the same in all."""
     keys = sorted({key for still in stills for key in still})
     return [key for key in keys if not all(same(still.get(key), stills[0].get(key)) for still in stills)]
-
-
-def _film_controls(steps: Sequence[int], step: int, shown: dict) -> dict:
-    """The layout of a film: room below the plot, a play and a pause button, a slider."""
-    room = 90
-    at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    from_the_start = {**at_once, "frame": {"duration": MILLISECONDS_A_STEP, "redraw": True}}
-    bottom = shown["layout"]["template"]["layout"]["margin"]["b"]
-    return {
-        "height": shown["layout"]["height"] + room,
-        "margin": {"b": bottom + room},
-        "sliders": [
-            {
-                "active": steps.index(step),
-                "currentvalue": {"visible": False},
-                "x": 0.18,
-                "len": 0.82,
-                "pad": {"t": 70},
-                "bgcolor": INK,
-                "bordercolor": INK,
-                "tickcolor": INK,
-                "steps": [
-                    {"label": str(other), "method": "animate", "args": [[str(other)], at_once]} for other in steps
-                ],
-            }
-        ],
-        "updatemenus": [
-            {
-                "type": "buttons",
-                "showactive": False,
-                "direction": "left",
-                "x": 0,
-                "xanchor": "left",
-                "y": 0,
-                "yanchor": "top",
-                "pad": {"t": 62},
-                "bgcolor": "rgba(128,128,128,0.15)",
-                "bordercolor": INK,
-                "buttons": [
-                    {"label": "\u25b6", "method": "animate", "args": [None, from_the_start]},
-                    {"label": "\u25a0", "method": "animate", "args": [[None], at_once]},
-                ],
-            }
-        ],
-    }

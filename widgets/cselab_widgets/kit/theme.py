@@ -16,10 +16,16 @@ FAINT = "rgba(128, 128, 128, 0.22)"
 # Hover labels are left alone: they bring their own background. Below 700 pixels (NARROW of figure.js) each
 # control has a row of its own.
 CSS = """\
-.cselab-panel { container-type: inline-size; --cselab-ink: var(--jp-content-font-color1, currentColor); }
+.cselab-panel { container-type: inline-size; }
+.cselab-panel, .cselab-figure { --cselab-ink: var(--jp-content-font-color1, currentColor); }
 .cselab-panel, .cselab-panel .jupyter-widgets { max-width: 100%; }
 .cselab-figure svg text:not(.hovertext text) { fill: var(--cselab-ink) !important; }
-.cselab-controls { flex-flow: row wrap; gap: 2px 14px; padding-left: 4px; }
+.cselab-planes { display: grid; align-items: end; }
+.cselab-planes > div { min-width: 0; }
+.cselab-film { display: flex; align-items: center; gap: 12px; margin: 0 16px 8px; color: var(--cselab-ink); }
+.cselab-film button { width: 40px; height: 32px; }
+.cselab-film input { flex: 1; min-width: 0; max-width: 40em; }
+.cselab-controls { flex-flow: row wrap; gap: 2px 14px; padding-left: 4px; overflow: visible; }
 .cselab-controls > * { max-width: 100%; }
 .cselab-note, .cselab-details { color: var(--cselab-ink); font: 14px/1.45 system-ui, sans-serif; max-width: 100%; }
 .cselab-note { opacity: 0.85; margin: 0 4px 6px; }
@@ -37,7 +43,10 @@ CSS = """\
   .cselab-details { font-size: 13px; }
   .cselab-details :is(th, td) { padding: 2px 5px; }
   .cselab-details td:not(.number) { min-width: 6em; }
-  .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: 100% !important; }
+  .cselab-controls > * { flex: 1 1 100% !important; max-width: 100% !important; width: auto !important; }
+  .cselab-controls > * { overflow: hidden; }
+  .cselab-controls .widget-label { flex-shrink: 1; min-width: min-content; height: auto; }
+  .cselab-controls .widget-label { white-space: normal; line-height: 1.2; }
 }
 """
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+from cselab_lab.experiments import read_results
 from cselab_lab.experiments.claims import tested
-from cselab_lab.experiments.effects import read_effects
 from cselab_lab.experiments.published import published_table
 
 from .panel import rounded
@@ -40,10 +40,11 @@ class Gain:
 
 @dataclass(frozen=True)
 class Trained:
-    """The gains, and which runs ours are: "STS-B, mini after 60 steps, seeds 0 to 4"."""
+    """The gains, the table they stand in, and which runs ours are: "STS-B, mini after 60 steps, seeds 0 to 4"."""
 
     gains: tuple[Gain, ...] = ()
     ours: str = ""
+    table: int = 0
 
 
 def trained(results: Any, paper: str, table: int, rows: Sequence[Beside]) -> Trained:
@@ -72,14 +73,15 @@ def trained(results: Any, paper: str, table: int, rows: Sequence[Beside]) -> Tra
             *(first[name] for name in wanted if name != "column"), strict=True
         )
     ]
-    return Trained(tuple(gain for gain in read if gain.published or gain.ours is not None), "the runs given as results")
+    known = tuple(gain for gain in read if gain.published or gain.ours is not None)
+    return Trained(known, "the runs given as results", table)
 
 
 def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     cells = published_table(paper, table).cells
     averages = {cell.row: cell.value for cell in cells if cell.column == "Avg." and cell.value is not None}
     base = next(iter(averages.values()))  # SimCSE stands first
-    effects = read_effects()
+    effects = read_results("effects", "mini")
     found: list[Gain] = []
     lines: list[Mapping[str, Any]] = []
     for name, published, recorded in rows:
@@ -89,9 +91,10 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
         low, high = tested(ours)[:2] if len(ours) > 2 and np.ptp(ours) else (None, None)  # of two it is 13 spreads wide
         mean = float(ours.mean()) if len(ours) else None
         found.append(Gain(name, None if published is None else averages[published] - base, mean, low, high, len(ours)))
-    encoders = sorted({f"{line['encoder']} after {line['steps']} steps" for line in lines})
+    runs = [line["settings"] for line in lines]
+    encoders = sorted({f"{run['encoder']} after {run['recipe']['steps']} steps" for run in runs})
     seeds = sorted({line["seed"] for line in lines})
-    return Trained(tuple(found), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}")
+    return Trained(tuple(found), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}", table)
 
 
 def _range(seeds: Sequence[int]) -> str:
@@ -103,7 +106,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or isnan(value) else float(value)
 
 
-def gains_plane(shown: Trained, title: str) -> Plane:
+def gains_plane(shown: Trained) -> Plane:
     """Published gains as diamonds, ours as dots with their interval; right of the line is better than SimCSE."""
     rows = shown.gains
     ours = [(gain, gain.ours) for gain in rows if gain.ours is not None]
@@ -156,13 +159,15 @@ def gains_plane(shown: Trained, title: str) -> Plane:
         "ticks": "",
     }
     y["range"] = [-0.5, len(rows) - 0.3]
-    return Plane(title, traces, x, y)
+    return Plane(f"Trained: table {shown.table}", traces, x, y)
 
 
 def in_words(shown: Trained) -> list[str]:
-    """The gains, a line each."""
+    """A heading, and the gains, a line each; nothing where there are none."""
+    if not shown.gains:
+        return []
     width = max(len(gain.row) for gain in shown.gains)
-    lines = []
+    lines = [f"Points over SimCSE after training (ImSimCSE, table {shown.table}; ours: {shown.ours})"]
     for gain in shown.gains:
         parts = [] if gain.published is None else [f"published {gain.published:+6.2f}"]
         if gain.ours is not None:

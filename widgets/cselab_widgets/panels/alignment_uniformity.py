@@ -1,7 +1,7 @@
 """Methods in the plane of alignment and uniformity, and their paths while they train."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from math import isfinite
@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
-from ..kit.choosing import RowList
+from ..kit.controls import RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel, rounded
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.steps import Scrubber, film
@@ -302,22 +302,24 @@ class AlignmentUniformity(Panel):
         )
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        color = ipywidgets.ToggleButtons(
-            options=COLORS, value=self.state.color, style={"button_width": "7em"}, tooltips=["colour by"] * 2
-        )
-        checkpoints = [
-            (f"{point.method}{_of_seed(self.state, point)}, step {point.at.step}" + ", kept" * point.kept, (row,))
-            for row, point in enumerate(self.state.checkpoints)
-        ]
-        checkpoint = RowList(
-            options=checkpoints, description="checkpoint", style={"description_width": "auto"}, layout={"width": "24em"}
-        )
-        checkpoint.value = self.state.selection
+        state = self.state
         return {
-            "step": Scrubber(self.state.steps, self.state.step),
-            **({"color": color} if self.state.scored else {}),
-            "selection": checkpoint,
+            "step": Scrubber(state.steps, state.step),
+            **({"color": buttons("colour by", COLORS, state.color, "7em")} if state.scored else {}),
+            "selection": choice("checkpoint", self.options(state)["selection"], state.selection, "26em"),
         }
+
+    @staticmethod
+    def options(state: AlignmentUniformityState) -> dict[str, RowOptions]:
+        """The checkpoints; while none is picked, the one whose cosines are shown is named."""
+        names = [
+            f"{point.method}{_of_seed(state, point)}, step {point.at.step}" + ", kept" * point.kept
+            for point in state.checkpoints
+        ]
+        rows: RowOptions = [(name, (row,)) for row, name in enumerate(names)]
+        shown = replace(state, selection=()).looked_at
+        nothing = f"that of the slider: {names[state.checkpoints.index(shown)]}" if shown else "none picked"
+        return {"selection": row_options(rows, state.selection, nothing)}
 
     def items(self) -> Sequence[Hashable]:
         return [(point.method, point.seed, point.at.step) for point in self.state.checkpoints]

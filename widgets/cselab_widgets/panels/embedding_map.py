@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
+from ..kit.controls import NAMED, choice
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel, rounded
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
@@ -443,35 +444,31 @@ class EmbeddingMap(Panel):
         super().__init__(EmbeddingMapState(data, last if step is None else step, projection), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        find = ipywidgets.Text(
-            value=self.state.find,
-            placeholder="find in sentences and labels",
+        state = self.state
+        controls: dict[str, ipywidgets.Widget] = {}
+        if state.steps:
+            controls["step"] = Scrubber(state.steps, state.step)
+        controls["find"] = ipywidgets.Text(
+            value=state.find,
+            description="find",
+            placeholder="in sentences and labels",
             continuous_update=False,
-            layout={"width": "16em"},
+            style=NAMED,
+            layout={"width": "18em"},
         )
-        lines = ipywidgets.Checkbox(value=self.state.lines, description="join pairs", indent=False)
-        moved = ipywidgets.ToggleButton(
-            value=self.state.moved,
-            description="moved most",
-            tooltip="pick out the ten sentences that kept the fewest of their ten nearest",
-            layout={"width": "9em"},
-        )
-        focus = ipywidgets.Dropdown(
-            options=self.options(self.state)["focus"],
-            value=self.state.focus,
-            description="nearest to",
-            tooltip=f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})",
-            style={"description_width": "auto"},
-            layout={"width": "26em"},
-        )
-        return {
-            **({"step": Scrubber(self.state.steps, self.state.step)} if self.state.steps else {}),
-            "find": find,
-            "focus": focus,
-            "projection": ipywidgets.Dropdown(options=METHODS, value=self.state.projection, layout={"width": "15em"}),
-            **({"moved": moved} if self._compares else {}),
-            **({"lines": lines} if self.state.data.pairs else {}),
-        }
+        of_which = f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})"
+        controls["focus"] = choice("nearest to", self.options(state)["focus"], state.focus, "26em", of_which)
+        controls["projection"] = choice("projection", METHODS, state.projection)
+        if self._compares:
+            controls["moved"] = ipywidgets.ToggleButton(
+                value=state.moved,
+                description="moved most",
+                tooltip="pick out the ten sentences that kept the fewest of their ten nearest",
+                layout={"width": "9em"},
+            )
+        if state.data.pairs:
+            controls["lines"] = ipywidgets.Checkbox(value=state.lines, description="join pairs", indent=False)
+        return controls
 
     @staticmethod
     def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int]]]:

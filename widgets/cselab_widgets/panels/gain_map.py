@@ -9,7 +9,7 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
-from ..kit.choosing import RowList
+from ..kit.controls import RowOptions, choice, row_options
 from ..kit.inputs import filled_frame
 from ..kit.panel import Panel, rounded
 from ..kit.theme import TEMPLATE
@@ -233,17 +233,17 @@ class GainMap(Panel):
         super().__init__(GainMapState(_complete(results), baseline, sort, title=title), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        state, style = self.state, {"description_width": "auto"}
-        options = [DECLARED, *state.tests]
-        sort = ipywidgets.Dropdown(options=options, value=state.sort, description="sort by", style=style)
-        rows = RowList(options=self.options(state)["selection"], description="read", style=style)
-        rows.value = state.selection
-        return {"sort": sort, "selection": rows}
+        state = self.state
+        return {
+            "sort": choice("sort by", [DECLARED, *state.tests], state.sort),
+            "selection": choice("read about", self.options(state)["selection"], state.selection),
+        }
 
     @staticmethod
-    def options(state: GainMapState) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    def options(state: GainMapState) -> dict[str, RowOptions]:
         """The methods, in the order shown."""
-        return {"selection": [(method, _lines_of(state, method)) for method in state.methods]}
+        rows = [(method, _lines_of(state, method)) for method in state.methods]
+        return {"selection": row_options(rows, state.selection, "no method")}
 
     def clicked(self, row: int) -> None:
         """A cell was clicked: its method is told, test by test."""

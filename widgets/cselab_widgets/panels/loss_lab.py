@@ -19,6 +19,7 @@ from cselab.metrics import batch_with_cosines, cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
+from ..kit.controls import buttons, choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
@@ -48,16 +49,22 @@ class Family(NamedTuple):
     total: Callable[[Pair, Pair, Tensor, Setting], Tensor]
     color: str
     dash: str
+    own: str = ""  # the parameter that only this loss has
 
 
 LOSSES = {
     "InfoNCE": Family(lambda p, n, s, at: info_nce(*p, at.temperature).total, OKABE_ITO[0], "solid"),
     "Focal-InfoNCE": Family(
-        lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, OKABE_ITO[1], "dash"
+        lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, OKABE_ITO[1], "dash", "focal_m"
     ),
-    "ArcCon": Family(lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, OKABE_ITO[2], "dashdot"),
+    "ArcCon": Family(
+        lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, OKABE_ITO[2], "dashdot", "margin"
+    ),
     "off-dropout": Family(
-        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total, OKABE_ITO[5], "dot"
+        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total,
+        OKABE_ITO[5],
+        "dot",
+        "off_dropout_m",
     ),
     "Eq. 8, mended": Family(
         lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside").total,
@@ -204,9 +211,10 @@ def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negat
         rows, columns = batch_with_cosines(n, own, one, negatives)
 
         def loss(a: Tensor, b: Tensor) -> Tensor:
-            return total((a, b), (a, b), b, setting)
+            value = total((a, b), (a, b), b, setting)
+            losses.append(float(value.detach()))  # the gradient asks for it once
+            return value
 
-        losses.append(float(loss(rows, columns)))
         found = cosine_gradients(loss, rows, columns)
         gradients.append(n * float(found[0, 0 if pair == "positive" else 1]))
     return Curve(cosines, losses, gradients)
@@ -253,7 +261,8 @@ def explain(state: LossLabState) -> str:
         "(blue pushed apart, orange pulled together); the share of a sentence's push that its hardest negatives "
         f"carry. Then: loss and gradient of one sentence while the cosine of its {state.pair} runs and the rest "
         f"stay (positive {positive:g}, negatives {negatives:g}): a gradient above 0 pushes apart, below it "
-        "pulls together; the mean cosines of the batch over the run."
+        "pulls together; the mean cosines of the batch over the run. Eq. 8 is WhitenedCSE's loss of several positives: "
+        "as printed, a wrong sign pushes positives away from their anchor; mended, it pulls in the farthest first."
     )
 
 
@@ -329,27 +338,15 @@ class LossLab(Panel):
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state = self.state
-
-        def slider(name: str, description: str, values: Sequence[float]) -> ipywidgets.SelectionSlider:
-            value = getattr(state, name)
-            return ipywidgets.SelectionSlider(
-                options=sorted({*values, value}),
-                value=value,
-                description=description,
-                continuous_update=False,
-                style={"description_width": "auto"},
-            )
-
+        temperatures = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
         return {
             "step": Scrubber(list(state.views), state.step),
-            "loss": ipywidgets.Dropdown(options=list(LOSSES), value=state.loss, layout={"width": "12em"}),
-            "pair": ipywidgets.ToggleButtons(
-                options=PAIRS, value=state.pair, style={"button_width": "6em"}, layout={"width": "auto"}
-            ),
-            "temperature": slider("temperature", "temperature", (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)),
-            "focal_m": slider("focal_m", "Focal m", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)),
-            "off_dropout_m": slider("off_dropout_m", "off-dropout m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0)),
-            "margin": slider("margin", "ArcCon °", (0.0, 5.0, 10.0, 20.0, 30.0)),
+            "loss": choice("loss", LOSSES, state.loss),
+            "pair": buttons("curves over the cosine of the", PAIRS, state.pair),
+            "temperature": slider("temperature", temperatures, state.temperature),
+            "focal_m": slider("Focal-InfoNCE: m", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), state.focal_m),
+            "off_dropout_m": slider("off-dropout: m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), state.off_dropout_m),
+            "margin": slider("ArcCon: margin in °", (0.0, 5.0, 10.0, 20.0, 30.0), state.margin),
         }
 
     def page_figure(self) -> go.Figure:
@@ -438,7 +435,9 @@ def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
     n = next(iter(state.views.values())).shape[1]
     traces = []
     for name, family in LOSSES.items():
-        found = curve(name, state.setting, state.pair, n, *state.typical)
+        own = {family.own: getattr(state.setting, family.own)} if family.own else {}
+        # Without the others' parameters: only what changed is computed again.
+        found = curve(name, Setting(state.temperature, **own), state.pair, n, *state.typical)
         traces.append(
             go.Scatter(
                 x=rounded(found.cosines),

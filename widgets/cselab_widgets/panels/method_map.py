@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 import plotly.graph_objects as go
 
-from ..kit.choosing import RowList
+from ..kit.controls import RowOptions, choice, row_options
 from ..kit.panel import Panel
 from ..kit.theme import FAINT, INK, OKABE_ITO, TEMPLATE
 
@@ -174,16 +174,17 @@ class MethodMap(Panel):
         super().__init__(MethodMapState(tuple(cards), family), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        state, style = self.state, {"description_width": "auto"}
-        family = ipywidgets.Dropdown(options=state.families, value=state.family, description="family", style=style)
-        rows = RowList(options=self.options(state)["selection"], description="read", style=style)
-        rows.value = state.selection
-        return {"family": family, "selection": rows}
+        state = self.state
+        return {
+            "family": choice("family", state.families, state.family),
+            "selection": choice("read about", self.options(state)["selection"], state.selection),
+        }
 
     @staticmethod
-    def options(state: MethodMapState) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    def options(state: MethodMapState) -> dict[str, RowOptions]:
         """The methods of the family."""
-        return {"selection": [(state.cards[row].title, (row,)) for row in state.shown]}
+        rows: RowOptions = [(state.cards[row].title, (row,)) for row in state.shown]
+        return {"selection": row_options(rows, state.selection, "no method")}
 
     def items(self) -> Sequence[str]:
         return [card.name for card in self.state.cards]

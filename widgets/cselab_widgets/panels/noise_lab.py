@@ -15,6 +15,7 @@ import torch
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
+from ..kit.controls import choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
@@ -167,14 +168,7 @@ def _directions(rows: np.ndarray) -> np.ndarray:
 def figure(state: NoiseLabState) -> go.Figure:
     """A sentence's cloud, all clouds' radii, the cosines and the loss under each noise, the fall with K, trained."""
     return side_by_side(
-        [
-            _cloud(state),
-            _radii(state),
-            _cosines(state),
-            _losses(state),
-            _falling(state),
-            gains_plane(state.trained, "Trained: table 1"),
-        ]
+        [_cloud(state), _radii(state), _cosines(state), _losses(state), _falling(state), gains_plane(state.trained)]
     )
 
 
@@ -200,10 +194,7 @@ def summary(state: NoiseLabState) -> str:
         f"  mean of {k}: variance {variances[k - 1]:.3f} of one pass (1/K {1 / k:.3f}), squared distance to "
         f"off-dropout {distances[k - 1]:.3f}"
     )
-    if state.trained.gains:
-        lines += [f"Points over SimCSE after training (ImSimCSE, table 1; ours: {state.trained.ours})"]
-        lines += in_words(state.trained)
-    return "\n".join(lines)
+    return "\n".join([*lines, *in_words(state.trained)])
 
 
 def explain(state: NoiseLabState) -> str:
@@ -292,15 +283,12 @@ class NoiseLab(Panel):
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state = self.state
-        slider = {"continuous_update": False, "style": {"description_width": "auto"}}
         names = [(textwrap.shorten(text, 60), row) for row, text in enumerate(state.sentences)]
-        variances = sorted({0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, state.variance})
+        variances = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
         return {
-            "sentence": ipywidgets.Dropdown(options=names, value=state.sentence, layout={"width": "26em"}),
-            "variance": ipywidgets.SelectionSlider(
-                options=variances, value=state.variance, description="+noise variance", **slider
-            ),
-            "mean_of": ipywidgets.IntSlider(state.mean_of, 1, state.most, description="-noise K", **slider),
+            "sentence": choice("cloud of", names, state.sentence, "28em"),
+            "variance": slider("+noise: variance added", variances, state.variance),
+            "mean_of": slider("-noise: mean of K passes", range(1, state.most + 1), state.mean_of),
         }
 
     def clicked(self, row: int) -> None:

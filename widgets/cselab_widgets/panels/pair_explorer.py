@@ -1,5 +1,6 @@
 """Two sentences, typed by hand: their cosine under each encoder, among the cosines of graded pairs."""
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +13,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from ..kit.choosing import RowList
+from cselab.encoders.encoder import TruncationWarning
+
+from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.sources import opened
@@ -57,6 +60,18 @@ class PairData:
             for one, two, grade, kind in rows
         ]
 
+    @cached_property
+    def offered(self) -> RowOptions:
+        """Pairs to choose from, the highest grade first; of many, so many evenly over the grades."""
+        pairs = self.pairs
+        by_grade = np.argsort(-np.asarray(pairs.scores, dtype=float), kind="stable")
+        places = np.linspace(0, len(pairs) - 1, min(len(pairs), OFFERED)).round().astype(int)
+        sides = pairs.sentences1, pairs.sentences2
+        return [
+            (f"grade {pairs.scores[row]:g}: {' / '.join(shorten(side[row], 50) for side in sides)}", (row,))
+            for row in by_grade[places].tolist()
+        ]
+
     def sides(self, encoder: str) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d"]]:
         """The vectors of both sides of all pairs."""
 
@@ -80,10 +95,26 @@ class PairData:
         typed = [key for key in self._known if key[0] == "typed"]
         for key in typed[: max(0, len(typed) - REMEMBERED)]:
             del self._known[key]
-        return self._once(
-            ("typed", encoder, sentence),
-            lambda: np.asarray(self.encoders[encoder].encode([sentence]), dtype=np.float32)[0],
-        )
+
+        def compute() -> np.ndarray:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TruncationWarning)  # the panel says so itself, see `remark`
+                return np.asarray(self.encoders[encoder].encode([sentence]), dtype=np.float32)[0]
+
+        return self._once(("typed", encoder, sentence), compute)
+
+    def remark(self, encoder: str, sentence: str) -> str:
+        """What the encoder does not read of a sentence: tokens beyond its longest input, words it does not know."""
+        reader = self.encoders[encoder]
+        reader = getattr(reader, "encoder", reader)  # behind a transform
+        if not hasattr(reader, "tokenizer"):
+            return ""
+        tokens = reader.tokenizer(sentence, add_special_tokens=False, verbose=False)["input_ids"]
+        longest = reader.max_length - reader.tokenizer.num_special_tokens_to_add()
+        unknown = tokens[:longest].count(reader.tokenizer.unk_token_id)
+        cut = f"reads {longest} of {len(tokens)} tokens, the rest is cut off"
+        alike = f"does not know {unknown} of {len(tokens)} tokens and takes them all for the same one"
+        return "; ".join([cut] * (len(tokens) > longest) + [alike] * (unknown > 0))
 
     def without(self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int) -> Float[np.ndarray, "n d"]:
         """Vectors without the mean (`removed` 1) and so many components less one (2 and more); 0: as they are."""
@@ -101,14 +132,9 @@ class PairData:
 
         return self._once(("cosines", encoder, removed), compute)
 
-    def limits(self) -> tuple[float, float]:
-        """A cosine axis for all encoders, whatever is removed, so that the picture stands still."""
-        return self._once(
-            ("limits",),
-            lambda: cosine_limits(
-                *(self.cosines(encoder, removed) for encoder in self.encoders for removed in (0, 1, MOST + 1))
-            ),
-        )
+    def limits(self, removed: int) -> tuple[float, float]:
+        """One cosine axis for all encoders, which follows what is removed: cosines without the mean lie elsewhere."""
+        return cosine_limits(*(self.cosines(encoder, removed) for encoder in self.encoders))
 
     def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
         if key not in self._known:
@@ -162,13 +188,24 @@ class PairExplorerState:
         return 100 * float(lower.mean())
 
     @property
+    def remarks(self) -> list[str]:
+        """What encoders do not read of the typed sentences, a line each."""
+        found = {
+            f"{name} sentence: {encoder} {remark}"
+            for name in ("first", "second")
+            for encoder in self.data.encoders
+            if (remark := self.data.remark(encoder, getattr(self, name).strip()))
+        }
+        return sorted(found)
+
+    @property
     def what_is_removed(self) -> str:
         return next(name for name, count in REMOVED.items() if count == self.removed)
 
 
 def figure(state: PairExplorerState) -> go.Figure:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
-    data, bands, limits = state.data, state.bands, state.data.limits()
+    data, bands, limits = state.data, state.bands, _limits(state)
     count = len(data.encoders)
     gap = (0.42 if state.by == "kind" else 0.12) / count
     width = (1 - gap * (count - 1)) / count
@@ -214,11 +251,8 @@ def summary(state: PairExplorerState) -> str:
     """The typed pair under each encoder, and the mean cosine of each band."""
     data = state.data
     width = max(map(len, data.encoders))
-    lines = [
-        f'"{state.first}" and "{state.second}", {state.what_is_removed} removed'
-        if state.removed
-        else f'"{state.first}" and "{state.second}"'
-    ]
+    typed = " and ".join(f'"{shorten(text, 200)}"' for text in (state.first, state.second))
+    lines = [f"{typed}, {state.what_is_removed} removed" if state.removed else typed]
     for encoder in data.encoders:
         cosines = data.cosines(encoder, state.removed)
         means = ", ".join(
@@ -229,7 +263,7 @@ def summary(state: PairExplorerState) -> str:
             f"  {encoder:{width}}  cosine {state.cosine(encoder):.3f}, above {state.place(encoder):.0f} % of "
             f"{len(data.pairs)} pairs (mean cosine by {state.by}: {means})"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"  {remark}" for remark in state.remarks)])
 
 
 def explain(state: PairExplorerState) -> str:
@@ -242,7 +276,7 @@ def explain(state: PairExplorerState) -> str:
 
 
 def details(state: PairExplorerState) -> str:
-    """The kinds of pair as rows, with their mean cosine under each encoder; the pairs that were picked."""
+    """What is not read of the sentences; the kinds of pair, with their mean cosine under each encoder; pairs picked."""
     data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
     bands = data.bands.get("kind", data.bands["grade"])
     encoders = "".join(f'<th class="number">{escape(encoder)}</th>' for encoder in data.encoders)
@@ -261,7 +295,8 @@ def details(state: PairExplorerState) -> str:
         f'<table><tr><th>{escape(bands.title.split(" (")[0])}</th><th class="number">grade (0 to 5)</th>'
         f'<th class="number">pairs</th>{encoders}</tr>{"".join(lines)}</table>'
     )
-    return table + (_listed(state, encoders) if state.selection else "")
+    remarks = "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
+    return remarks + table + (_listed(state, encoders) if state.selection else "")
 
 
 class PairExplorer(Panel):
@@ -324,45 +359,30 @@ class PairExplorer(Panel):
         def text(name: str) -> ipywidgets.Text:
             return ipywidgets.Text(
                 value=getattr(state, name),
+                description=f"{name} sentence",
                 placeholder=f"{name} sentence",
                 continuous_update=False,
+                style=NAMED,
                 layout={"flex": "1 1 20em", "width": "auto"},
             )
 
         removed = ipywidgets.SelectionSlider(
-            options=list(REMOVED.items()),
-            value=state.removed,
-            description="remove",
-            style={"description_width": "auto"},
-            layout={"flex": "1 1 20em", "width": "auto", "max_width": "30em"},
+            options=list(REMOVED.items()), value=state.removed, description="remove", style=NAMED, layout=LONG
         )
-        by = ipywidgets.ToggleButtons(options=BY, value=state.by, style={"button_width": "5em"})
-        pair = RowList(
-            options=self._offered(),
-            description="load",
-            tooltip="a graded pair, the highest grades first",
-            style={"description_width": "auto"},
-            layout={"width": "30em"},
-        )
-        pair.value = state.selection
+        offered = self.options(state)["selection"]
+        pair = choice("pair", offered, state.selection, "30em", "a graded pair, the highest grades first")
         return {
             "first": text("first"),
             "second": text("second"),
             "removed": removed,
-            **({"by": by} if len(state.data.bands) > 1 else {}),
+            **({"by": buttons("hills by", BY, state.by, "5em")} if len(state.data.bands) > 1 else {}),
             "selection": pair,
         }
 
-    def _offered(self) -> list[tuple[str, tuple[int, ...]]]:
-        """The pairs of the list, from the highest grade down."""
-        pairs = self.state.data.pairs
-        by_grade = np.argsort(-np.asarray(pairs.scores, dtype=float), kind="stable")
-        places = np.linspace(0, len(pairs) - 1, min(len(pairs), OFFERED)).round().astype(int)
-        return [(f"grade {pairs.scores[row]:g}: {self._shortly(row)}", (row,)) for row in by_grade[places].tolist()]
-
-    def _shortly(self, row: int) -> str:
-        pairs = self.state.data.pairs
-        return " / ".join(shorten(side[row], 50) for side in (pairs.sentences1, pairs.sentences2))
+    @staticmethod
+    def options(state: PairExplorerState) -> dict[str, RowOptions]:
+        """The pairs, from the highest grade down."""
+        return {"selection": row_options(state.data.offered, state.selection, "typed by hand")}
 
     def _changed(self, changes: Mapping[str, Any]) -> PairExplorerState:
         """One pair alone that is selected is loaded into the text boxes."""
@@ -408,6 +428,13 @@ def _encoder_of(given: Any) -> Any:
 def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
     return (one * two).sum(axis=1) / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
+def _limits(state: PairExplorerState) -> tuple[float, float]:
+    """The cosine axis: of the pairs under all encoders, with room for the typed one."""
+    low, high = state.data.limits(state.removed)
+    typed = [state.cosine(encoder) for encoder in state.data.encoders]
+    return min(low, *(one - 0.02 for one in typed)), max(high, *(one + 0.02 for one in typed))
 
 
 def _typed(encoder: str, cosine: float, bands: int, placed: dict) -> go.Scatter:

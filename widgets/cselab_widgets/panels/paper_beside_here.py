@@ -11,7 +11,7 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
-from ..kit.choosing import RowList
+from ..kit.controls import RowOptions, choice, row_options
 from ..kit.inputs import filled_frame
 from ..kit.panel import Panel, rounded
 from ..kit.theme import INK, OKABE_ITO, TEMPLATE
@@ -276,31 +276,29 @@ class PaperBesideHere(Panel):
                 str(frame["column"].iloc[0]) if column is None else column,
                 sort,
                 curves={row: seeds for row, seeds in curves.items() if seeds},
-                verdicts=tuple(map(str, verdicts)),
+                verdicts=tuple(map(_said, verdicts)),
                 title=title,
             ),
             key,
         )
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        state, style = self.state, {"description_width": "auto"}
-        column = ipywidgets.Dropdown(options=state.columns, value=state.column, description="column", style=style)
-        sort = ipywidgets.Dropdown(options=SORTED, value=state.sort, description="sort by", style=style)
-        rows = RowList(options=self.options(state).get("selection", []), description="curves of", style=style)
-        rows.value = state.selection
+        state, rows = self.state, self.options(self.state)
         return {
-            **({"column": column} if len(state.columns) > 1 else {}),
-            "sort": sort,
-            **({"selection": rows} if state.curves else {}),
+            **({"column": choice("column", state.columns, state.column)} if len(state.columns) > 1 else {}),
+            "sort": choice("sort by", SORTED, state.sort),
+            **{name: choice("curves of", options, state.selection) for name, options in rows.items()},
         }
 
     @staticmethod
-    def options(state: PaperBesideHereState) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    def options(state: PaperBesideHereState) -> dict[str, RowOptions]:
         """The rows that have curves, in the order shown."""
-        rows: list[tuple[str, tuple[int, ...]]] = [
+        if not state.curves:
+            return {}
+        rows: RowOptions = [
             (str(row), (int(line),)) for line, row in state.shown["row"].items() if state.curves.get(row)
         ]
-        return {"selection": rows} if state.curves else {}
+        return {"selection": row_options(rows, state.selection, f"the first: {replace(state, selection=()).row}")}
 
     def items(self) -> Sequence[tuple[str, str]]:
         return list(zip(self.state.frame["row"], self.state.frame["column"], strict=True))
@@ -331,6 +329,27 @@ class PaperBesideHere(Panel):
             lines = state.frame[state.frame["row"].isin(rows) & (state.frame["column"] == state.column)]
             state = replace(state, selection=tuple(map(int, lines.index)))
         return state
+
+
+def _said(verdict: Any) -> str:
+    """A verdict as a sentence: its number counts towards the claim, so that a claim of a loss has no plus before it."""
+    from cselab_lab.experiments.claims import GEOMETRY
+
+    if isinstance(verdict, str):
+        return verdict
+    in_points = verdict.unit != "tau" and verdict.measure not in GEOMETRY
+    digits, unit = (1, f" {verdict.unit}") if in_points else (2, "")
+
+    def amount(value: float) -> str:
+        return f"{abs(value):.{digits}f}{unit}, {'as claimed' if value > 0 else 'the other way'}"
+
+    said = f"{verdict.claim}: {verdict.answer}"
+    if verdict.ours is not None:
+        said += f". {verdict.measure} here: {amount(verdict.ours)}"
+    if verdict.interval is not None:
+        low, high = (f"{end:.{digits}f}" for end in verdict.interval)
+        said += f" (95 % interval {low} to {high} over {verdict.seeds} seeds)"
+    return said if verdict.published is None else f"{said}; in the paper: {amount(verdict.published)}"
 
 
 def _complete(frame: "pandas.DataFrame") -> "pandas.DataFrame":

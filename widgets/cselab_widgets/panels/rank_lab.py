@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import ipywidgets
@@ -15,9 +15,10 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
+from ..kit.controls import choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
-from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
+from ..kit.sources import SameArray, named_views
 from ..kit.theme import INK, OKABE_ITO
 from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
 
@@ -32,6 +33,7 @@ TABLE_2 = (
     Beside("M = half", None, "Barlow Twins, M = half"),
     Beside("M = all, so N + M = D", "+704 artificial z", "Barlow Twins, M = full"),
 )
+ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
 
@@ -74,16 +76,12 @@ class RankLabState:
     @cached_property
     def views(self) -> tuple[Tensor, Tensor]:
         """The two views [N, D] in float64."""
-        first, second = torch.from_numpy(self.sources[self.source][:2, : self.batch_size, : self.dimensions]).double()
-        return first, second
+        return _views(SameArray(self.sources[self.source]), self.batch_size, self.dimensions)
 
     @cached_property
     def extra_rows(self) -> Tensor | None:
         """The same M rows for both views, as in the released code; None where M is 0."""
-        if not self.artificial_rows:
-            return None
-        generator = torch.Generator().manual_seed(self.seed)
-        return torch.randn(self.artificial_rows, self.dimensions, generator=generator, dtype=torch.float64)
+        return _extra_rows(self.artificial_rows, self.dimensions, self.seed)
 
     def bound(self, batch_size: int | None = None, centred: bool = False) -> int:
         """The highest rank that so many rows can have."""
@@ -121,11 +119,33 @@ class RankLabState:
     @cached_property
     def descents(self) -> dict[str, list[float]]:
         """Each loss while the rows of the batch, no encoder in the way, follow its gradient."""
-        extra = None if self.extra_rows is None else self.extra_rows.float()
+        views = SameArray(self.sources[self.source]), self.batch_size, self.dimensions
         return {
-            "Barlow Twins": descent(self.views, lambda a, b: barlow_twins(a, b, self.weight, extra).total),
-            "dimension-wise": descent(self.views, lambda a, b: dimension_contrastive(a, b, self.temperature).total),
+            "Barlow Twins": _barlow_twins(*views, self.artificial_rows, self.seed, self.weight),
+            "dimension-wise": _dimension_wise(*views, self.temperature),  # which has no artificial rows
         }
+
+
+def _views(source: SameArray, batch_size: int, dimensions: int) -> tuple[Tensor, Tensor]:
+    first, second = torch.from_numpy(source.array[:2, :batch_size, :dimensions]).double()
+    return first, second
+
+
+def _extra_rows(count: int, dimensions: int, seed: int) -> Tensor | None:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(count, dimensions, generator=generator, dtype=torch.float64) if count else None
+
+
+@lru_cache(maxsize=64)
+def _barlow_twins(source: SameArray, n: int, d: int, artificial: int, seed: int, weight: float) -> list[float]:
+    extra = _extra_rows(artificial, d, seed)
+    single = None if extra is None else extra.float()
+    return descent(_views(source, n, d), lambda a, b: barlow_twins(a, b, weight, single).total)
+
+
+@lru_cache(maxsize=64)
+def _dimension_wise(source: SameArray, n: int, d: int, temperature: float) -> list[float]:
+    return descent(_views(source, n, d), lambda a, b: dimension_contrastive(a, b, temperature).total)
 
 
 def descent(views: Sequence[Tensor], loss: Any) -> list[float]:
@@ -159,7 +179,7 @@ def figure(state: RankLabState) -> go.Figure:
         ),
         _descent(state, "Barlow Twins", OKABE_ITO[1]),
         _descent(state, "dimension-wise", OKABE_ITO[0]),
-        gains_plane(state.trained, "Trained: table 2"),
+        gains_plane(state.trained),
     ]
     return side_by_side(planes)
 
@@ -178,10 +198,7 @@ def summary(state: RankLabState) -> str:
             f"  {name:14}  as it is {values[0]:8.3f}  reached {values[-1]:8.3f}"
             f"  cannot go below {state.floors[name]:8.3f}"
         )
-    if state.trained.gains:
-        lines += [f"Points over SimCSE after training (ImSimCSE, table 2; ours: {state.trained.ours})"]
-        lines += in_words(state.trained)
-    return "\n".join(lines)
+    return "\n".join([*lines, *in_words(state.trained)])
 
 
 def explain(state: RankLabState) -> str:
@@ -240,13 +257,8 @@ class RankLab(Panel):
         source: str | None = None,
         key: str | None = None,
     ) -> None:
-        if vectors is None:
-            encoder = opened(encoder)
-            name = encoder.name or "encoder"
-            views = dropout_views(encoder, sentences_or_world(sentences, 256), 2)
-        else:
-            name, views = "vectors", as_views(vectors, "vectors")
-            views = views[:2] if len(views) > 1 else np.concatenate([views, views])
+        name, views = named_views(encoder, sentences, vectors, 2)
+        views = views[:2] if len(views) > 1 else np.concatenate([views, views])
         sources = {name: views, NORMAL: normal_views()}
         source = source or name
         width = sources[source].shape[2] if source in sources else 0
@@ -265,26 +277,30 @@ class RankLab(Panel):
         )
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        rows = max(views.shape[1] for views in state.sources.values())
-        width = max(views.shape[2] for views in state.sources.values())
-
-        def slider(name: str, description: str, sizes: Sequence[int]) -> ipywidgets.SelectionSlider:
-            value = getattr(state, name)
-            return ipywidgets.SelectionSlider(
-                options=sorted({*sizes, value}),
-                value=value,
-                description=description,
-                continuous_update=False,
-                style={"description_width": "auto"},
-            )
-
+        state, sizes = self.state, self.options(self.state)
         return {
-            "source": ipywidgets.Dropdown(options=list(state.sources), value=state.source, layout={"width": "12em"}),
-            "batch_size": slider("batch_size", "N", [n for n in SIZES if n <= rows]),
-            "dimensions": slider("dimensions", "D", [d for d in SIZES if d <= width]),
-            "artificial_rows": slider("artificial_rows", "M", (0, 32, 64, 100, 128, 192, 300, 448, 704)),
+            "source": choice("vectors of", state.sources, state.source),
+            "batch_size": slider("batch size N", sizes["batch_size"], state.batch_size),
+            "dimensions": slider("dimensions D", sizes["dimensions"], state.dimensions),
+            "artificial_rows": slider("artificial rows M", ARTIFICIAL, state.artificial_rows),
         }
+
+    @staticmethod
+    def options(state: RankLabState) -> dict[str, list[int]]:
+        """As many rows and dimensions as the source has."""
+        _, rows, width = state.sources[state.source].shape
+        return {
+            "batch_size": sorted({n for n in SIZES if n <= rows} | {state.batch_size}),
+            "dimensions": sorted({d for d in SIZES if d <= width} | {state.dimensions}),
+        }
+
+    def _changed(self, changes: Mapping[str, Any]) -> RankLabState:
+        """Another source may have fewer rows and dimensions: then all it has are taken."""
+        if "source" in changes and changes["source"] in self.state.sources:
+            _, rows, width = self.state.sources[changes["source"]].shape
+            fits = {"batch_size": min(self.state.batch_size, rows), "dimensions": min(self.state.dimensions, width)}
+            changes = {**fits, **changes}
+        return super()._changed(changes)
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: values.numpy() for name, values in self.state.matrices.items()}

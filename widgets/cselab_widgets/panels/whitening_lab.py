@@ -16,9 +16,10 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
+from ..kit.controls import LONG, NAMED, choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
-from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
+from ..kit.sources import SameArray, named_views
 from ..kit.steps import Scrubber, film
 from ..kit.theme import INK, OKABE_ITO
 
@@ -75,18 +76,17 @@ class WhiteningLabState:
         return self.sources[self.source]
 
     @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which rows are the batch, and which the others."""
+        return _divided(self.views.shape[1], self.batch_size, self.seed)
+
+    @property
     def groups(self) -> int:
         """The number of groups in use: 1 for PCA and ZCA, else the largest divisor up to `num_groups`."""
         width = self.views.shape[2]
         if self.strategy in ("PCA", "ZCA"):
             return 1
         return max(k for k in range(1, min(self.num_groups, width) + 1) if width % k == 0)
-
-    @property
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which rows are the batch, and which the others."""
-        order = np.random.default_rng(self.seed).permutation(self.views.shape[1])
-        return order[: self.batch_size], order[self.batch_size :]
 
 
 class Fitted:
@@ -138,11 +138,39 @@ class Outcome:
             "other sentences, after": self.others_after,
         }
 
+    @cached_property
+    def geometry(self) -> dict[str, dict[str, float]]:
+        """Uniformity, mean cosine, effective rank and the largest variance of each part."""
+        return {
+            name: {
+                "uniformity": uniformity(rows),
+                "mean cosine": mean_cosine(rows),
+                "effective rank": effective_rank(rows),
+                "largest variance": float(self.spectra[name][0]),
+            }
+            for name, rows in self.parts.items()
+        }
+
+    @cached_property
+    def spectra(self) -> dict[str, np.ndarray]:
+        return {name: spectrum(rows) for name, rows in self.parts.items()}
+
 
 def outcome(state: WhiteningLabState) -> Outcome:
-    """Fit the whitening on the batch and apply it to batch and others."""
-    batch, others = (torch.from_numpy(state.views[0][rows]).double() for rows in state.rows)
-    fitted = Fitted(batch, state.strategy, state.groups, state.eps, state.seed)
+    """Fit the whitening on the batch and apply it to batch and others; once, whatever stage is looked at."""
+    return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
+
+
+def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.random.default_rng(seed).permutation(count)
+    return order[:batch_size], order[batch_size:]
+
+
+@lru_cache(maxsize=16)
+def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> Outcome:
+    first = torch.from_numpy(views.array[0]).double()
+    batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
+    fitted = Fitted(batch, strategy, groups, eps, seed)
     return Outcome(fitted, batch, others, fitted(batch), fitted(others))
 
 
@@ -164,7 +192,7 @@ def figure(state: WhiteningLabState) -> go.Figure:
 def summary(state: WhiteningLabState) -> str:
     """What was whitened how, and the geometry before and after."""
     lines = [_setting(state)]
-    for name, numbers in geometry(state).items():
+    for name, numbers in outcome(state).geometry.items():
         lines.append(
             f"  {name:22}  uniformity {numbers['uniformity']:7.3f}  mean cosine {numbers['mean cosine']:6.3f}"
             f"  effective rank {numbers['effective rank']:6.1f}  largest variance {numbers['largest variance']:.3g}"
@@ -194,7 +222,7 @@ def explain(state: WhiteningLabState) -> str:
 
 def details(state: WhiteningLabState) -> str:
     """The geometry before and after, as a table."""
-    parts = geometry(state)
+    parts = outcome(state).geometry
     heads = {
         "uniformity": "uniformity (0 to about -4)",
         "mean cosine": "mean cosine (-1 to 1)",
@@ -207,19 +235,6 @@ def details(state: WhiteningLabState) -> str:
         for part, numbers in parts.items()
     )
     return f"<table><tr><th></th>{head}</tr>{lines}</table>"
-
-
-def geometry(state: WhiteningLabState) -> dict[str, dict[str, float]]:
-    """Uniformity, mean cosine, effective rank and the largest variance of each part."""
-    return {
-        name: {
-            "uniformity": uniformity(rows),
-            "mean cosine": mean_cosine(rows),
-            "effective rank": effective_rank(rows),
-            "largest variance": float(spectrum(rows)[0]),
-        }
-        for name, rows in outcome(state).parts.items()
-    }
 
 
 class WhiteningLab(Panel):
@@ -268,12 +283,7 @@ class WhiteningLab(Panel):
         source: str | None = None,
         key: str | None = None,
     ) -> None:
-        if vectors is None:
-            encoder = opened(encoder)
-            name = encoder.name or "encoder"
-            views = dropout_views(encoder, sentences_or_world(sentences, 256), VIEWS)
-        else:
-            name, views = "vectors", as_views(vectors, "vectors")
+        name, views = named_views(encoder, sentences, vectors, VIEWS)
         super().__init__(
             WhiteningLabState(
                 sources={name: views, PLANE: plane_points()},
@@ -292,30 +302,28 @@ class WhiteningLab(Panel):
         width = max(views.shape[2] for views in state.sources.values())
         divisors = [k for k in range(1, width + 1) if width % k == 0]
         most = min(views.shape[1] for views in state.sources.values()) - 2
-        slider = {"continuous_update": False, "style": {"description_width": "auto"}}
         return {
-            "source": ipywidgets.Dropdown(options=list(state.sources), value=state.source, layout={"width": "14em"}),
-            "strategy": ipywidgets.Dropdown(options=STRATEGIES, value=state.strategy, layout={"width": "10em"}),
-            "num_groups": ipywidgets.SelectionSlider(
-                options=sorted({*divisors, state.num_groups}), value=state.num_groups, description="groups", **slider
-            ),
+            "source": choice("vectors of", state.sources, state.source),
+            "strategy": choice("whitening", STRATEGIES, state.strategy),
+            "num_groups": slider("groups", divisors, state.num_groups),
             "batch_size": ipywidgets.IntSlider(
-                state.batch_size, 2, max(most, state.batch_size), description="batch", **slider
+                state.batch_size,
+                2,
+                max(most, state.batch_size),
+                description="batch size",
+                continuous_update=False,
+                style=NAMED,
+                layout=LONG,
             ),
-            "eps": ipywidgets.SelectionSlider(
-                options=sorted({*(10.0**e for e in range(-10, 1)), state.eps}),
-                value=state.eps,
-                description="eps",
-                **slider,
-            ),
+            "eps": slider("eps, added to variances", (10.0**e for e in range(-10, 1)), state.eps),
             "seed": ipywidgets.BoundedIntText(
-                state.seed, 0, 999, description="seed", style=slider["style"], layout={"width": "8em"}
+                state.seed, 0, 999, description="seed", style=NAMED, layout={"width": "8em"}
             ),
             "stage": Scrubber(range(len(STAGES)), state.stage, "stage"),
         }
 
     def page_figure(self) -> go.Figure:
-        return film(lambda stage: self.figure(stage=stage), range(len(STAGES)), self.state.stage)
+        return film(lambda stage: self.figure(stage=stage), range(len(STAGES)), self.state.stage, "stage")
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
@@ -342,25 +350,12 @@ class OfViews:
 
 def of_views(state: WhiteningLabState) -> OfViews:
     """Diversity (figure 1 d) and perturbation (Eq. 11) of shuffled group whitening, for each number of groups."""
-    return _of_views(_Views(state.views), state.batch_size, state.eps, state.seed)
-
-
-class _Views:
-    """An array that `lru_cache` can hold on to: equal when it is the same array."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Views) and self.array is other.array
-
-    def __hash__(self) -> int:
-        return id(self.array)
+    return _of_views(SameArray(state.views), state.batch_size, state.eps, state.seed)
 
 
 @lru_cache(maxsize=16)
-def _of_views(views: _Views, batch_size: int, eps: float, seed: int) -> OfViews:
-    rows = np.random.default_rng(seed).permutation(views.array.shape[1])[:batch_size]
+def _of_views(views: SameArray, batch_size: int, eps: float, seed: int) -> OfViews:
+    rows, _ = _divided(views.array.shape[1], batch_size, seed)
     batch = torch.from_numpy(views.array[:, rows]).double()
     batch = batch - batch.mean(1, keepdim=True)
     batch = batch / batch.square().mean().sqrt()  # variances about 1, as after whitening: no change of scale
@@ -432,8 +427,7 @@ def _covariance(title: str, uid: str, rows: Tensor, found: Outcome) -> Plane:
 def _spectra(found: Outcome) -> Plane:
     styles = {"batch, before": "dot", "batch, after": "solid", "other sentences, after": "dash"}
     traces = []
-    for (name, rows), color in zip(found.parts.items(), (OKABE_ITO[6], *OKABE_ITO[:2]), strict=True):
-        values = spectrum(rows)
+    for (name, values), color in zip(found.spectra.items(), (OKABE_ITO[6], *OKABE_ITO[:2]), strict=True):
         shown = values > 1e-12
         traces.append(
             go.Scatter(

@@ -1,0 +1,72 @@
+"""Encoders on every suite, and one table of them all.
+
+    python scripts/all_suites.py random word-overlap micro mini
+    python scripts/all_suites.py minilm --suite world --suite world-transfer
+
+Scores with their intervals, data hashes and versions go to results/suites-NAME.json; a suite that is measured again
+takes the place of what stood there. The table of all such files is results/suites.md. `minilm` is all-MiniLM-L6-v2
+from the PyPI package that published_scores.py names. Wants the SentEval and the clustering folder (CSELAB_DATA).
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from published_scores import minilm_folder
+
+from cselab import evaluate
+from cselab.evaluators import Scores, named_encoder
+from cselab.evaluators.records import read_scores
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+SUITES = ("sts", "geometry", "transfer", "clustering", "world", "world-transfer", "world-clustering")
+
+
+def merged(before: Scores, after: Scores) -> Scores:
+    """The records of both; where both measured a task, the later ones."""
+    again = {(record.task, record.metric) for record in after.records}
+    kept = [record for record in before.records if (record.task, record.metric) not in again]
+    return Scores(kept + after.records, before.missing | after.missing)
+
+
+def table(columns: dict[str, Scores]) -> str:
+    rows = {}  # of the fullest column first, so that the order is that of the suites
+    for scores in sorted(columns.values(), key=lambda scores: -len(scores.records)):
+        for record in scores.records:
+            if record.key:
+                rows.setdefault(record.key, record)
+    head = ["task", "split", "rows", "metric", *columns]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for key, record in rows.items():
+        values = [scores.scores.get(key) for scores in columns.values()]
+        cells = ["" if value is None else f"{value:.{2 if abs(value) >= 10 else 3}f}" for value in values]
+        metric = record.metric.replace("_", " ")
+        lines.append("| " + " | ".join([record.task, record.split, str(record.rows), metric, *cells]) + " |")
+    averages = ["" if scores.avg is None else f"{scores.avg:.2f}" for scores in columns.values()]
+    lines.append("| average of the seven STS sets | test | | spearman | " + " | ".join(averages) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("encoders", nargs="*", help="names or folders; none: only the table is made")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="default: all")
+    parser.add_argument("--pooling")
+    parser.add_argument("--cache", help="folder that keeps the vectors")
+    arguments = parser.parse_args()
+    for name in arguments.encoders:
+        encoder = named_encoder(str(minilm_folder()) if name == "minilm" else name, arguments.pooling)
+        scores = evaluate(encoder, arguments.suite or SUITES, cache=arguments.cache)
+        # results hold no folder of this machine
+        records = [replace(record, encoder=name) for record in scores.records]
+        scores = replace(scores, records=records, missing=dict.fromkeys(scores.missing, "no file"))
+        file = RESULTS / f"suites-{Path(name).name}.json"
+        (merged(read_scores(file), scores) if file.exists() else scores).to_json(file)
+        print(f"{name}\n{scores}\n", flush=True)
+    files = sorted(RESULTS.glob("suites-*.json"))
+    columns = {file.stem.removeprefix("suites-"): read_scores(file) for file in files}
+    (RESULTS / "suites.md").write_text(table(columns), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
