@@ -1,60 +1,86 @@
-# Each command makes its own environment in .venv first, once. Needs Python 3.11 or newer, and make.
-#   make demo     the main job: train, score, draw; writes a page to read offline
-#   make test     the whole test suite, a process a core
-#   make lab      JupyterLab on your own copy of the notebooks, in work/
-#   make book     a site to read offline: the executed notebooks, the experiments' tables, the reference
-#   make nbval    the deterministic cells of the notebooks, run twice, give the same (nbval)
-#   make bench    how fast, beside what a user would pick instead; wants a machine that does nothing else
-#   make wheelhouse   a folder with every wheel, to install where there is no network
-#   make install  the environment alone
-#   make help     this list
+# Each command makes its own environment in .venv first, once, with what it needs. Requires Python 3.11 and make.
+#   make demo        the main job: train, score, draw; writes a page to read offline
+#   make lab         JupyterLab on your own copy of the notebooks, in work/
+#   make test        lint and the whole test suite, a process a core
+#   make test-quick  the tests without a browser, the lessons and further processes: for between two edits
+#   make browser     a browser for the tests that need one; says first what it installs
+#   make book        a site to read offline: the executed notebooks, the experiments' tables, the reference
+#   make nbval       the deterministic cells of the notebooks, run twice, give the same (nbval)
+#   make bench       how fast, beside what a user would pick instead; wants a machine that does nothing else
+#   make wheelhouse  a folder with every wheel, to install where there is no network
+#   make lint        ruff and mypy alone
+#   make install     the environment alone
+#   make help        this list
 # demo and book take PROFILE=smoke, for a run that only shows that all works.
+# All but browser write in this folder alone (pip keeps its cache).
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 PROFILE ?= classroom
 
-.PHONY: help install demo test lab book nbval bench wheelhouse lint clean
+# what IPython, Jupyter and torch would keep in the home folder and in /tmp
+KEPT := $(abspath $(VENV))/kept
+IPYTHONDIR ?= $(KEPT)/ipython
+JUPYTER_DATA_DIR ?= $(KEPT)/jupyter
+JUPYTER_RUNTIME_DIR ?= $(KEPT)/jupyter/runtime
+JUPYTERLAB_WORKSPACES_DIR ?= $(KEPT)/workspaces
+TORCHINDUCTOR_CACHE_DIR ?= $(KEPT)/torch
+export IPYTHONDIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_WORKSPACES_DIR TORCHINDUCTOR_CACHE_DIR
+
+.PHONY: help install demo lab test test-quick browser book nbval bench wheelhouse lint clean
+.NOTPARALLEL:
 
 install: $(READY)
 
 help:
 	@sed -n 's/^# *//p' $(firstword $(MAKEFILE_LIST))
 
-$(READY): pyproject.toml constraints.txt scripts/install.py
-	$(PYTHON) scripts/install.py $(VENV)
-	touch $(READY)
+# what a command needs beyond `make install`: an extra of pyproject.toml each
+$(READY)-lint: MORE = lint
+$(READY)-book: MORE = book
+$(READY)-test: MORE = book cluster lint test
+$(READY)-test: ALSO = $(READY)-lint $(READY)-book
+
+$(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml constraints.txt scripts/install.py
+	$(PYTHON) scripts/install.py $(VENV) notebooks $(MORE)
+	touch $(READY) $(ALSO) $@
 
 demo: $(READY)
 	$(BIN)/cselab notebooks run 00_tour --profile $(PROFILE) --output out
 
-test: lint
-	$(BIN)/python scripts/browser.py
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
-
 lab: $(READY)
 	$(BIN)/cselab notebooks copy work
-	JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
+	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
-book: $(READY)
+test: $(READY)-test lint
+	$(PYTEST)
+
+test-quick: $(READY)-test
+	$(PYTEST) -m "not browser and not lesson and not process"
+
+browser: $(READY)-test
+	$(BIN)/python scripts/browser.py
+
+book: $(READY)-book
 	$(BIN)/cselab notebooks run --changed --profile $(PROFILE) --output out/$(PROFILE)
 	$(BIN)/python scripts/book.py out/$(PROFILE) build/book
 
-nbval: $(READY)
+nbval: $(READY)-test
 	$(BIN)/cselab notebooks run --changed --profile smoke --output out/smoke
 	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 600 -p no:cacheprovider -W default out/smoke
 
-bench: $(READY)
+bench: $(READY)-test
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/speed.py
 
 wheelhouse: $(READY)
 	$(BIN)/python scripts/wheelhouse.py wheelhouse
 
-lint: $(READY)
+lint: $(READY)-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

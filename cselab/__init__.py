@@ -2,19 +2,14 @@
 
 from cselab import SentenceEncoder, train, evaluate, losses, methods
 
-What is named here is imported when it is first used: `import cselab` alone does not wait for torch.
+What is named here is imported when it is first used: `import cselab` alone does not wait for torch, and changes
+nothing in the process.
 """
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-
-if "OMP_WAIT_POLICY" not in os.environ:
-    # Threads that wait for each other stay awake, and where another program has a core they keep the other from the
-    # thread that they wait for. Soon asleep, they do not (docs/scale.md). torch reads this when it is imported.
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 if TYPE_CHECKING:
     from cselab import losses, methods

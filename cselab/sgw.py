@@ -12,7 +12,7 @@ The paper leaves open, and the parameters here name: the divisor of the covarian
 flows through W, and what happens at inference. `num_groups` is the paper's k, the *number* of groups: its
 "group size 384" at width 768 is 384 groups of two channels.
 
-See also: `cselab.transforms.whitening` for whitening fitted once on the embeddings of a finished encoder.
+See also: `cselab.transforms.BertWhitening` for whitening fitted once on the embeddings of a finished encoder.
 """
 
 import math

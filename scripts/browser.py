@@ -1,14 +1,17 @@
-"""A Chromium, Chrome or Edge for the tests: find the one that is there, else install one.
+"""A Chromium, Chrome or Edge for the tests: find the one that is there; `make browser` installs one.
 
-`python scripts/browser.py` is run by `make test`. Without a browser it ends in one line that says how to get one; the
-browser tests are then skipped, but where the environment variable CI is true they, and this command, fail.
+The tests only look for it: without one those that need it are skipped, and where the environment variable CI is true
+they fail. `python scripts/browser.py` is what `make browser` runs. It says what it installs, and with what, before it
+does so; Debian's package needs root, and without root the line to run is printed and nothing done.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from install import run_telling
@@ -24,10 +27,11 @@ ELSEWHERE = (
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
-MISSING = (
-    "no Chromium, Chrome or Edge: the browser tests need one. Get it with 'playwright install --with-deps chromium' "
-    "(in .venv/bin), on Debian 'apt-get install chromium'"
-)
+MISSING = "no Chromium, Chrome or Edge here: get one with 'make browser' (without make: python scripts/browser.py)"
+DEBIAN = ("apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium")
+WITH_ROOT = f"sudo {shlex.join(DEBIAN)}"
+PLAYWRIGHT = (sys.executable, "-m", "playwright", "install", "chromium")
+DEPENDENCIES = (sys.executable, "-m", "playwright", "install-deps", "chromium")  # by the system, which asks for root
 
 
 def in_ci() -> bool:
@@ -46,6 +50,8 @@ def _starts(program: str) -> bool:
 
 def _of_playwright() -> str | None:
     """The Chromium that `playwright install chromium` keeps, whether or not it is there yet."""
+    if find_spec("playwright") is None:
+        return None
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -63,32 +69,39 @@ def find_browser() -> str | None:
     return own if own and Path(own).exists() and _starts(own) else None
 
 
-def _try(what: str, *commands: list[str]) -> bool:
-    """Run the commands one after the other, telling what they do; whether a browser starts afterwards."""
-    print(f"installing {what} for the browser tests", flush=True)
-    for command in commands:
-        failed, said = run_telling(command)
-        if failed:
-            reasons = [line for line in said.splitlines() if line.lower().startswith(("error", "e:"))]
-            print(f"  that failed: {(reasons or said.splitlines() or ['no reason given'])[0]}", flush=True)
-            return False
-    find_browser.cache_clear()
-    return find_browser() is not None
+def has_debians_package() -> bool:
+    """Whether this is Debian itself: the package of that name on Ubuntu only asks for snap."""
+    release = Path("/etc/os-release")
+    debian = release.exists() and "ID=debian" in release.read_text(encoding="utf-8").splitlines()
+    return debian and shutil.which("apt-get") is not None
 
 
-def install() -> bool:
-    """Debian's package for root on Debian, else Playwright's download; whether there is a browser now."""
-    root = sys.platform != "win32" and os.geteuid() == 0
-    if root and Path("/etc/debian_version").exists() and shutil.which("apt-get"):
-        package = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"]
+def _run(*command: str) -> None:
+    print(f"  running: {shlex.join(command)}", flush=True)
+    failed, said = run_telling(list(command))
+    if failed:
+        reasons = [line for line in said.splitlines() if line.lower().startswith(("error", "e:"))]
+        sys.exit(f"that failed: {(reasons or said.splitlines() or ['no reason given'])[0]}")
+
+
+def install() -> None:
+    """Debian's package on Debian, elsewhere Playwright's download; ends with the line to run where root is needed."""
+    if has_debians_package():
+        if os.geteuid() != 0:
+            sys.exit(f"Debian's chromium needs root: {WITH_ROOT}\nor, into your own cache: {shlex.join(PLAYWRIGHT)}")
+        print("installing Debian's chromium for the browser tests, by apt (about 100 MB)", flush=True)
         os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-        if _try("Debian's chromium (about 100 MB)", ["apt-get", "update", "-q"], package):
-            return True
-    playwright = [sys.executable, "-m", "playwright", "install", "chromium"]
-    return _try("Playwright's Chromium (about 150 MB)", playwright)
+        _run("apt-get", "update", "-q")
+        _run(*DEBIAN)
+    else:
+        print("installing Playwright's Chromium for the browser tests, into your cache (about 150 MB)", flush=True)
+        _run(*PLAYWRIGHT)
+    find_browser.cache_clear()
+    if not find_browser():
+        sys.exit(f"it is installed, but does not start. It may lack libraries: run {shlex.join(DEPENDENCIES)}")
 
 
 if __name__ == "__main__":
-    if not find_browser() and not install():
-        print(MISSING)
-        sys.exit(1 if in_ci() else 0)
+    if not find_browser():
+        install()
+    print(f"the browser tests use {find_browser()}")

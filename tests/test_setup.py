@@ -7,20 +7,24 @@ import sys
 import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
+from statistics import mean
 
 import browser
 import install
+import pytest
 import yaml
-from cselab_lab.cli import app
+from cselab_lab.cli import COMMANDS
 from cselab_lab.headless.notebook_folder import read_notebook, title_of
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from typer.main import get_command
+
+from cselab.world import World
 
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, PYTEST = SETTINGS["project"], SETTINGS["tool"]["pytest"]["ini_options"]
 
 
 def requirements():
@@ -79,15 +83,18 @@ def run_suite(pytester, **environment):
     pytester.makeini(f"[pytest]\nmarkers = browser: x\npythonpath = {ROOT / 'scripts'} {ROOT / 'tests'}\n")
     for name, value in {"CI": "", **environment}.items():
         pytester._monkeypatch.setenv(name, value)
-    return pytester.runpytest_subprocess("-rs")
+    options = (word for word in PYTEST["addopts"] if word != "--doctest-modules")
+    return pytester.runpytest_subprocess(*options)
 
 
+@pytest.mark.process
 def test_without_a_browser_its_tests_are_skipped_with_how_to_get_one(pytester):
     result = run_suite(pytester)
     result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*no Chromium, Chrome or Edge*playwright install*apt-get install*"])
+    result.stdout.fnmatch_lines(["SKIPPED*::test_with_a_browser*no Chromium, Chrome or Edge*'make browser'*"])
 
 
+@pytest.mark.process
 def test_in_ci_a_missing_browser_fails(pytester):
     result = run_suite(pytester, CI="true")
     result.assert_outcomes(passed=1, errors=1)
@@ -120,6 +127,7 @@ def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
     assert " s  Collecting numpy\n" in capsys.readouterr().out
 
 
+@pytest.mark.process
 def test_the_lines_of_the_readme_run_as_they_stand(tmp_path):
     (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert len(lines.strip().splitlines()) <= 12
@@ -135,9 +143,8 @@ def test_the_readme_names_files_commands_and_notebooks_that_are_there():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for place in re.findall(r"\]\((?!http)([^)]+)\)", text):
         assert (ROOT / place).exists(), place
-    commands = get_command(app).commands
     for line in re.findall(r"^(?:cselab|`cselab) (\w+)", text, re.MULTILINE):
-        assert line in commands, line
+        assert line in COMMANDS, line
     for lesson in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
         assert f"](notebooks/{lesson.name})" in text, lesson.name
 
@@ -152,16 +159,41 @@ def test_the_table_of_the_readme_has_the_titles_that_the_notebooks_have():
 def test_the_pip_road_of_the_readme_makes_an_environment_and_takes_the_versions_that_were_tested():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (road,) = re.findall(r"```console\n(python3 -m venv.*?)```", text, re.DOTALL)
-    environment, torch, everything, lab = road.splitlines()
+    environment, torch, everything = road.splitlines()
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
     assert environment == "python3 -m venv .venv && . .venv/bin/activate" and ".venv/" in ignored
     # the index of CPU builds does not have all that torch needs in the versions of constraints.txt
     assert torch == f"pip install -c constraints.txt --no-deps torch --index-url {install.CPU_BUILDS}"
     assert everything == 'pip install -c constraints.txt ".[notebooks]"'
-    assert lab == "cselab notebooks copy work && jupyter lab work" and "/work/" in ignored
+    assert "`cselab notebooks copy work && jupyter lab work`" in text and "/work/" in ignored
     assert install.pinned("torch") and "*.whl" in ignored and "dist/" in ignored
     (wheel,) = re.findall(r'pip install -c constraints.txt "(cselab-.*?)\[notebooks\]"', text)
     assert wheel == f"cselab-{PROJECT['version']}-py3-none-any.whl"
+    assert f"Requires Python {PROJECT['requires-python'].removeprefix('>=')} or newer" in text
+
+
+def test_the_readme_and_make_help_name_the_same_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    helped = set(re.findall(r"^# +make ([a-z-]+) ", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert helped == (targets - {"clean"})
+    shown = set(re.findall(r"^make ([a-z-]+)", text, re.MULTILINE))
+    assert {"demo", "lab", "test", "test-quick", "browser"} <= shown <= helped
+
+
+def test_the_readme_says_why_the_pairs_of_grade_2_lie_above_those_of_grade_4():
+    """The share of words that the two sentences of a pair have in common, in the pairs of the picture."""
+    pairs = World().sts(1200, "test")
+    words = [set(re.findall(r"\w+", sentence.lower())) for sentence in pairs.sentences]
+    shared = {2: [], 4: []}
+    for one, two, grade in zip(words[:1200], words[1200:], pairs.scores, strict=True):
+        if round(grade) in shared:
+            shared[round(grade)].append(len(one & two) / len(one | two))
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"those of grade 2 share {100 * mean(shared[2]):.0f} % of their words" in text
+    assert f"those of grade 4 share {100 * mean(shared[4]):.0f} %" in text
+    assert {"negation", "roles"} < {kind for kind, grade in zip(pairs.subsets, pairs.scores, strict=True) if grade == 2}
 
 
 def test_the_citation_and_the_changes_name_the_version():

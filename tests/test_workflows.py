@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cselab_lab.cli import app
-from typer.main import get_command
+from cselab_lab.cli.notebooks import notebooks
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = {
@@ -24,8 +23,10 @@ def commands(name):
 
 def test_a_push_is_linted_tested_run_as_a_regression_compared_cell_by_cell_and_printed_as_a_book():
     said = commands("ci")
-    for command in ("make lint", "make test", "--profile smoke", "--junit", "--summary", "make nbval", "make book"):
+    for command in ("make lint", "make browser", "make test", "make nbval", "make book"):
         assert command in said
+    for option in ("--profile smoke", "--junit", "--summary"):
+        assert option in said
     assert "--require-recorded" in said
 
 
@@ -41,7 +42,7 @@ def test_targets_and_options_exist(name):
     said = commands(name)
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"make ([a-z]+)", said)) <= targets
-    run = get_command(app).commands["notebooks"].commands["run"]
+    run = notebooks.commands["run"]
     options = {option for parameter in run.params for option in parameter.opts}
     for line in re.findall(r"cselab notebooks run(.*?)(?:\n\S*make|\Z)", said, re.DOTALL):
         assert set(re.findall(r"--[a-z-]+", line)) - {"--no-index", "--find-links", "--net"} <= options

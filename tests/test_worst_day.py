@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.headless.notebooks import run_notebooks
 from safetensors.torch import load_file, save_file
 from tiny import make_encoder, make_sentences, write_checkpoint
-from typer.testing import CliRunner
 
 import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
@@ -106,6 +106,7 @@ print(again.resumed_from, again.encoder.weights_hash())
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("when", [3, "in the final save"])
 def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(when, tmp_path):
     disk = tmp_path / "disk"
@@ -177,6 +178,7 @@ t.run({output!r})
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("moves", [1, 3, 5])
 def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, tmp_path):
     output = tmp_path / "run"

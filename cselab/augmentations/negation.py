@@ -28,7 +28,7 @@ def negate(text: str) -> str:
     See also: `cselab data negate`, which writes rows of sentence and negation; `cselab.world.World.rows`.
     """
     if NOT.search(text):
-        return NOT.sub(lambda found: FULL.get(found[0][:2], ""), text, count=1).strip()
+        return NOT.sub(lambda match: FULL.get(match[0][:2], ""), text, count=1).strip()
     words = text.split(" ")
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else ""

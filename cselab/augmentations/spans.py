@@ -30,15 +30,15 @@ def draw_spans(
         size = torch.rand(5, generator=generator).sort()[0][rank]
         return max(1, round(float(shortest + size * (longest - shortest)) * len(words)))
 
-    found: list[str] = []
+    spans: list[str] = []
     near: list[list[str]] = []
     for _ in range(anchors):
         size = length(3)
         start = draw(0, len(words) - size)
-        found.append(" ".join(words[start : start + size]))
+        spans.append(" ".join(words[start : start + size]))
         near.append([])
         for _ in range(positives):
             own = length(1)
             begin = draw(max(0, start - own), min(start + size, len(words) - own))
             near[-1].append(" ".join(words[begin : begin + own]))
-    return found, near
+    return spans, near

@@ -45,7 +45,7 @@ class Substitution:
 
     def replaced(self, text: str, share: float, generator: torch.Generator) -> tuple[str, list[Place]]:
         """The changed text, and from where to where in it the replacements stand."""
-        words = [found.span() for found in WORD.finditer(text)]
+        words = [match.span() for match in WORD.finditer(text)]
         known = self._known(text, words)
         count = min(len(known), max(1, round(share * len(words))))
         chosen = sorted(torch.randperm(len(known), generator=generator)[:count].tolist())
@@ -61,13 +61,13 @@ class Substitution:
 
     def _known(self, text: str, words: Sequence[Place]) -> list[Place]:
         """Where the words and phrases of the table stand, from left to right, without overlap."""
-        found, index = [], 0
+        places, index = [], 0
         while index < len(words):
             for length in range(min(self.longest, len(words) - index), 0, -1):
                 place = words[index][0], words[index + length - 1][1]
                 if text[slice(*place)].lower() in self.table:
-                    found.append(place)
+                    places.append(place)
                     index += length - 1
                     break
             index += 1
-        return found
+        return places

@@ -3,10 +3,10 @@
 from cselab.data.checking import Checked, check
 from cselab.data.classification import Labelled, load_classification
 from cselab.data.clustering import load_clustering
-from cselab.data.files import DataError, MissingFile, read_lines, read_sentences
+from cselab.data.files import DataError, MissingFile, read_lines
 from cselab.data.pairs import Pairs, as_pairs, read_pairs
 from cselab.data.root import data_root, senteval_folder
-from cselab.data.rows import read_rows
+from cselab.data.rows import read_rows, read_sentences
 from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 
 __all__ = [

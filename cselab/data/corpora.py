@@ -10,16 +10,15 @@ Of both the number of rows is known, not the text.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from cselab.data.fetch import ARCHIVE, Unreachable, download
 from cselab.data.files import DataError, read_lines
+from cselab.data.rows import read_rows
+from cselab.data.tables import SIMCSE_NAMES
 from cselab.data.writing import written_whole
-
-NLI_COLUMNS = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contradiction"}
 
 
 @dataclass(frozen=True)
@@ -38,20 +37,10 @@ def _texts(path: Path) -> Iterator[str]:
 
 def _triples(path: Path) -> Iterator[str]:
     """Tab-separated lines under a header; white space within a text, tabs and line ends too, becomes one space."""
-    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
-    try:
-        header = next(reader, [])
-        if header != list(NLI_COLUMNS):
-            found = ", ".join(header)[:60]
-            raise DataError(f"{path}: a header of {', '.join(NLI_COLUMNS)} was expected, not {found!r}")
-        yield "\t".join(NLI_COLUMNS.values())
-        for fields in reader:
-            texts = [" ".join(field.split()) for field in fields]
-            if len(texts) != len(NLI_COLUMNS) or not all(texts):
-                raise DataError(f"{path}, line {reader.line_num}: three texts were expected, not {fields!r:.80}")
-            yield "\t".join(texts)
-    except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: {error}") from None
+    columns = tuple(SIMCSE_NAMES.values())
+    yield "\t".join(columns)
+    for row in read_rows(path, columns):
+        yield "\t".join(" ".join(text.split()) for text in row)
 
 
 CORPORA = {
@@ -64,7 +53,8 @@ CORPORA = {
 def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
     """Get a corpus into a folder; the file, and whether it was fetched (False: it was there and whole).
 
-    The download goes on where it broke off or was killed. What it holds is read line by line and
+    A copy of the published file that lies in the folder is taken; else it is downloaded, and a
+    download goes on where it broke off or was killed. What it holds is read line by line and
     put in place only when all rows are there; a file that is there with another number of rows is not overwritten.
 
     Raises:
@@ -82,13 +72,15 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
         if found != corpus.rows:
             raise DataError(f"{place} is there with {found:,} rows, not {corpus.rows:,}: move it away to fetch {name}")
         return place, False
-    try:
-        published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
-    except Unreachable as error:
-        raise Unreachable(
-            f"{error}. Run the command again when it can be reached: the download goes on where it broke off. "
-            f"Or copy {corpus.file} into {folder} from another machine"
-        ) from None
+    published = folder / corpus.published
+    if not published.exists():
+        try:
+            published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
+        except Unreachable as error:
+            raise Unreachable(
+                f"{error}. Run the command again when it can be reached: the download goes on where it broke off. "
+                f"Or copy {corpus.published} into {folder} from another machine: it is then taken from there"
+            ) from None
     folder.mkdir(parents=True, exist_ok=True)
     with written_whole(place) as aside:
         count = -header

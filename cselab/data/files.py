@@ -6,11 +6,29 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+
+def _open_zst(path: Path, mode: str) -> Any:
+    try:
+        from compression import zstd  # Python 3.14
+    except ImportError:
+        raise DataError(f"{path}: this Python does not unpack .zst: unpack it first (zstd -d {path})") from None
+    return zstd.open(path, mode)
+
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".zst": _open_zst}
+
+
+def ending(path: str | Path) -> str:
+    """What the ending says of a file's form, whatever it is packed with.
+
+    >>> ending("corpus.CSV.gz"), ending("corpus")
+    ('.csv', '')
+    """
+    path = Path(path)
+    return (path.with_suffix("") if path.suffix in OPENERS else path).suffix.lower()
 
 
 class DataError(ValueError):
@@ -36,7 +54,7 @@ def check_file(path: str | Path) -> Path:
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines of a text file, one at a time, without line ends; .gz and .xz are unpacked on the way.
+    """The lines of a text file, one at a time, without line ends; .gz, .xz and (from Python 3.14 on) .zst are unpacked.
 
     Lines end at "\\n" (or "\\r\\n") and nowhere else: `str.splitlines` would also break at U+2028 and its
     kin, which occur inside sentences. A byte order mark is dropped.
@@ -62,22 +80,3 @@ def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:
         ) from None
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path}: cannot be unpacked after line {number} ({error}); is it complete?") from None
-
-
-def read_sentences(path: str | Path) -> Iterator[str]:
-    """The sentences of a corpus, one a line, streamed: plain UTF-8 text, or the same packed as .gz or .xz.
-
-    Surrounding white space is dropped and blank lines are passed over. Nothing is held in memory, so a
-    corpus of any length may be read.
-
-    Raises:
-        MissingFile: the path is not a file.
-        DataError: no sentence in the file, a line that is not UTF-8, a packed file cut short.
-
-    See also: `cselab.data.read_pairs` for sentence pairs with a score.
-    """
-    sentences = (text for line in read_lines(path) if (text := line.strip()))
-    first = next(sentences, None)
-    if first is None:
-        raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line")
-    return chain([first], sentences)

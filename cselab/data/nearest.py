@@ -4,13 +4,22 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
+def _words(name: str) -> list[str]:
+    return sorted(name.lower().replace("-", "_").split("_"))
+
+
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The known name most like `name`, or None when none is alike (difflib's ratio of at least `likeness`).
+    """The known name of the same words, or most like `name`; None when none is (difflib's ratio, `likeness` or more).
 
     >>> nearest("simsce", ["imsimcse", "simcse", "whitenedcse"])
     'simcse'
+    >>> nearest("simcse-supervised", ["imsimcse_diffcse", "supervised_simcse"])
+    'supervised_simcse'
     """
     by_lower = {one.lower(): one for one in known}
+    for one in by_lower:
+        if _words(one) == _words(name):
+            return by_lower[one]
     found = get_close_matches(name.lower(), by_lower, n=1, cutoff=likeness)
     return by_lower[found[0]] if found else None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from cselab.data.files import DataError, read_lines
+from cselab.data.files import DataError, ending, read_lines
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def read_pairs(path: str | Path) -> Pairs:
 
 def _fields(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The number of each line, from 1 on, and its fields."""
-    if ".csv" not in path.suffixes:
+    if ending(path) != ".csv":
         for number, line in enumerate(read_lines(path), start=1):
             yield number, line.split("\t")
         return

@@ -2,22 +2,62 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import DataError, read_lines, read_sentences
+from cselab.data.files import DataError, read_lines
+from cselab.data.tables import Rows, read_table, text_column
 
 
-def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[str] | Iterator[tuple[str, ...]]:
+def read_sentences(path: str | Path, column: str | None = None) -> Iterator[str]:
+    """The sentences of a corpus, streamed: plain UTF-8 text, one a line, or a column of a table.
+
+    The file's ending says which: .csv, .tsv, .jsonl and .parquet are tables, all else is text; .gz and .xz are
+    unpacked. Surrounding white space is dropped and blank lines are passed over. Nothing is held in memory but Parquet,
+    so a corpus of any length may be read.
+
+    Args:
+        path: the file.
+        column: of a table; None takes one that is called "sentence" or "text", see `cselab.data.tables.text_column`.
+
+    Raises:
+        MissingFile: the path is not a file.
+        DataError: no sentence in the file, a line that is not UTF-8, a packed file cut short; a table without the
+            column; text that is JSON lines under another name.
+
+    See also: `cselab.data.read_pairs` for sentence pairs with a score.
+    """
+    return (sentence for _, sentence in numbered_sentences(path, column))
+
+
+def numbered_sentences(path: str | Path, column: str | None = None) -> Iterator[tuple[int, str]]:
+    """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
+    found = text_column(path, column)
+    plain = enumerate(read_lines(path), start=1)
+    lines = plain if found is None else ((number, text) for number, (text,) in found[1])
+    sentences = ((number, text) for number, line in lines if (text := line.strip()))
+    first = next(sentences, None)
+    if first is None:
+        raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line")
+    if found is None and first[1].startswith('{"') and first[1].endswith("}"):
+        raise DataError(f"{path}: its first line is {first[1]:.40}: JSON lines have the ending .jsonl; rename the file")
+    return chain([first], sentences)
+
+
+def read_rows(
+    path: str | Path, columns: Sequence[str], column: str | None = None
+) -> Iterator[str] | Iterator[tuple[str, ...]]:
     """The rows of a corpus, streamed: texts for one column, tuples of texts for several.
 
-    One column is a plain text file, as `read_sentences` takes it. Several are tab-separated, under a header that
-    names them; they may stand in any order, and columns that are not asked for are passed over. Nothing is quoted:
-    a text holds no tab.
+    One column is what `read_sentences` takes. Several are a table, tab-separated unless its ending says .csv, .jsonl or
+    .parquet, whose first line names them; they may stand in any order, and columns that are not asked for are passed
+    over.
 
     Args:
         path: the file; also .gz, .xz.
         columns: what a row holds, `Method.columns`.
+        column: of a table, where a row holds one text; see `read_sentences`.
 
     Raises:
         MissingFile: the path is not a file.
@@ -26,32 +66,24 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[str] | Itera
     See also: `cselab.world.World.rows`, which makes such rows.
     """
     if len(columns) == 1:
-        return read_sentences(path)
-    lines = enumerate(read_lines(path), start=1)
-    _, header = next(lines, (1, ""))
-    names = [name.strip() for name in header.split("\t")]
-    for column in columns:
-        if column not in names:
+        return read_sentences(path, column)
+    if column is not None:
+        raise DataError(f"rows hold {', '.join(columns)} here, each in a column of that name, not {column!r} alone")
+    names, rows = read_table(path)
+    for name in columns:
+        if name not in names:
             raise DataError(
-                f"{path}: its header ({', '.join(names)}) has no column {column!r}; wanted is a tab-separated file "
-                f"whose first line names {', '.join(columns)}"
+                f"{path}: its header ({', '.join(names):.200}) has no column {name!r}; wanted is a table (.tsv, .csv, "
+                f".jsonl) whose first line names {', '.join(columns)}"
             )
-    return _rows(path, lines, [names.index(column) for column in columns], names)
+    return _rows(path, rows, [names.index(name) for name in columns], names)
 
 
-def _rows(
-    path: str | Path, lines: Iterator[tuple[int, str]], places: Sequence[int], names: Sequence[str]
-) -> Iterator[tuple[str, ...]]:
-    for number, line in lines:
-        if not line.strip():
-            continue
-        fields = [field.strip() for field in line.split("\t")]
-        if len(fields) != len(names):
-            raise DataError(f"{path}, line {number}: {len(fields)} fields, its header has {len(names)}")
+def _rows(path: str | Path, rows: Rows, places: Sequence[int], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for number, fields in rows:
         row = tuple(fields[place] for place in places)
         if not all(row):
-            empty = names[places[row.index("")]]
-            raise DataError(f"{path}, line {number}: the column {empty!r} is empty")
+            raise DataError(f"{path}, line {number}: the column {names[places[row.index('')]]!r} is empty")
         yield row
 
 

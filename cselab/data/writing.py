@@ -40,7 +40,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     partial = path.with_name(path.name + PART)
     try:
         with cannot_write(path):
+            mode = _usual_mode(partial)
             yield partial
+            partial.chmod(mode)
             with open(partial, "rb") as file:
                 os.fsync(file.fileno())
             os.replace(partial, path)
@@ -64,11 +66,21 @@ def folder_written_whole(path: Path, last: str) -> Iterator[Path]:
             path.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(aside, ignore_errors=True)
             aside.mkdir()
+            mode = _usual_mode(aside / PART)
             yield aside
             files = [file for file in aside.rglob("*") if file.is_file()]
             for file in sorted(files, key=lambda file: file.name == last and file.parent == aside):
                 place = path / file.relative_to(aside)
                 place.parent.mkdir(parents=True, exist_ok=True)
+                file.chmod(mode)
                 os.replace(file, place)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _usual_mode(file: Path) -> int:
+    """The mode of a new file here, as the umask has it; safetensors gives its own to nobody else."""
+    file.touch()
+    mode = file.stat().st_mode
+    file.unlink()
+    return mode

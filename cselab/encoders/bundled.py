@@ -41,6 +41,8 @@ def check_file(path: Path, sha256: str) -> None:
         raise CheckpointError(f"{path} is missing: install cselab again")
     import hashlib
 
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != sha256:
-        raise CheckpointError(f"{path} is damaged (sha256 {found[:12]}..., not {sha256[:12]}...): install cselab again")
+    actual = hashlib.sha256(path.read_bytes()).hexdigest()
+    if actual != sha256:
+        raise CheckpointError(
+            f"{path} is damaged (sha256 {actual[:12]}..., not {sha256[:12]}...): install cselab again"
+        )

@@ -22,28 +22,6 @@ def all_processes() -> Any:
     return PartialState(cpu=on_cpu)  # without `cpu` several processes on CPUs would not find each other
 
 
-def from_main(processes: Any, compute: Callable[[], Any]) -> Any:
-    """What the main process computes, on every process."""
-    from accelerate.utils import broadcast_object_list
-
-    return broadcast_object_list([compute() if processes.is_main_process else None])[0]
-
-
-def average_gradients(parameters: Sequence[torch.nn.Parameter]) -> None:
-    """Give every process the mean of all processes' gradients, in one exchange."""
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    flat = mean_over_processes(torch.cat([gradient.reshape(-1) for gradient in gradients]))
-    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):
-        gradient.copy_(part.view_as(gradient))
-
-
-def mean_over_processes(tensor: torch.Tensor) -> torch.Tensor:
-    """The mean of the processes' tensors, on every process."""
-    from accelerate.utils import reduce
-
-    return reduce(tensor, reduction="mean")
-
-
 class DistributedEncoder:
     """An encoder that shares its sentences out: `evaluate(DistributedEncoder(encoder), "sts")` in every process.
 
@@ -104,8 +82,8 @@ class DistributedEncoder:
         """The function of each item, computed by one process each and known to all, in the items' order."""
         from accelerate.utils import gather_object
 
-        found = self._agreed(lambda: [function(item) for item in items[self.rank :: self.count]])
-        parts = gather_object([found])
+        own = self._agreed(lambda: [function(item) for item in items[self.rank :: self.count]])
+        parts = gather_object([own])
         return [parts[at % self.count][at // self.count] for at in range(len(items))]
 
     def _alone(self, sentences: list[str], *given: Any, **options: Any) -> np.ndarray:
@@ -127,8 +105,8 @@ class DistributedEncoder:
         padded[: len(own)] = torch.as_tensor(own)
         everywhere = gather(padded).cpu().numpy().reshape(self.count, *padded.shape)
         vectors = np.empty((len(sentences), own.shape[1]), dtype=np.float32)
-        for places, found in zip(shares, everywhere, strict=True):
-            vectors[places] = found[: len(places)]
+        for places, share in zip(shares, everywhere, strict=True):
+            vectors[places] = share[: len(places)]
         cut = gather_object([self.last_truncation])
         if self.last_truncation is not None:
             self.last_truncation = Truncation(
@@ -142,12 +120,12 @@ class DistributedEncoder:
         """What this process computes, unless one of them failed: then its error, in all of them."""
         from accelerate.utils import gather_object
 
-        found = failure = None
+        result = failure = None
         try:
-            found = compute()
+            result = compute()
         except Exception as error:
             failure = error
         for raised in gather_object([failure]):
             if raised is not None:
                 raise raised
-        return found
+        return result

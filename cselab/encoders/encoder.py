@@ -1,6 +1,7 @@
 """A sentence encoder: tokenizer, transformer, pooling, and a head that training may add."""
 
 import copy
+import inspect
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +20,18 @@ from cselab.data.rows import check_sentences
 from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
 from cselab.encoders.device import to_device, with_ready_mask
+from cselab.encoders.dropout import dropout_places, set_dropout
 from cselab.encoders.embedding_mask import embedding_masked
 from cselab.encoders.finding import find_encoder
-from cselab.encoders.folder import check_folder, load_backbone, load_tokenizer, read_folder, save_folder
+from cselab.encoders.folder import (
+    OPTIONAL,
+    check_folder,
+    is_decoder,
+    load_backbone,
+    load_tokenizer,
+    read_folder,
+    save_folder,
+)
 from cselab.encoders.heads import check_head
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.positions import position_count
@@ -46,6 +56,10 @@ class TruncationWarning(UserWarning):
     """Some sentences were longer than the encoder's longest input and lost tokens."""
 
 
+class PoolingWarning(UserWarning):
+    """A decoder was opened that does not say how to pool it."""
+
+
 class UntrainedPositionsWarning(UserWarning):
     """Some sentences reach positions that pretraining never saw: what stands there is noise."""
 
@@ -65,15 +79,17 @@ class Truncation:
 class SentenceEncoder(nn.Module):
     """Sentences in, vectors out.
 
-    Make one with `SentenceEncoder.from_pretrained`. The vector of a sentence is the pooled output of the
-    transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after the
-    training head (`representation="head"`: what the text of WhitenedCSE evaluates).
+    Open one with `SentenceEncoder("micro")`, which is `SentenceEncoder.from_pretrained("micro")`: a bundled name, a
+    folder, or a name of the hub; or make one of a model and its tokenizer. The vector of a sentence is the pooled
+    output of the transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after
+    the training head (`representation="head"`: what the text of WhitenedCSE evaluates).
 
     Args:
-        backbone: a BERT- or RoBERTa-like transformers model.
-        tokenizer: its fast tokenizer.
-        pooling: a name in `cselab.encoders.pooling.POOLINGS`.
-        representation: "backbone" or "head".
+        backbone: a BERT- or RoBERTa-like transformers model; or what `from_pretrained` opens, with the options that
+            it takes.
+        tokenizer: the model's fast tokenizer.
+        pooling: a name in `cselab.encoders.pooling.POOLINGS`; of a model default "mean".
+        representation: "backbone" or "head"; of a model default "backbone".
         head: what follows the pooling in training, or None.
         max_length: longest input in tokens, [CLS] and [SEP] included; default what the model can take.
         normalize: whether `encode` returns vectors of length one.
@@ -82,6 +98,9 @@ class SentenceEncoder(nn.Module):
         prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.prefix`), or None.
         precision: of `encode`: "fp32", "bf16" (about two digits of a vector, and faster where the processor has it), or
             "auto": bf16 where this machine is faster with it. May be set later; it is not saved.
+
+    `prompts` (texts to put before a sentence, by name), `default_prompt_name` and `truncate_dim` are those of its
+    folder, may be set, are saved, and mean what they mean in sentence-transformers: see `encode`.
 
     Raises:
         ValueError: unknown pooling or representation; a longest input that does not fit the model; `mask`
@@ -92,9 +111,9 @@ class SentenceEncoder(nn.Module):
     def __init__(
         self,
         backbone: Any,
-        tokenizer: Any,
-        pooling: str = "mean",
-        representation: Representation = "backbone",
+        tokenizer: Any = None,
+        pooling: str | None = None,
+        representation: Representation | None = None,
         head: nn.Module | None = None,
         max_length: int | None = None,
         normalize: bool = False,
@@ -104,6 +123,25 @@ class SentenceEncoder(nn.Module):
         precision: Precision = "fp32",
     ) -> None:
         super().__init__()
+        if isinstance(backbone, str | Path):
+            if any(part is not None for part in (tokenizer, head, prefix)) or normalize:
+                raise TypeError(
+                    f"SentenceEncoder({str(backbone)!r}) brings its tokenizer, head and prefix: leave them out"
+                )
+            opened = self.from_pretrained(
+                backbone,
+                pooling=pooling,
+                representation=representation,
+                max_length=max_length,
+                template=template,
+                precision=precision,
+            )
+            vars(self).update(vars(opened))
+            return
+        if tokenizer is None:
+            raise TypeError(
+                "a model needs its tokenizer: SentenceEncoder(backbone, tokenizer), or a name or folder alone"
+            )
         self.name = name
         self.backbone: Any = backbone  # a transformer: torch knows it only as a module
         self.tokenizer = tokenizer
@@ -111,18 +149,22 @@ class SentenceEncoder(nn.Module):
         self.prefix: Any = prefix
         self.untrained: set[str] = set()
         self.template = template
-        self.pooling = pooling
-        self.representation = representation
+        self.pooling = pooling or "mean"
+        self.representation = representation or "backbone"
         self.normalize = normalize
         self.precision = precision
         self.last_truncation: Truncation | None = None
+        self.prompts: dict[str, str] = {}
+        self.default_prompt_name: str | None = None
+        self.truncate_dim: int | None = None
+        known = inspect.signature(backbone.forward).parameters  # some tokenizers give types of tokens to all models
+        tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name in known]
         self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
         if template is not None:
             add_prompt(tokenizer, template)
-        self.max_length = min(position_count(backbone), tokenizer.model_max_length)
-        if max_length is not None:
-            self.check_max_length(max_length)
-            self.max_length = max_length
+        most = min(position_count(backbone), tokenizer.model_max_length)
+        self.max_length = most if max_length is None else max_length
+        self.check_max_length(self.max_length)
 
     # ---------------------------------------------------------------------------- opening and saving
 
@@ -145,6 +187,7 @@ class SentenceEncoder(nn.Module):
         checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
         checkpoint is pooled by the mean of its tokens, as sentence-transformers does, until a method trains it
         (`pooling_given` is False: `train` then takes the pooling of the method's paper, [CLS]). "micro" keeps its mean.
+        A decoder (Llama, Qwen, Gemma) is pooled by its last token, with a `PoolingWarning` where nothing says so.
         Weights are read from safetensors, in float32. Only a hub name reaches the network.
 
         Raises:
@@ -166,8 +209,20 @@ class SentenceEncoder(nn.Module):
             remove_prompt(tokenizer)
         asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
         settings |= {key: value for key, value in asked.items() if value is not None}
+        pooling_given = "pooling" in settings or str(name_or_path) in POOLINGS
+        if not pooling_given and is_decoder(backbone):
+            settings["pooling"], pooling_given = "last_token", True
+            warnings.warn(
+                f"{name} is a decoder, and its folder does not say how to pool it: the last token is taken, which "
+                "alone has seen the sentence. pooling='last_token' says so, pooling='mean' takes the mean",
+                PoolingWarning,
+                stacklevel=2,
+            )
+        options = {option: settings.pop(option) for option in OPTIONAL if option in settings}
         encoder = cls(backbone, tokenizer, name=name, precision=precision, **settings).eval()
-        encoder.pooling_given = "pooling" in settings or str(name_or_path) in POOLINGS
+        for option, value in options.items():
+            setattr(encoder, option, value)
+        encoder.pooling_given = pooling_given
         return encoder.to(device) if device is not None else encoder
 
     def save_pretrained(self, path: str | Path) -> None:
@@ -186,6 +241,7 @@ class SentenceEncoder(nn.Module):
             "max_length": self.max_length,
             "normalize": self.normalize,
             "template": self.template,
+            **{option: getattr(self, option) for option in OPTIONAL},
         }
         trained = self.head is not None and "head" not in self.untrained
         head = list(self.head.dense_layers()) if trained else []
@@ -230,6 +286,18 @@ class SentenceEncoder(nn.Module):
         self._representation = which
 
     @property
+    def dropout(self) -> float:
+        """The highest rate at which the backbone drops out numbers in training; 0: two passes give the same vectors.
+
+        May be set: then it is the rate of every place (`cselab.encoders.dropout`), and saved with the encoder.
+        """
+        return max(dropout_places(self.backbone).values(), default=0.0)
+
+    @dropout.setter
+    def dropout(self, p: float) -> None:
+        set_dropout(self.backbone, p)
+
+    @property
     def device(self) -> torch.device:
         return next(self.backbone.parameters()).device
 
@@ -241,6 +309,11 @@ class SentenceEncoder(nn.Module):
     @property
     def embedding_dimension(self) -> int:
         """Width of the vectors that `encode` returns."""
+        return self._width if self.truncate_dim is None else min(self._width, self.truncate_dim)
+
+    @property
+    def _width(self) -> int:
+        """Width of the representation."""
         if self.representation == "head" and self.head is not None:
             return list(self.head.dense_layers())[-1][0].out_features
         return self.hidden_size
@@ -347,6 +420,10 @@ class SentenceEncoder(nn.Module):
         show_progress_bar: bool | None = None,
         convert_to_tensor: bool = False,
         normalize_embeddings: bool = False,
+        *,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        truncate_dim: int | None = None,
     ) -> np.ndarray | Tensor:
         """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
 
@@ -359,10 +436,13 @@ class SentenceEncoder(nn.Module):
             show_progress_bar: None shows progress when there are more than 100 batches.
             convert_to_tensor: return a tensor on the encoder's device in place of a numpy array.
             normalize_embeddings: scale each vector to length one.
+            prompt_name: the key of `prompts` whose text is put before each sentence; default `default_prompt_name`.
+            prompt: that text itself.
+            truncate_dim: how many numbers of each vector to return, from the first on; default `self.truncate_dim`.
 
         Raises:
             TypeError, ValueError: something that is not a string, an empty string (its index is named), an
-                empty list.
+                empty list; a `prompt_name` that is not among `prompts`; a `truncate_dim` below 1.
             UntrainedWeightsError: the head was never trained or loaded.
             DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
         """
@@ -370,13 +450,18 @@ class SentenceEncoder(nn.Module):
         sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        dimensions = self.truncate_dim if truncate_dim is None else truncate_dim
+        if dimensions is not None and dimensions < 1:
+            raise ValueError(f"truncate_dim must be at least 1, or None for the whole vector, got {dimensions}")
+        if before := self._prompt(prompt_name, prompt):
+            sentences = [before + sentence for sentence in sentences]
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
         if len(distinct) > WINDOW:
             distinct.sort(key=len)
         windows = [distinct[start : start + WINDOW] for start in range(0, len(distinct), WINDOW)]
         passes = sum(math.ceil(len(window) / batch_size) for window in windows)
-        vectors = torch.empty(len(distinct), self.embedding_dimension, device=self.device)
+        vectors = torch.empty(len(distinct), self._width, device=self.device)
         cut: set[str] = set()
         beyond = start = 0
         show = passes > 100 if show_progress_bar is None else show_progress_bar
@@ -400,8 +485,11 @@ class SentenceEncoder(nn.Module):
                 start += len(window)
         self._tell(Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length), beyond, start)
         self._check_finite(vectors)
-        if self.normalize or normalize_embeddings:
+        if self.normalize or (normalize_embeddings and dimensions is None):
             vectors = F.normalize(vectors, dim=1)
+        if dimensions is not None:
+            vectors = vectors[:, :dimensions]
+            vectors = F.normalize(vectors, dim=1) if normalize_embeddings else vectors
         place = {text: row for row, text in enumerate(distinct)}
         vectors = vectors[place[sentences[0]] if single else [place[text] for text in sentences]]
         return vectors if convert_to_tensor else vectors.cpu().numpy()
@@ -415,6 +503,15 @@ class SentenceEncoder(nn.Module):
     def copy(self) -> "SentenceEncoder":
         """An independent copy: train it, and this one stays as it is."""
         return copy.deepcopy(self)
+
+    def _prompt(self, name: str | None, text: str | None) -> str:
+        """What is put before each sentence."""
+        name = self.default_prompt_name if name is None else name
+        if text is not None or name is None:
+            return text or ""
+        if name not in self.prompts:
+            raise ValueError(f"unknown prompt {name!r}; {self.name or 'this encoder'} has {list(self.prompts)}")
+        return self.prompts[name]
 
     def _tokens(self, texts: list[str]) -> tuple[Any, set[str]]:
         """The tokens of texts, and those texts that lost some."""

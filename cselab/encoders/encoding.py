@@ -9,7 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from cselab.encoders.device import runs_behind
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
+from cselab.encoders.parts import parts_by_length
 
 Tokens = Mapping[str, Tensor]
 """What a transformer takes: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and more."""
@@ -29,6 +31,9 @@ class Encode:
     share one forward pass where their tokens have the same names and rows, and each row has a dropout mask of its
     own, so that `encode(batch, batch)` gives the two views of SimCSE. A single view gives a single matrix.
 
+    On a CPU that pass is cut into parts of rows of like length where that saves more padding than a further pass costs
+    (`cselab.encoders.parts`), so that time goes to words. Vectors and gradients are those of one pass.
+
     Of several processes each encodes its share of every view and sees the vectors of all. A view whose rows cannot
     be shared evenly (the one row of a template, say) is encoded by every process in full.
 
@@ -36,7 +41,7 @@ class Encode:
         encoder: the encoder in training.
         max_length: tokens a text is cut at.
         processes: accelerate's state: how many processes there are, and which this is.
-        mini_batch_size: rows of a forward pass; None takes all views of a call at once. See `TrainConfig`.
+        mini_batch_size: the most rows of a forward pass; None allows all views of a call. See `TrainConfig`.
 
     >>> from cselab import SentenceEncoder
     >>> encode = Encode(SentenceEncoder.from_pretrained("micro"), max_length=32)
@@ -119,17 +124,38 @@ class Encode:
         return list(vectors if whole else _Gather.apply(vectors, self.count, self.rank))
 
     def _pooled(self, encoder: SentenceEncoder, tokens: dict[str, Tensor], dropout: bool) -> Float[Tensor, "n d"]:
-        rows = len(tokens["attention_mask"])
-        size = self.mini_batch_size or rows
-        if size >= rows:
+        """The vectors of the rows, in parts: on a CPU by length, and never more rows at once than is allowed."""
+        order, parts = self._parts(tokens["attention_mask"])
+        if len(parts) == 1:
             return encoder.pooled(tokens)
+        rows = len(tokens["attention_mask"])
+        again = self.mini_batch_size is not None and self.mini_batch_size < rows
 
-        def again(part: dict[str, Tensor]) -> Tensor:  # called a second time in the backward pass
+        def pooled(part: dict[str, Tensor]) -> Tensor:  # where memory is short, called again in the backward pass
             with nullcontext() if dropout else eval_mode(encoder.backbone):
                 return encoder.pooled(part)
 
-        parts = [{name: tensor[at : at + size] for name, tensor in tokens.items()} for at in range(0, rows, size)]
-        return torch.cat([checkpoint(again, part, use_reentrant=False) for part in parts])
+        vectors = []
+        for own, length in parts:
+            part = {name: tensor[order[own], :length] for name, tensor in tokens.items()}
+            vectors.append(checkpoint(pooled, part, use_reentrant=False) if again else pooled(part))
+        return torch.cat(vectors)[order.argsort()]
+
+    def _parts(self, mask: Tensor) -> tuple[Tensor, list[tuple[slice, int]]]:
+        """An order of the rows, and the parts of a pass in it: which rows, and how many of their columns.
+
+        Decided from the lengths alone. A device that runs behind Python is not asked for them: it computes the rows as
+        they come, one pass unless memory is short.
+        """
+        rows, width = mask.shape
+        most = min(self.mini_batch_size or rows, rows)
+        if runs_behind(mask.device):
+            order = torch.arange(rows, device=mask.device)
+            return order, [(slice(at, at + most), width) for at in range(0, rows, most)]
+        columns = torch.arange(1, width + 1)
+        lengths, order = (mask.bool() * columns).amax(1).clamp(min=1).sort(stable=True)
+        parts = parts_by_length(lengths.tolist(), most)
+        return order, [(own, int(lengths[own.stop - 1])) for own in parts]
 
 
 def _longer(tensor: Tensor, length: int, value: int) -> Tensor:

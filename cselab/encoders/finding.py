@@ -46,7 +46,7 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
 def converting_line(name: str, revision: str | None = None) -> str:
     """The command that copies an encoder of the hub or of a folder, with its weights as safetensors.
 
-    All that stands beside the weights comes along: how the vectors are pooled, for one.
+    The files beside the weights are copied too, such as those that say how the vectors are pooled.
     """
     there = f"{Path(name).name}-safetensors"
     if Path(name).is_dir():

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -31,6 +31,8 @@ from cselab.encoders.prefix import DeepPrefix
 MODULE = "sentence_transformers.models."
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
+OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": int}
+"""What a folder may say besides, by the names that sentence-transformers has for it, and of which type."""
 
 
 def _write_json(path: Path, content: Any) -> None:
@@ -101,7 +103,8 @@ def save_folder(
 
     Args:
         backbone, tokenizer: of transformers.
-        settings: pooling, representation, max_length, normalize, template: what `read_folder` gives back.
+        settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`: what
+            `read_folder` gives back.
         head: linear layers with their activations, or nothing.
         prefix: a `cselab.encoders.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
 
@@ -165,7 +168,8 @@ def _write_folder(
         {
             "word_embedding_dimension": width,
             "pooling_mode_cls_token": pooling.counts == "first",
-            "pooling_mode_mean_tokens": pooling.counts != "first",
+            "pooling_mode_mean_tokens": pooling.counts in ("all", "mask"),
+            "pooling_mode_lasttoken": pooling.counts == "last",
             "pooling_mode_max_tokens": False,
             "pooling_mode_mean_sqrt_len_tokens": False,
         },
@@ -195,7 +199,9 @@ def _write_folder(
     if prefix is not None:
         save_file(prefix.state_dict(), path / PREFIX, metadata={"format": "pt"})
         settings = settings | {"prefix": True}
-    _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"})
+    asked = {name: settings[name] for name in OPTIONAL if settings.get(name)}
+    settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
+    _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
     _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
 
 
@@ -254,7 +260,17 @@ def _read_modules(path: Path) -> dict[str, Any]:
             settings["normalize"] = True
     if dense:
         settings |= {"head": DenseLayers(dense), "representation": "head"}
-    return settings
+    return settings | _read_options(path / "config_sentence_transformers.json")
+
+
+def _read_options(file: Path) -> dict[str, Any]:
+    """Prompts, the default one's name and the width that a folder of sentence-transformers says."""
+    said = _read_object(file) if file.exists() else {}
+    options = {name: said[name] for name in OPTIONAL if said.get(name)}
+    for name, value in options.items():
+        if not isinstance(value, OPTIONAL[name]):
+            raise CheckpointError(f"{file} is damaged: {name!r} is {value!r:.40}; restore the file")
+    return options
 
 
 def _own_settings(file: Path) -> dict[str, Any]:
@@ -271,7 +287,10 @@ def _own_settings(file: Path) -> dict[str, Any]:
     for name, kind in kinds.items():
         if name not in settings or not isinstance(settings[name], kind):
             raise CheckpointError(f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file")
-    unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
+    for name, kind in OPTIONAL.items():
+        if not isinstance(settings.get(name, kind()), kind):
+            raise CheckpointError(f"{file} is damaged: {name!r} is {settings[name]!r}; restore the file")
+    unknown = sorted(settings.keys() - kinds.keys() - OPTIONAL.keys() - {"sha256", "prefix"})
     if unknown:
         raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
     return settings
@@ -325,9 +344,12 @@ def _pooling_name(path: Path) -> str:
         if key.startswith("pooling_mode_") and on
     ]
     modes = [modes] if isinstance(modes, str) else list(modes)
-    if modes not in (["cls"], ["mean"]):
-        raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are cls and mean")
-    return modes[0]
+    names = {"cls": "cls", "mean": "mean", "lasttoken": "last_token"}
+    if len(modes) != 1 or modes[0] not in names:
+        raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are {', '.join(names)}")
+    if not config.get("include_prompt", True):
+        raise CheckpointError(f"{path} leaves the tokens of a prompt out of the pooling, which cselab does not do")
+    return names[modes[0]]
 
 
 def load_backbone(folder: Path) -> Any:
@@ -336,7 +358,8 @@ def load_backbone(folder: Path) -> Any:
     Raises:
         CheckpointError: damaged, incomplete or missing files; the message names them.
     """
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
+    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
     if list(folder.glob("pytorch_model*.bin")) and not list(folder.glob("model*.safetensors")):
         raise CheckpointError(
@@ -346,7 +369,9 @@ def load_backbone(folder: Path) -> Any:
     try:
         with quiet_transformers():
             config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-            model, info = AutoModel.from_pretrained(
+            alone = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(config.model_type, "").endswith("EncoderModel")
+            kind = AutoModelForTextEncoding if alone else AutoModel  # of T5 the encoder, without the decoder
+            model, info = kind.from_pretrained(
                 folder,
                 config=config,
                 dtype=torch.float32,
@@ -356,6 +381,7 @@ def load_backbone(folder: Path) -> Any:
                 output_loading_info=True,
             )
     except Exception as error:  # a damaged config raises whatever it meets first
+        _check_whole(folder)
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
             f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
@@ -364,7 +390,7 @@ def load_backbone(folder: Path) -> Any:
     missing = set(info["missing_keys"])
     pooler = {key for key in missing if key.startswith("pooler.")}
     lost = sorted(missing - pooler)
-    lost += sorted(f"{name} {list(found)}, not {list(asked)}" for name, found, asked in info["mismatched_keys"])
+    lost += sorted(f"{name} {list(stored)}, not {list(asked)}" for name, stored, asked in info["mismatched_keys"])
     if lost:
         named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
         raise CheckpointError(
@@ -383,10 +409,33 @@ def load_backbone(folder: Path) -> Any:
     return model
 
 
+def _check_whole(folder: Path) -> None:
+    """Name the file of weights that cannot be read, if there is one."""
+    for file in sorted(folder.glob("model*.safetensors")):
+        try:
+            with safe_open(file, framework="pt"):
+                pass
+        except (SafetensorError, OSError) as error:
+            raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
+
+
+LAYERS = ("encoder.layer.", "embeddings.", "layers.", "transformer.layer.", "encoder.block.")
+
+
 def _is_of_backbone(name: str, model: nn.Module) -> bool:
     """Whether weights of this name would be the transformer's own: a further layer, and not a pretraining head."""
     own = name.removeprefix(f"{model.base_model_prefix}.")
-    return own.startswith(("encoder.layer.", "embeddings.")) and not own.endswith("position_ids")
+    return own.startswith(LAYERS) and not own.endswith("position_ids")
+
+
+def is_decoder(backbone: Any) -> bool:
+    """Whether each token sees those before it alone, as in Llama, Qwen and Gemma."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
+
+    config = backbone.config
+    turned = getattr(config, "use_bidirectional_attention", False) or not getattr(config, "is_causal", True)
+    return config.model_type in CAUSAL.keys() - MASKED.keys() and not turned
 
 
 def load_masked_lm(folder: Path) -> nn.Module:
@@ -425,8 +474,13 @@ def load_tokenizer(folder: Path) -> Any:
     except Exception as error:  # the tokenizers library raises nothing more particular
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
+    if tokenizer.pad_token is None:  # of many decoders: what stands behind the mask has no influence
+        tokenizer.pad_token = tokenizer.eos_token
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
+    if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
+        file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
+        raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
     return tokenizer
 
 

@@ -11,15 +11,27 @@ are the first transformer layer and the last: what it runs is `layer1_last_mean`
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 Layers = Sequence[Float[Tensor, "n t d"]]
 
 
-def first_token(layer: Float[Tensor, "n t d"]) -> Float[Tensor, "n d"]:
-    """The vector of the first token, [CLS] or <s>."""
-    return layer[:, 0]
+def first_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+    """The vector of the first token where `counted` is 1: [CLS] or <s>, also of rows that are padded on the left."""
+    return layer[torch.arange(len(layer), device=layer.device), counted.argmax(1)]
+
+
+def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+    """The vector of the last token where `counted` is 1, padded on whichever side: in a decoder, where a token sees
+    those before it alone, the only one that has seen the sentence.
+
+    >>> last_token(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[1, 1, 0]]))
+    tensor([[3.]])
+    """
+    last = counted.shape[1] - 1 - counted.flip(1).argmax(1)
+    return layer[torch.arange(len(layer), device=layer.device), last]
 
 
 def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
@@ -27,7 +39,6 @@ def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> F
 
     [CLS] and [SEP] are counted, as in sentence-transformers and SimCSE. A row that counts nothing gives zeros.
 
-    >>> import torch
     >>> mean_tokens(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[1, 1, 0]]))
     tensor([[2.]])
     """
@@ -39,7 +50,7 @@ def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> F
 class Pooling:
     """One way to pool. `layers` are the hidden states it reads (0: static embeddings, -1: the last layer).
 
-    `counts` says which tokens: "first", "all" (but padding) or "mask" ([MASK] of a prompt). `pooler` says that
+    `counts` says which tokens: "first", "last", "all" (but padding) or "mask" ([MASK] of a prompt). `pooler` says that
     the dense + tanh which BERT was pretrained with follows.
     """
 
@@ -50,10 +61,8 @@ class Pooling:
 
     def __call__(self, layers: Layers, counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
         """Pool hidden states; `counted` marks the tokens of a mean."""
-        vectors = [
-            first_token(layers[index]) if self.counts == "first" else mean_tokens(layers[index], counted)
-            for index in self.layers
-        ]
+        pool = {"first": first_token, "last": last_token}.get(self.counts, mean_tokens)
+        vectors = [pool(layers[index], counted) for index in self.layers]
         return sum(vectors[1:], start=vectors[0]) / len(vectors)
 
 
@@ -61,6 +70,7 @@ POOLINGS: dict[str, Pooling] = {
     "cls": Pooling("the [CLS] vector of the last layer", counts="first"),
     "cls_pooler": Pooling("[CLS] through the trained dense + tanh of BERT", counts="first", pooler=True),
     "mean": Pooling("mean of the tokens of the last layer"),
+    "last_token": Pooling("the last token of the last layer (decoders)", counts="last"),
     "emb_last_mean": Pooling("mean of the static embeddings and the last layer (56.70)", layers=(0, -1)),
     "layer1_last_mean": Pooling("mean of the first and the last layer (60.73)", layers=(1, -1)),
     "last2_mean": Pooling("mean of the last two layers (BERT-flow's text, ConSERT)", layers=(-2, -1)),

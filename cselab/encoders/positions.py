@@ -2,6 +2,9 @@
 
 from typing import Any
 
+WITHOUT_POSITIONS = 2**20
+"""The longest input of a model that adds distances to its attention (T5): memory ends before it."""
+
 
 def first_position(backbone: Any) -> int:
     """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
@@ -13,4 +16,5 @@ def position_count(backbone: Any) -> int:
     """How many tokens the model has positions for."""
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin number positions from padding_idx + 1 on
-    return backbone.config.max_position_embeddings - (0 if padding is None else padding + 1)
+    count = getattr(backbone.config, "max_position_embeddings", None) or WITHOUT_POSITIONS
+    return count - (0 if padding is None else padding + 1)

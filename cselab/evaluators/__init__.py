@@ -1,4 +1,7 @@
-"""Measuring sentence encoders: suites of tasks, the geometry of embeddings, and honest statistics."""
+"""Measuring sentence encoders: suites of tasks, baselines, and whole evaluations compared.
+
+See also: `cselab.metrics`, the numbers of arrays that the suites are made of.
+"""
 
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.comparison import compare
@@ -17,32 +20,15 @@ from cselab.evaluators.references import (
     word_overlap,
 )
 from cselab.evaluators.sts import STS
-from cselab.evaluators.suites import SUITES
+from cselab.evaluators.suites import SUITES, register
 from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.vectors import Encoder
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
-from cselab.metrics import (
-    Comparison,
-    DegenerateEmbeddings,
-    alignment,
-    effective_rank,
-    feature_correlation,
-    mcnemar,
-    mean_cosine,
-    paired_bootstrap,
-    paired_t_test,
-    rank,
-    sampled_uniformity,
-    spectrum,
-    uniformity,
-)
 
 __all__ = [
     "STS",
     "SUITES",
     "Clustering",
-    "Comparison",
-    "DegenerateEmbeddings",
     "Encoder",
     "Geometry",
     "PairsEvaluator",
@@ -56,23 +42,13 @@ __all__ = [
     "WorldClustering",
     "WorldSTS",
     "WorldTransfer",
-    "alignment",
     "compare",
-    "effective_rank",
     "evaluate",
     "evaluate_beside",
-    "feature_correlation",
     "fitted",
-    "mcnemar",
-    "mean_cosine",
     "named_encoder",
-    "paired_bootstrap",
-    "paired_t_test",
-    "rank",
     "read_scores",
-    "sampled_uniformity",
-    "spectrum",
-    "uniformity",
+    "register",
     "with_references",
     "word_overlap",
 ]

@@ -139,7 +139,7 @@ class Clustering:
             DataError: a damaged file.
         """
         root = folder(data, self.name)
-        found: list[ClusteringTask] = []
+        collected: list[ClusteringTask] = []
         missing: dict[str, str] = {}
         for task in self.tasks if tasks is None else tasks:
             try:
@@ -149,7 +149,7 @@ class Clustering:
                     raise
                 missing[task] = str(reason)
             else:
-                found.append(ClusteringTask(rows, tuple(self.seeds), self.restarts))
-        if not found:
+                collected.append(ClusteringTask(rows, tuple(self.seeds), self.restarts))
+        if not collected:
             raise MissingFile(next(iter(missing.values())))
-        return Collected(found, missing)
+        return Collected(collected, missing)

@@ -73,13 +73,13 @@ def evaluate(
     scores = Scores([], missing, {}, encode_seconds)
     about = _about(encoder) | {"truncated": encoded.truncated}
     measured = encoder.map if isinstance(encoder, DistributedEncoder) else map
-    for task, found in zip(collected, measured(partial(_measured, encoded, about), collected), strict=True):
-        if isinstance(found, NeedsVectors):
+    for task, measurement in zip(collected, measured(partial(_measured, encoded, about), collected), strict=True):
+        if isinstance(measurement, NeedsVectors):
             if task is collected[-1] and not scores.records:
-                raise found
-            missing[task.name] = str(found)
+                raise measurement
+            missing[task.name] = str(measurement)
             continue
-        records, outcome = found
+        records, outcome = measurement
         scores.records.extend(records)
         if outcome is not None and task.name in scores.scores:
             scores.outcomes[task.name] = outcome
@@ -100,8 +100,8 @@ def _collect(
     missing: dict[str, str] = {}
     for one, names in zip(suites, tasks_by_suite(suites, tasks), strict=True):
         if names is None or names:
-            found, absent = one.collect(data, names)
-            collected += found
+            available, absent = one.collect(data, names)
+            collected += available
             missing |= absent
     return Collected(collected, missing)
 

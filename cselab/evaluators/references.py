@@ -21,7 +21,7 @@ from cselab.evaluators.task import Source, Suite
 from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, encode
 from cselab.evaluators.world import the_world
 from cselab.metrics.degenerate import require_sound
-from cselab.metrics.geometry import rank
+from cselab.transforms import fit
 
 
 class RandomEncoder:
@@ -104,8 +104,8 @@ class StaticEmbeddings:
             raise DataError(f"{path}: no word vectors in it that were asked for")
 
         def tokenize(sentence: str) -> list[int]:
-            found = (rows.get(word, rows.get(word.lower())) for word in sentence.split())
-            return [row for row in found if row is not None]
+            entries = (rows.get(word, rows.get(word.lower())) for word in sentence.split())
+            return [row for row in entries if row is not None]
 
         return cls(np.stack(vectors), tokenize, name=f"averaged {Path(path).name}")
 
@@ -155,8 +155,6 @@ class TransformedEncoder:
         return np.asarray(transformed)
 
 
-TRANSFORMS = ("whitening", "flow")
-
 WORLD_SENTENCES = 5000
 """Training sentences of the bundled world that a transform is fitted on, unless a limit says otherwise."""
 
@@ -164,14 +162,13 @@ WORLD_SENTENCES = 5000
 def fitted(
     encoder: Encoder | PairScorer, transform: str, text: str | Path = "world", limit: int | None = None
 ) -> TransformedEncoder:
-    """The encoder with BERT-whitening or BERT-flow, fitted on its vectors of the sentences of a text.
+    """The encoder with a post-hoc transform that is fitted on its vectors of the sentences of a text.
 
     Transform, text and number of sentences are in its name, and so in every record.
 
     Args:
         encoder: something that encodes; `word_overlap` has no vectors to transform.
-        transform: "whitening" of all directions in which the vectors vary (a layer norm leaves one out), or "flow"
-            with the defaults of `cselab.transforms.whitening`.
+        transform: "centred", "without K", "whitening" or "flow": see `cselab.transforms.fit`.
         text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
         limit: fit on the first so many sentences; None takes all of a file, and `WORLD_SENTENCES` of the world.
 
@@ -180,26 +177,14 @@ def fitted(
             same, or none.
         DataError: no such file, or no sentence in it.
     """
-    from cselab.transforms.whitening import BertFlow, BertWhitening
-
-    if transform not in TRANSFORMS:
-        raise ValueError(f"unknown transform {transform!r}; the transforms are: {', '.join(TRANSFORMS)}")
     if not hasattr(encoder, "encode"):
         raise NeedsVectors(f"{transform} transforms sentence vectors; {_name(encoder)} has none")
     sentences = _fitting_sentences(text, limit)
     vectors = encode(encoder, sentences)
     require_sound(vectors)
-    if transform == "whitening":
-        spanned = rank(vectors) if len(vectors) > vectors.shape[1] else None
-        fit: BertWhitening | BertFlow = BertWhitening(n_components=spanned)
-    else:
-        fit = BertFlow()
     where = "the world" if str(text) == "world" else Path(text).name
-    return TransformedEncoder(
-        encoder,
-        fit.fit(vectors),
-        name=f"{_name(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}",
-    )
+    name = f"{_name(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}"
+    return TransformedEncoder(encoder, fit(transform, vectors), name)
 
 
 def named_encoder(
@@ -242,7 +227,7 @@ def with_references(
     encoder: Encoder,
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
-    transforms: Sequence[str] = TRANSFORMS,
+    transforms: Sequence[str] = ("whitening", "flow"),
     limit: int | None = None,
 ) -> dict[str, Encoder | PairScorer]:
     """An encoder and what its score should be seen beside, by name, each to be passed to `evaluate`.
@@ -284,17 +269,17 @@ def evaluate_beside(
     Args:
         suite, data, tasks, options: as `evaluate` takes them.
     """
-    found = {}
+    scores = {}
     for name, model in with_references(encoder, text, word_vectors, limit=limit).items():
         try:
-            found[name] = evaluate(model, suite, data, tasks, **options)
+            scores[name] = evaluate(model, suite, data, tasks, **options)
         except NeedsVectors:
             continue
-    return found
+    return scores
 
 
 class _Once:
-    """An encoder that keeps its last vectors, for those who ask for the same sentences next."""
+    """An encoder that keeps its last vectors, in case the same sentences are asked for next."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder

@@ -164,7 +164,7 @@ class STS:
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         """The STS tasks to run and, when no tasks were named, those whose files are missing, with the reason."""
-        found: list[StsTask] = []
+        collected: list[StsTask] = []
         missing: dict[str, str] = {}
         for name in STS_TASKS if tasks is None else tasks:
             task, _, split = name.partition("/")
@@ -175,7 +175,7 @@ class STS:
                     raise
                 missing[name] = str(reason)
             else:
-                found.append(self.task(pairs, name))
-        if not found:
+                collected.append(self.task(pairs, name))
+        if not collected:
             raise MissingFile(next(iter(missing.values())))
-        return Collected(found, missing)
+        return Collected(collected, missing)

@@ -15,10 +15,25 @@ from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 SUITES: dict[str, Any] = {
     suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
 }
-"""The suites by name; registering a class here is enough for `evaluate`, the command line and the tables to find it.
+"""The suites by name, where `evaluate`, the command line and the tables find them; `register` adds one.
 
 "world" is the world's STS: what else the world measures takes longer and is asked for.
 """
+
+
+def register(suite: type[Any]) -> type[Any]:
+    """Class decorator: make a suite known by its `name`, from any file (`cselab --code FILE`) or cell.
+
+    Defining the class again, as running a notebook's cell twice does, replaces it.
+
+    Raises:
+        ValueError: another suite has that name.
+    """
+    other = SUITES.get(suite.name)
+    if other is not None and (other.__module__, other.__qualname__) != (suite.__module__, suite.__qualname__):
+        raise ValueError(f"two suites are called {suite.name!r}: {other.__module__}.{other.__qualname__} is registered")
+    SUITES[suite.name] = suite
+    return suite
 
 
 def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list[Suite]:
@@ -28,24 +43,24 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
         ValueError: an unknown name, or a value that a suite does not take.
         TypeError: an option that none of the named suites has.
     """
-    found: list[Suite] = []
+    chosen: list[Suite] = []
     owned: set[str] = set()
     for suite in suites:
         if not isinstance(suite, str):
-            found.append(suite)
+            chosen.append(suite)
             continue
         if suite not in SUITES:
             raise ValueError(f"unknown suite {suite!r}; the suites are: {', '.join(SUITES)}")
         known = {field.name for field in fields(SUITES[suite])}
         owned |= known
-        found.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
+        chosen.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
     for name in options:
         if name not in owned:
             raise TypeError(
                 f"none of the suites named has an option {name!r}; "
                 + "; ".join(f"{name} has {', '.join(options_of(suite))}" for name, suite in SUITES.items())
             )
-    return found
+    return chosen
 
 
 def options_of(suite: Any) -> list[str]:

@@ -161,14 +161,14 @@ def transfer(
         penalties = tuple(protocol.penalties[c] for c in chosen)
         if final:
             each = np.array(penalties)[:, None]
-            found = [one[0] for one in protocol.probes.fit(x, y, classes, final, each, progress.update).predicted]
+            predictions = [one[0] for one in protocol.probes.fit(x, y, classes, final, each, progress.update).predicted]
         else:
-            found = [one[c] for one, c in zip(searched.predicted, chosen, strict=True)]
+            predictions = [one[c] for one, c in zip(searched.predicted, chosen, strict=True)]
     tests = [fold.test for fold in final or search]
     tested = np.sort(np.concatenate(tests))
     predicted = np.zeros(len(tested), dtype=np.int64)
     folds = [np.searchsorted(tested, test) for test in tests]
-    for rows, classes_seen in zip(folds, found, strict=True):
+    for rows, classes_seen in zip(folds, predictions, strict=True):
         predicted[rows] = classes_seen
     right = predicted == y[tested]
     return Transferred(
@@ -268,8 +268,8 @@ class TransferTask:
 
     def _provenance(self) -> str:
         """That of all splits, or of the one that is known least."""
-        found = {part.provenance for part in self.splits.values()}
-        return max(found, key=PROVENANCES.index) if len(found) > 1 else found.pop()
+        provenances = {part.provenance for part in self.splits.values()}
+        return max(provenances, key=PROVENANCES.index) if len(provenances) > 1 else provenances.pop()
 
     def _record(self, metric: str, rows: Labelled, key: str = "") -> Record:
         return Record(

@@ -11,7 +11,10 @@ from jaxtyping import Float
 
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 
-CACHED_BY = ("pooling", "representation", "max_length", "normalize", "template", "precision")
+CACHED_BY = (
+    "pooling", "representation", "max_length", "normalize", "template", "precision",
+    "prompts", "default_prompt_name", "truncate_dim",
+)  # fmt: skip
 
 
 @runtime_checkable

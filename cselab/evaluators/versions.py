@@ -8,13 +8,10 @@ def versions() -> dict[str, str]:
     """Versions of cselab and of the libraries beneath it, and the machine in a few words."""
     import torch
 
-    from cselab import __version__
-
-    names = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "scipy", "scikit-learn")
+    names = ("cselab", "torch", "transformers", "tokenizers", "accelerate", "numpy", "scipy", "scikit-learn")
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU"
     return {
         "python": platform.python_version(),
-        "cselab": __version__,
         **{name: version(name) for name in names},
         "device": device,
         "system": platform.system(),

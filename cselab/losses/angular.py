@@ -2,11 +2,10 @@
 
 from math import cos, pi, sin
 
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.losses.contrast import contrast, cosine_matrix, unit
 from cselab.losses.inputs import as_views, require_positive
 from cselab.losses.result import Loss
 
@@ -57,7 +56,7 @@ def arc_con(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temper
         raise ValueError(f"margin is {margin!r}; it is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)")
 
     cosines = cosine_matrix(anchor, positive)
-    unit1, unit2 = F.normalize(anchor, dim=1), F.normalize(positive, dim=1)
+    unit1, unit2 = unit(anchor), unit(positive)
     sines = (unit1 - unit2).norm(dim=1) * (unit1 + unit2).norm(dim=1) / 2
     widened = cosines.diagonal() * cos(margin) - sines * sin(margin)
     return Loss({"arc_con": contrast(cosines.diagonal_scatter(widened) / temperature).mean()})

@@ -1,22 +1,63 @@
-"""What the contrastive losses are built from: a matrix of cosines, and the softmax of its rows."""
+"""What the contrastive losses are built from: unit vectors, a matrix of cosines, and the softmax of its rows."""
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.inputs import full_precision
+from cselab.losses.inputs import check_negatives, full_precision, widen
+
+EPS = 1e-12  # the length of a vector of zeros
+
+Negatives = Float[Tensor, "m d"] | Float[Tensor, "n m d"]
+"""Further negatives: `[M, d]`, the same for every anchor, or `[N, M, d]`, M of each anchor's own."""
+
+
+def scale(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "..."]:
+    """The power of two that brings the largest entry of each vector between 1/2 and 1; 1 for a vector of zeros.
+
+    Squares of float32 entries of 1e25 overflow, those of 1e-25 vanish. Multiplying by a power of two is exact, so
+    that it changes no digit where neither happens.
+    """
+    largest = vectors.detach().abs().amax(dim, keepdim=True)
+    return (torch.frexp(largest).mantissa / largest).nan_to_num(nan=1.0, posinf=2.0**126)
+
+
+def unit(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "*rows d"]:
+    """Each vector over its length, however long or short; a vector of zeros stays as it is."""
+    factor = scale(vectors, dim)
+    length = (vectors * factor).norm(dim=dim, keepdim=True) / factor
+    return vectors / length.masked_fill(length == 0, EPS)
 
 
 def cosine_matrix(rows: Float[Tensor, "n d"], columns: Float[Tensor, "k d"]) -> Float[Tensor, "n k"]:
     """Entry ij is cos(rows_i, columns_j), in [-1, 1]; a row of zeros has cosine 0 with everything."""
     with full_precision(rows):
-        return F.normalize(rows, dim=1) @ F.normalize(columns, dim=1).T
+        return unit(rows) @ unit(columns).T
+
+
+def cosines_against(
+    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], negatives: Negatives | None = None
+) -> Float[Tensor, "n columns"]:
+    """The cosines of each anchor with all N positives, and after them with M further negatives.
+
+    Raises:
+        TypeError, ValueError: negatives of another kind or shape; says what was given.
+    """
+    if negatives is None:
+        return cosine_matrix(anchor, positive)
+    check_negatives(negatives, anchor)
+    if negatives.ndim == 2:
+        return cosine_matrix(anchor, torch.cat(widen(positive, negatives)))
+    anchor, negatives = widen(anchor, negatives)
+    with full_precision(anchor):
+        own = (unit(negatives) @ unit(anchor)[..., None])[..., 0]
+    return torch.cat(widen(cosine_matrix(anchor, positive), own), dim=1)
 
 
 def contrast(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:
     """How badly each row tells its own pair, on the diagonal, from the others: -log softmax(logits_i)_i.
 
-    Columns after the first n have no pair: they are negatives of every row.
+    Columns after the first n have no pair: they are negatives only.
     """
     return F.cross_entropy(logits, torch.arange(len(logits), device=logits.device), reduction="none")

@@ -3,11 +3,10 @@
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import contrast
+from cselab.losses.contrast import contrast, scale, unit
 from cselab.losses.inputs import as_views, full_precision, require_one_of, require_positive, widen
 from cselab.losses.result import Loss
 
@@ -161,12 +160,15 @@ def cross_correlation(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d
     """
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     with full_precision(anchor):
-        return F.normalize(anchor, dim=0).T @ F.normalize(positive, dim=0)
+        return unit(anchor, dim=0).T @ unit(positive, dim=0)
 
 
 def standardised(view: Float[Tensor, "n d"], correction: int) -> Float[Tensor, "n d"]:
     """Each column with mean 0 and variance 1; the variance has divisor N - correction, and EPS added."""
-    return (view - view.mean(0)) / (view.var(0, correction=correction) + EPS).sqrt()
+    factor = scale(view, dim=0).clamp(max=1)[0]  # the squares of large entries stay finite
+    centred = view - view.mean(0)
+    variance = (view * factor).var(0, correction=correction) + factor.square() * EPS
+    return centred / (variance.sqrt() / factor)
 
 
 def with_rows(

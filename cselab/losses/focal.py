@@ -3,8 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import as_views, require_positive, weighed, with_further
+from cselab.losses.contrast import Negatives, contrast, cosines_against
+from cselab.losses.inputs import as_views, require_positive, weighed
 from cselab.losses.result import Loss
 
 
@@ -14,7 +14,7 @@ def focal_info_nce(
     temperature: float,
     m: float,
     detach: bool = False,
-    negatives: Float[Tensor, "k d"] | None = None,
+    negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE whose cosines are multiplied by modulation factors: a positive's s by s, a negative's by s + m.
@@ -38,8 +38,8 @@ def focal_info_nce(
         m: hardness: a negative above a cosine of 1 - m weighs more than in InfoNCE, below it less; 0.3 in the
             paper.
         detach: treat the modulation factors as constants.
-        negatives: `[K, d]`, further negatives of all anchors.
-        log_weights: `[N, N + K]`, added to the logits, as in `info_nce`.
+        negatives: `[M, d]` or `[N, M, d]`, as in `info_nce`.
+        log_weights: `[N, N + M]`, added to the logits, as in `info_nce`.
 
     Returns:
         The term `focal_info_nce`, above 0.
@@ -60,7 +60,7 @@ def focal_info_nce(
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
 
-    cosines = cosine_matrix(anchor, with_further(positive, negatives))
+    cosines = cosines_against(anchor, positive, negatives)
     factors = (cosines + m).diagonal_scatter(cosines.diagonal())
     if detach:
         factors = factors.detach()

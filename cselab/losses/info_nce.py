@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import as_views, require_one_of, require_positive, weighed, with_further
+from cselab.losses.contrast import Negatives, contrast, cosine_matrix, cosines_against
+from cselab.losses.inputs import as_views, require_one_of, require_positive, weighed
 from cselab.losses.result import Loss
 
 
@@ -16,7 +16,7 @@ def info_nce(
     anchor: Float[Tensor, "n d"],
     positive: Float[Tensor, "n d"],
     temperature: float,
-    negatives: Float[Tensor, "k d"] | None = None,
+    negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """Each anchor should be more similar to its own positive than to the positives of the other sentences.
@@ -28,20 +28,21 @@ def info_nce(
     prints all of this; the survey's Eq. 1 and Focal-InfoNCE's Eq. 1 leave open which view of the negatives is
     meant.
 
-    `negatives` adds K columns to the sum, the same for every anchor (a queue, mined or made-up negatives);
-    `log_weights` is added to s, [N, N + K]: log w gives a cell of the sum the weight w, a large negative number
-    takes it out. Supervised SimCSE's hard negatives, DCLR's masks and MoCo's queue are such columns and weights.
+    `negatives` adds M columns to the sum: the same vectors for every anchor, [M, d] (a queue, mined sentences), or M
+    of each anchor's own, [N, M, d] (hard negatives that are mixed for it). `log_weights` is added to s, [N, N + M]:
+    log w gives a cell of the sum the weight w, -inf takes it out. Supervised SimCSE's hard negatives, DCLR's masks and
+    MoCo's queue are such columns and weights.
 
     Args:
         anchor: `[N, d]`, N >= 2.
         positive: `[N, d]`, another view of the same sentences.
         temperature: divides the cosines; 0.05 in SimCSE.
-        negatives: `[K, d]`, further negatives of all anchors.
-        log_weights: `[N, N + K]`, `[N, N]` without further negatives.
+        negatives: `[M, d]`, further negatives of all anchors, or `[N, M, d]`, each anchor's own.
+        log_weights: `[N, N + M]`, `[N, N]` without further negatives.
 
     Returns:
-        The term `info_nce`. Without weights it lies between 0 and log(1 + (N + K - 1) exp(2 / temperature)), and
-        is log (N + K) where all rows are the same.
+        The term `info_nce`. Without weights it lies between 0 and log(1 + (N + M - 1) exp(2 / temperature)), and
+        is log (N + M) where all rows are the same.
 
     Raises:
         TypeError: a view is not a floating-point tensor.
@@ -59,10 +60,12 @@ def info_nce(
         tensor(0.7437)
         >>> info_nce(views, views, 1.0, negatives=torch.ones(2, 4)).total    # log(1 + 3 / e + 2 exp(-1/2))
         tensor(1.1990)
+        >>> info_nce(views, views, 1.0, negatives=-views[:, None]).total    # each its opposite: log(1 + 3 / e + e^-2)
+        tensor(0.8060)
     """
     anchor, positive = as_views({"anchor": anchor, "positive": positive})
     require_positive("temperature", temperature)
-    logits = cosine_matrix(anchor, with_further(positive, negatives)) / temperature
+    logits = cosines_against(anchor, positive, negatives) / temperature
     return Loss({"info_nce": contrast(weighed(logits, log_weights)).mean()})
 
 
@@ -109,7 +112,7 @@ def decoupled_info_nce(
     temperature: float,
     m: float = 1.0,
     m_on: Literal["negatives", "positive"] = "negatives",
-    negatives: Float[Tensor, "k d"] | None = None,
+    negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE whose positives' similarities come from one pair of views and its negatives' from another.
@@ -132,8 +135,8 @@ def decoupled_info_nce(
         temperature: divides the cosines.
         m: weight of the negatives, or of the positive logit; 1 changes nothing.
         m_on: what m multiplies.
-        negatives: `[K, d]`, further negatives of all sentences, measured against negative_pair[0].
-        log_weights: `[N, N + K]`, added to the logits, as in `info_nce`.
+        negatives: `[M, d]` or `[N, M, d]`, as in `info_nce`, measured against negative_pair[0].
+        log_weights: `[N, N + M]`, added to the logits, as in `info_nce`.
 
     Returns:
         The term `decoupled_info_nce`, above 0.
@@ -160,7 +163,7 @@ def decoupled_info_nce(
     require_one_of("m_on", m_on, ("negatives", "positive"))
 
     positives = cosine_matrix(*views[:2]).diagonal() / temperature
-    logits = cosine_matrix(views[2], with_further(views[3], negatives)) / temperature
+    logits = cosines_against(views[2], views[3], negatives) / temperature
     if m_on == "negatives":
         logits = logits + log(m)
     else:
@@ -176,7 +179,7 @@ def off_dropout_info_nce(
     temperature: float,
     m: float,
     m_on: Literal["negatives", "positive"] = "negatives",
-    negatives: Float[Tensor, "k d"] | None = None,
+    negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE with positives from two dropout views and negatives from one view encoded without dropout.
@@ -195,8 +198,8 @@ def off_dropout_info_nce(
         temperature: divides the cosines; 0.05 in ImSimCSE.
         m: weight of the negatives (or of the positive logit); 0.9 in ImSimCSE.
         m_on: what m multiplies.
-        negatives: `[K, d]`, further negatives of all sentences, measured against the clean view.
-        log_weights: `[N, N + K]`, added to the logits, as in `info_nce`.
+        negatives: `[M, d]` or `[N, M, d]`, as in `info_nce`, measured against the clean view.
+        log_weights: `[N, N + M]`, added to the logits, as in `info_nce`.
 
     Returns:
         The term `off_dropout_info_nce`, above 0.

@@ -41,21 +41,22 @@ def as_views(views: Mapping[str, Tensor]) -> list[Tensor]:
     return widen(*views.values())
 
 
-def with_further(positive: Tensor, negatives: Tensor | None) -> Tensor:
-    """The positives `[N, d]`, and under them further negatives `[K, d]`, as wide: the columns of the logits.
+def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
+    """Further negatives: `[M, d]` of all anchors, or `[N, M, d]`, M of each anchor's own.
 
     Raises:
-        TypeError, ValueError: negatives of another kind; says what was given.
+        TypeError, ValueError: anything else; says what was given.
     """
-    if negatives is None:
-        return positive
     if not isinstance(negatives, Tensor) or not negatives.is_floating_point():
-        raise TypeError(f"negatives is {type(negatives).__name__}; give a floating-point torch tensor [K, d]")
-    if negatives.ndim != 2 or negatives.shape[1] != positive.shape[1]:
+        raise TypeError(f"negatives is {type(negatives).__name__}; give a floating-point torch tensor [M, d]")
+    rows, width = anchor.shape
+    shared = negatives.ndim == 2 and negatives.shape[1] == width
+    own = negatives.ndim == 3 and negatives.shape[::2] == (rows, width)
+    if not (shared or own):
         raise ValueError(
-            f"negatives has shape {list(negatives.shape)}; it must be [K, {positive.shape[1]}], as wide as the views"
+            f"negatives has shape {list(negatives.shape)}; it must be [M, {width}], the same for all anchors, or "
+            f"[{rows}, M, {width}], each anchor's own"
         )
-    return torch.cat(widen(positive, negatives))
 
 
 def weighed(logits: Tensor, log_weights: Tensor | None) -> Tensor:

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from cselab.losses.contrast import unit
 from cselab.losses.inputs import as_views, require_one_of, require_positive
 from cselab.losses.result import Loss
 
@@ -96,5 +96,5 @@ def triplet(
 
 def _distance(one: Float[Tensor, "n d"], other: Float[Tensor, "n d"], distance: str) -> Float[Tensor, " n"]:
     if distance == "cosine":
-        return 1 - F.cosine_similarity(one, other)
+        return 1 - (unit(one) * unit(other)).sum(1)
     return (one - other).square().sum(1)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from cselab.losses.inputs import full_precision, widen
+from cselab.losses.inputs import as_views, full_precision, widen
 from cselab.losses.result import Loss
 
 
@@ -27,6 +27,7 @@ def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"],
         The term `mutual_information`, above 0; 2 log 2 where all dot products are 0.
 
     Raises:
+        TypeError: parts or whole is not a floating-point tensor.
         ValueError: fewer than two sentences, shapes that do not go together.
 
     See also:
@@ -37,10 +38,10 @@ def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"],
         >>> mutual_information(torch.zeros(2, 3, 4), torch.ones(2, 3).bool(), torch.zeros(2, 4)).total
         tensor(1.3863)
     """
-    if len(whole) < 2 or parts.shape[:2] != seen.shape or parts[:, 0].shape != whole.shape:
+    as_views({"parts[:, 0]": parts[:, 0], "whole": whole})
+    if parts.shape[:2] != seen.shape:
         raise ValueError(
-            f"parts has shape {list(parts.shape)}, seen {list(seen.shape)}, whole {list(whole.shape)}; they must be "
-            "[N, T, d], [N, T] and [N, d], with at least two sentences"
+            f"seen has shape {list(seen.shape)}; it must be {list(parts.shape[:2])}, which parts there are"
         )
     parts, whole = widen(parts, whole)
     with full_precision(whole):

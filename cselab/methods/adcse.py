@@ -1,15 +1,12 @@
 """AdCSE (Li et al. 2022): negatives that are learnt, by climbing the loss that the encoder descends."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MomentumEncoder
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
@@ -46,14 +43,14 @@ class AdCSE(Contrastive):
     w: torch.Tensor
     u: torch.Tensor
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.slow = MomentumEncoder(encoder, self.momentum)
         size = self.adversaries, encoder.hidden_size
         self.register_buffer("w", torch.randn(size, generator=generator))
         self.register_buffer("u", torch.zeros(size))
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         if self.symmetric:
             k, other_k = self.slow.keys(encode, sentences, sentences)

@@ -1,14 +1,12 @@
 """ArcCSE (Zhang et al. 2022): an angle to spare between positives, and masked copies in order."""
 
-from collections.abc import Sequence
 from math import pi
-from typing import Any
 
 from cselab.augmentations import mask_spans
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, arc_con, triplet
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 from cselab.methods.recipe import SIMCSE_RECIPES
@@ -44,7 +42,7 @@ class ArcCSE(Contrastive):
                 f"less masks fewer tokens than more, got less={self.less} and more={self.more}: make less the smaller"
             )
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         tokens = encode.tokens(batch)
         mask = encode.encoder.tokenizer.mask_token_id
         less, more = mask_spans(tokens, (self.less, self.more), self.generator, mask)

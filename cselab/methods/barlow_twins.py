@@ -1,19 +1,17 @@
 """The rank experiment of ImSimCSE (section 4.2, Table 2): Barlow Twins beside InfoNCE, padded with noise rows."""
 
-from collections.abc import Sequence
-
 import torch
 
 from cselab.encoders.device import to_device
-from cselab.encoders.encoding import Encode
-from cselab.losses import Loss, barlow_twins, info_nce
-from cselab.methods.base import Method, Views, register
-from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, PositiveFloat
+from cselab.losses import Loss, barlow_twins
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("barlow_twins", "SimCSE + Barlow Twins")
-class BarlowTwins(Method):
+class BarlowTwins(Contrastive):
     """SimCSE plus the Barlow Twins term, whose correlation matrix has rank N at most.
 
         l = InfoNCE + weight * [ sum_c (1 - C_cc)^2 + redundancy * sum_{c != d} C_cd^2 ]              Eq. 4
@@ -27,7 +25,6 @@ class BarlowTwins(Method):
     """
 
     family = "loss"
-    temperature: PositiveFloat = 0.05
     weight: NonNegativeFloat = 0.1
     redundancy: NonNegativeFloat = 0.012
     artificial_rows: NonNegativeInt = 0
@@ -35,17 +32,12 @@ class BarlowTwins(Method):
 
     recipes = IMSIMCSE_RECIPES
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
-        return Views(*encode(batch, batch))
-
     def loss(self, v: Views) -> Loss:
         extra: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None
         if self.artificial_rows:
             extra = self._rows_like(v.anchor)
             extra = extra if self.shared_rows else (extra, self._rows_like(v.anchor))
-        return info_nce(v.anchor, v.positive, self.temperature) + self.weight * barlow_twins(
-            v.anchor, v.positive, self.redundancy, extra
-        )
+        return super().loss(v) + self.weight * barlow_twins(v.anchor, v.positive, self.redundancy, extra)
 
     def _rows_like(self, z: torch.Tensor) -> torch.Tensor:
         return to_device(torch.randn(self.artificial_rows, z.shape[1], generator=self.generator), z.device).to(z)

@@ -16,6 +16,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss
+from cselab.losses.contrast import Negatives
 from cselab.methods.hyperparameters import accepts, allowed, plain
 from cselab.methods.recipe import Recipe, family
 
@@ -32,23 +33,29 @@ FAMILIES = {
 }
 """What a method changes first of all, in the order of `cselab methods`."""
 
+Rows = Sequence[Any]
+"""Rows of a corpus, or a batch of them: texts, or tuples of the method's `columns`."""
+
 
 class Views:
     """The vectors of a batch: an anchor, its positives, and whatever else a method names.
 
     Attributes:
         anchor, positives: `[N, d]`, row i of each of sentence i.
-        negatives: `[K, d]`, further negatives of every anchor, or None; `against` adds some.
-        log_weights: `[N, N + K]`, added to the logits, or None: see `cselab.losses.info_nce`.
+        negatives: `[M, d]`, further negatives of every anchor, or `[N, M, d]`, each anchor's own, or None; `against`
+            adds some.
+        log_weights: `[N, N + M]`, added to the logits, or None: see `cselab.losses.info_nce`.
 
     >>> views = Views(torch.zeros(2, 3), torch.ones(2, 3), clean=torch.ones(2, 3))
     >>> len(views.positives), views.clean.shape
     (1, torch.Size([2, 3]))
     >>> views.against(torch.ones(5, 3)).negatives.shape
     torch.Size([5, 3])
+    >>> views.against(torch.ones(2, 4, 3)).negatives.shape    # 4 of each anchor's own, after the 5 of both
+    torch.Size([2, 9, 3])
     """
 
-    negatives: Float[Tensor, "k d"] | None = None
+    negatives: Negatives | None = None
     log_weights: Float[Tensor, "n columns"] | None = None
 
     def __init__(self, anchor: Float[Tensor, "n d"], *positives: Float[Tensor, "n d"], **others: Any) -> None:
@@ -60,11 +67,22 @@ class Views:
         """The first positive."""
         return self.positives[0]
 
-    def against(self, negatives: Float[Tensor, "k d"], log_weights: Float[Tensor, "n k"] | None = None) -> "Views":
-        """These views with further negatives after those there are; a cell's weight is 1, or exp(log_weights)."""
-        seen = len(self.positive) + (0 if self.negatives is None else len(self.negatives))
-        cells = negatives.new_zeros(len(self.anchor), seen + len(negatives))
-        self.negatives = negatives if self.negatives is None else torch.cat([self.negatives, negatives])
+    def against(self, negatives: Negatives, log_weights: Float[Tensor, "n m"] | None = None) -> "Views":
+        """These views with further negatives after those there are; a cell's weight is 1, or exp(log_weights).
+
+        Args:
+            negatives: `[M, d]`, the same for every anchor, or `[N, M, d]`, M of each anchor's own. Where there are
+                both kinds, the shared ones are copied for each anchor.
+            log_weights: `[N, M]`.
+        """
+        seen, rows = len(self.positive) + self._further, len(self.anchor)
+        cells = negatives.new_zeros(rows, seen + negatives.shape[-2])
+        if self.negatives is not None:
+            both = [self.negatives, negatives]
+            if negatives.ndim != self.negatives.ndim:
+                both = [part.expand(rows, *part.shape[-2:]) for part in both]
+            negatives = torch.cat(both, dim=-2)
+        self.negatives = negatives
         if self.log_weights is not None:
             cells[:, :seen] = self.log_weights
         if log_weights is not None:
@@ -75,10 +93,14 @@ class Views:
 
     def weigh(self, log_weights: Float[Tensor, "n n"]) -> "Views":
         """These views with a weight, exp(log_weights), for each pair of sentences of the batch."""
-        further = 0 if self.negatives is None else len(self.negatives)
-        cells = torch.nn.functional.pad(log_weights, (0, further))
+        cells = torch.nn.functional.pad(log_weights, (0, self._further))
         self.log_weights = cells if self.log_weights is None else self.log_weights + cells
         return self
+
+    @property
+    def _further(self) -> int:
+        """How many further negatives each anchor has."""
+        return 0 if self.negatives is None else self.negatives.shape[-2]
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"these views have no {name!r}; they have {', '.join(vars(self))}")
@@ -196,7 +218,7 @@ class Method(nn.Module):
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
 
         Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
@@ -213,13 +235,13 @@ class Method(nn.Module):
         weights = dict.fromkeys((*encoder.parameters(), *self.parameters()))  # each once, where the two share some
         return [{"params": [weight for weight in weights if weight.requires_grad]}]
 
-    def column(self, batch: Sequence[Any], name: str) -> list[str]:
+    def column(self, batch: Rows, name: str) -> list[str]:
         """The texts that the rows of a batch have in one of the method's `columns`."""
         if len(self.columns) == 1:
             return list(batch)
         return [row[self.columns.index(name)] for row in batch]
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         """The vectors that the loss contrasts. The rows of `batch` are texts, or tuples of the `columns`."""
         raise NotImplementedError
 

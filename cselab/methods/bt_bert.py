@@ -1,10 +1,7 @@
 """BT-BERT (Xu et al. 2023, the survey's own): a sentence and its back-translation."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import SURVEY_RECIPES
 
@@ -26,5 +23,5 @@ class BTBERT(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         return Views(*encode(self.column(batch, "sentence"), self.column(batch, "paraphrase")))

@@ -1,6 +1,5 @@
 """CLEAR (Wu et al. 2020): both views are changed texts, and masked words are guessed beside."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -10,7 +9,7 @@ from cselab.augmentations import delete_span, delete_words, reorder_spans
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MaskedWords, synonyms
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
@@ -42,20 +41,20 @@ class CLEAR(Contrastive):
     weight: NonNegativeFloat = 1.0
     masked: UnitInterval = 0.15
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         if "substitution" in (self.first, self.second):
             self.synonyms = synonyms(self.table)
         if self.weight:
             self.guess = MaskedWords(encoder, generator)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = Views(*encode(*(self._changed(batch, change) for change in (self.first, self.second))))
         if self.weight:
             v.masked_words = self.guess(encode, encode.tokens(batch), self.masked, self.generator)
         return v
 
-    def _changed(self, batch: Sequence[str], change: Change) -> list[str]:
+    def _changed(self, batch: Rows, change: Change) -> list[str]:
         changes: dict[str, Any] = {
             "span_deletion": delete_span,
             "word_deletion": delete_words,

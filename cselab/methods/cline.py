@@ -1,7 +1,6 @@
 """CLINE (Wang et al. 2021): near in words, the same or the opposite in meaning."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +10,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.components import MaskedWords, antonyms, replaced_tokens, synonyms, token_states
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import Recipe
@@ -53,7 +52,7 @@ class CLINE(Method):
     variants = {"paper": {}, "released": {"balance": "learnt", "contrast": "sigmoid"}}
     recipes = {"bert-base": Recipe(lr=1e-4, max_length=256)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.tables = synonyms(self.synonyms), antonyms(self.antonyms)
         self.guess = MaskedWords(encoder, generator)
         self.kind = fresh_linear(encoder.hidden_size, 3, generator)
@@ -61,7 +60,7 @@ class CLINE(Method):
             self.uncertainty = nn.Parameter(torch.zeros(3))
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         same, opposite = ([table.replaced(text, self.share, self.generator) for text in batch] for table in self.tables)
         changed = [text for text, _ in same + opposite]
         labels = torch.cat([kind * replaced_tokens(encode, texts) for kind, texts in ((1, same), (2, opposite))])

@@ -1,14 +1,13 @@
 """ConSERT (Yan et al. 2021): changed input vectors and positions in place of dropout. TSFC-BERT is its best pair."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from cselab.augmentations import cut_features, cut_tokens, shuffle_positions
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Tokens
 from cselab.encoders.positions import first_position
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import PositiveFloat, UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -53,7 +52,7 @@ class ConSERT(Contrastive):
         if self.first == self.second == "none":
             raise ValueError("consert with first='none' and second='none' has two equal views: choose a change")
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         tokens = encode.tokens(batch)
         changed = [self._changed(encode, tokens, change) for change in (self.first, self.second)]
         return Views(*encode(*changed, dropout=False))

@@ -1,11 +1,8 @@
 """What most methods have in common, so that each is only what its paper adds, and two can be put together."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Method, Views
+from cselab.methods.base import Method, Rows, Views
 from cselab.methods.hyperparameters import PositiveFloat
 
 
@@ -25,7 +22,7 @@ class Contrastive(Method):
 
     temperature: PositiveFloat = 0.05
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         return Views(*encode(sentences, sentences))
 

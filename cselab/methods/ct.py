@@ -1,8 +1,7 @@
 """Contrastive Tension (Carlsson et al. 2021): two encoders that agree on a sentence and on nothing else."""
 
 import copy
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +10,7 @@ from torch import nn
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import Recipe
@@ -45,13 +44,13 @@ class CT(Contrastive):
     variants = {"paper": {}, "in_batch": {"objective": "info_nce"}}
     recipes = {"bert-base": Recipe(lr=1e-5, batch_size=16, max_length=75, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         head = super().build(encoder, rows, generator)
         self.other = copy.deepcopy(encoder)
         self.other.head = copy.deepcopy(head)
         return head
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         first = encode(batch, by=self.other, dropout=False)
         return Views(first, encode(batch, dropout=False))
 

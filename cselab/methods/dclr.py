@@ -1,8 +1,6 @@
 """DCLR (Zhou et al. 2022): noise as further negatives, and no pushing away of what means the same."""
 
-from collections.abc import Sequence
 from math import inf
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -13,9 +11,8 @@ from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import with_further
-from cselab.methods.base import Views, register
+from cselab.losses.contrast import cosine_matrix, cosines_against
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
 from cselab.methods.recipe import Recipe
@@ -59,11 +56,11 @@ class DCLR(Contrastive):
         "roberta-large": Recipe(lr=1e-5, batch_size=256, hyperparameters={"phi": 0.85, "noise": 5.0}),
     }
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.opened = SentenceEncoder.from_pretrained(self.guide).requires_grad_(False) if self.guide else None
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         with torch.no_grad():
             guide = encode(self.column(batch, "sentence"), by=self.opened, dropout=False, head=False)
@@ -86,7 +83,7 @@ class DCLR(Contrastive):
     def loss(self, v: Views) -> Loss:
         if self.clean_loss:
             return super().loss(v)
-        logits = cosine_matrix(v.anchor, with_further(v.positive, v.negatives)) / self.temperature
+        logits = cosines_against(v.anchor, v.positive, v.negatives) / self.temperature
         shares = logits.masked_fill(F.pad(v.false, (0, logits.shape[1] - len(logits))), 0).softmax(1)
         own = torch.eye(*shares.shape, dtype=torch.bool, device=shares.device)
         return Loss({"cross_entropy": -torch.where(own, shares, 1 - shares).clamp(min=1e-12).log().mean()})

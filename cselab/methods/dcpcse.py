@@ -1,14 +1,11 @@
 """DCPCSE, also called PromCSE (Jiang et al. 2022): the encoder is frozen, a deep prefix learns."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.prefix import DeepPrefix
-from cselab.methods.base import register
+from cselab.methods.base import Rows, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import Recipe
@@ -32,7 +29,7 @@ class DCPCSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-2, batch_size=256)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         encoder.backbone.requires_grad_(False)
         if encoder.prefix is None:
             encoder.prefix = DeepPrefix.fresh(encoder.backbone, self.length, generator).to(encoder.device)

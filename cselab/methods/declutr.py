@@ -1,8 +1,5 @@
 """DeCLUTR (Giorgi et al. 2021): spans of one document that lie near each other."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -10,7 +7,7 @@ from cselab.augmentations import draw_spans
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MaskedWords
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
@@ -55,12 +52,12 @@ class DeCLUTR(Contrastive):
                 f"shortest is {self.shortest} and longest {self.longest}, shares of a document: shortest comes first"
             )
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         if self.weight:
             self.guess = MaskedWords(encoder, generator)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sizes = self.anchors, self.positives, self.shortest, self.longest
         drawn = [draw_spans(document, *sizes, self.generator) for document in batch]
         anchors = [anchor for found, _ in drawn for anchor in found]

@@ -1,7 +1,6 @@
 """DiffCSE (Chuang et al. 2022): a sentence's vector must help to find which of its words were replaced."""
 
 import copy
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -13,7 +12,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import NormalizedHead, fresh_linear
 from cselab.losses import Loss
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MaskedLMGenerator
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
@@ -34,9 +33,9 @@ class DiffCSE(Contrastive):
 
     `variant="released"` takes two things from the code: the language model's likeliest token stands at every place,
     masked or not (`fill="argmax"`), and padding counts as tokens that were not replaced. In five points the code
-    differs from both variants. It judges x'' of both views, each with its own mask and its own h; of the masked tokens
-    a fifth keep their word or get a random one, as in BERT; only [CLS] is put back, so that [SEP] may be replaced; the
-    batch norms of the head see both views together; and the language model guesses under dropout.
+    differs from both variants. Its discriminator reads x'' of both views, each with its own mask and its own h; of the
+    masked tokens a fifth keep their word or get a random one, as in BERT; only [CLS] is put back, so that [SEP] may be
+    replaced; the batch norms of the head see both views together; and the language model guesses under dropout.
 
     See also: `SNCSEDropout`, which learns from an edit whose meaning is known.
     """
@@ -51,7 +50,7 @@ class DiffCSE(Contrastive):
     variants = {"paper": {}, "released": {"fill": "argmax", "count_padding": True}}
     recipes = {"bert-base": Recipe(lr=7e-6, epochs=2)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         head = super().build(encoder, rows, generator)
         width = encoder.hidden_size
         self.masked_lm = MaskedLMGenerator(encoder, self.lm)
@@ -61,7 +60,7 @@ class DiffCSE(Contrastive):
         self.verdict = fresh_linear(width, 1, generator)
         return head and NormalizedHead(width, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         tokens = encode.tokens(self.column(batch, "sentence"))
         ids, inner = tokens["input_ids"], inner_tokens(tokens)
@@ -70,13 +69,11 @@ class DiffCSE(Contrastive):
         edited = self.masked_lm.fill(tokens, blanks, mask, self.generator, self.fill)
         edited = torch.where(inner, edited, ids)  # [CLS], [SEP] and padding stay
         seen = torch.ones_like(inner) if self.count_padding else inner
-        v.replaced, v.judged = (
-            (edited != ids)[seen].float(),
-            self.judged(v.anchor, {**tokens, "input_ids": edited})[seen],
-        )
+        v.replaced = (edited != ids)[seen].float()
+        v.detected = self.detected(v.anchor, {**tokens, "input_ids": edited})[seen]
         return v
 
-    def judged(self, h: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
+    def detected(self, h: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
         """[n, t] logits: was this token replaced? `h` stands in for what the first token is embedded as."""
 
         def put_in(module: nn.Module, given: Any, embedded: torch.Tensor) -> torch.Tensor:
@@ -89,5 +86,5 @@ class DiffCSE(Contrastive):
             hook.remove()
 
     def loss(self, v: Views) -> Loss:
-        found = F.binary_cross_entropy_with_logits(v.judged.float(), v.replaced)
+        found = F.binary_cross_entropy_with_logits(v.detected.float(), v.replaced)
         return super().loss(v) + self.weight * Loss({"replaced_tokens": found})

@@ -1,11 +1,10 @@
 """ImSimCSE's dimension-wise term (Xu et al. 2023) by itself: nothing tells sentences apart but their dimensions."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
@@ -30,7 +29,7 @@ class DimensionWise(Method):
     variants = {"paper": {"reduction": "sum"}}
     recipes = IMSIMCSE_RECIPES
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         return Views(*encode(sentences, sentences))
 

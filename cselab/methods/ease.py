@@ -1,7 +1,6 @@
 """EASE (Nishikawa et al. 2022): a sentence is drawn to the entity that it speaks of."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -12,7 +11,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import Recipe
@@ -48,7 +47,7 @@ class EASE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=128)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         names = dict.fromkeys(name for row in rows for name in row[1:])
         self.numbers = {name: number for number, name in enumerate(names)}
         width = encoder.hidden_size
@@ -64,7 +63,7 @@ class EASE(Contrastive):
             raise ValueError(f"{self.vectors} has no vector of {missing[0]!r} ({len(missing)} entities are missing)")
         return torch.tensor([[float(number) for number in found[name].split()] for name in self.numbers])
 
-    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         v.entity, v.other_entity = (self.embedded(self.column(batch, name)) for name in self.columns[1:])
         return v

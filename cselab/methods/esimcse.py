@@ -1,7 +1,6 @@
 """ESimCSE (Wu et al. 2022): some sub-words stand twice, and a queue brings further negatives."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import nn
@@ -9,7 +8,7 @@ from torch import nn
 from cselab.augmentations import inner_tokens, repeat_subwords
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, UnitInterval
@@ -50,13 +49,13 @@ class ESimCSE(Contrastive):
         "roberta-large": Recipe(lr=1e-5, hyperparameters={"rate": 0.28, "queue": 128}),
     }
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         if self.queue:
             self.slow = MomentumEncoder(encoder, self.momentum)
             self.earlier = Queue(self.queue, encoder.hidden_size)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         tokens = encode.tokens(batch)
         room = encode.encoder.max_length - tokens["attention_mask"].sum(1)
         padding = encode.encoder.tokenizer.pad_token_id

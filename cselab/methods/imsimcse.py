@@ -1,12 +1,11 @@
 """ImSimCSE / SimCSE++ (Xu et al. 2023): negatives without dropout noise, and contrast between dimensions."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
@@ -55,7 +54,7 @@ class ImSimCSE(Contrastive):
         if not self.off_dropout and self.weight == 0:
             raise ValueError("imsimcse with off_dropout=False and weight=0 is plain SimCSE: train simcse")
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         sentences = self.column(batch, "sentence")
         v.clean = encode(sentences, dropout=False) if self.off_dropout else None

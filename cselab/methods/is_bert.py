@@ -1,8 +1,5 @@
 """IS-BERT (Zhang et al. 2020): a sentence's vector shares information with its n-grams and not with others'."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -10,7 +7,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss, mutual_information
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import token_states
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe
@@ -38,7 +35,7 @@ class ISBERT(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=32, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         width = encoder.hidden_size
         widths = [width - 2 * (width // 3), width // 3, width // 3]
         grams = [
@@ -51,7 +48,7 @@ class ISBERT(Contrastive):
         self.grams = nn.ModuleList(grams)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         tokens = encode.tokens(batch)
         seen = tokens["attention_mask"]
         states = (token_states(encode.encoder, tokens) * seen[..., None]).mT

@@ -1,8 +1,5 @@
 """MCSE (Zhang et al. 2022): a sentence is drawn to the picture that it describes."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -10,7 +7,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
@@ -39,7 +36,7 @@ class MCSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, epochs=3)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         seen = len(_numbers(rows[0][1]))
         for index, (_, scene) in enumerate(rows):
             if len(_numbers(scene)) != seen:
@@ -51,7 +48,7 @@ class MCSE(Contrastive):
         self.from_scene = fresh_linear(seen, self.width_of_space, generator)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         vectors = encode(sentences, sentences, head=False)
         v = Views(*(z if encode.head is None else encode.head(z) for z in vectors))

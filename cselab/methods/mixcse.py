@@ -1,8 +1,7 @@
 """MixCSE (Zhang et al. 2022): hard negatives made by mixing a positive with another sentence's."""
 
-from collections.abc import Sequence
 from math import inf
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -11,7 +10,7 @@ from torch import Tensor
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -38,7 +37,7 @@ class MixCSE(Contrastive):
     variants = {"paper": {}, "released": {"appended": "both_ways"}}
     recipes = SURVEY_RECIPES
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         if self.appended == "both_ways":
             return v

@@ -1,9 +1,7 @@
 """MoCoSE (Cao et al. 2022): MoCo with a predictor, and a queue that is neither short nor long."""
 
 import copy
-from collections.abc import Sequence
 from math import cos, pi
-from typing import Any
 
 import torch
 from torch import nn
@@ -12,7 +10,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, View
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, input_gradient
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
@@ -50,7 +48,7 @@ class MoCoSE(Contrastive):
 
     step: torch.Tensor
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         width = encoder.hidden_size
         self.projector = nn.Sequential(fresh_linear(width, width, generator), nn.LayerNorm(width))
         self.predictor = nn.Sequential(fresh_linear(width, width, generator), nn.Tanh())
@@ -60,7 +58,7 @@ class MoCoSE(Contrastive):
         self.register_buffer("step", torch.tensor(0))
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         keys = self.keys(encode, sentences)
         view: View = sentences

@@ -1,6 +1,5 @@
 """The noise experiment of ImSimCSE (section 3.1, Table 1): more or less dropout noise, on one kind of pair."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -9,7 +8,7 @@ from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
@@ -43,7 +42,7 @@ class Noise(Method):
                 "(+noise; the paper's is 0.1) or mean_of (-noise; the paper's K is 10)"
             )
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         passes = encode(*[batch] * (2 * self.mean_of))
         changed = [torch.stack(passes[half::2]).mean(0) for half in (0, 1)]
         if self.variance:

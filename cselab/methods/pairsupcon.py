@@ -1,6 +1,5 @@
 """PairSupCon (Zhang et al. 2021): entailed pairs contrasted with near negatives first, and a classifier of pairs."""
 
-from collections.abc import Sequence
 from math import inf, log
 from typing import Any
 
@@ -14,7 +13,7 @@ from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import ProjectionHead, fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
 
@@ -45,7 +44,7 @@ class PairSupCon(Method):
 
     recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, epochs=3, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         width = encoder.hidden_size
         self.classifier = fresh_linear(3 * width, 2, generator, bias=False)
         return ProjectionHead(width, self.width, generator)
@@ -54,7 +53,7 @@ class PairSupCon(Method):
         fresh = [*encoder.head.parameters(), *self.parameters()]
         return [{"params": list(encoder.backbone.parameters())}, {"params": fresh, "lr": self.head_lr}]
 
-    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         u, entailed, denied = encode(*(self.column(batch, name) for name in self.columns), head=False)
         v = Views(encode.head(u), encode.head(entailed))
         v.pairs = torch.cat([torch.cat([u, other, (u - other).abs()], dim=1) for other in (denied, entailed)])

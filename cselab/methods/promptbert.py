@@ -1,7 +1,6 @@
 """PromptBERT (Jiang et al. 2022): the [MASK] of two prompts, each without what the prompt itself says."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,7 +8,7 @@ from torch import Tensor
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Vectors
 from cselab.encoders.positions import first_position
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe
 
@@ -54,7 +53,7 @@ class PromptBERT(Contrastive):
         for prompt in reversed(self.prompts):  # both are checked, the first stays
             encoder.use_prompt(prompt)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         return Views(*(self.prompted(encode, sentences, prompt) for prompt in self.prompts))
 

@@ -1,7 +1,6 @@
 """PT-BERT (Tan et al. 2022): all sentences get the same length of pseudo-tokens, in two encoders."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -9,7 +8,7 @@ from torch import Tensor, nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Tokens
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, token_states
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
@@ -44,13 +43,13 @@ class PTBERT(Contrastive):
     variants = {"paper": {}, "released": {"attend": "cls"}}
     recipes = {"bert-base": Recipe(lr=3e-5, max_length=64)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         width = encoder.hidden_size
         self.pseudo = nn.Parameter(torch.randn(self.pseudo_tokens, width, generator=generator))
         self.slow, self.earlier = MomentumEncoder(encoder, self.momentum), Queue(self.queue, width)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         tokens, head = encode.tokens(batch), encode.head or nn.Identity()
         anchor = head(self._pooled(encode.encoder, tokens))
         with torch.no_grad():

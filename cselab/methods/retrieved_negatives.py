@@ -1,6 +1,5 @@
 """The retrieved negatives of CARDS (Wang et al. 2022): sentences of the corpus that look alike."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import CARDS_RECIPES
@@ -43,7 +42,7 @@ class RetrievedNegatives(Contrastive):
 
     neighbours: Tensor
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.sentences = list(dict.fromkeys(self.column(rows, "sentence")))
         self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
         vectors: Any = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
@@ -51,7 +50,7 @@ class RetrievedNegatives(Contrastive):
         self.register_buffer("neighbours", found, persistent=False)  # the same again when a run goes on
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         rows = torch.tensor([self.place[sentence] for sentence in self.column(batch, "sentence")])
         drawn = torch.randint(self.neighbours.shape[1], (len(rows),), generator=self.generator)

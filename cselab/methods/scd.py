@@ -1,8 +1,5 @@
 """SCD (Klein and Nabi 2022): two rates of dropout push apart, decorrelated dimensions hold together."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -11,7 +8,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, barlow_twins
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.components import dropout_rate
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import Recipe
@@ -45,7 +42,7 @@ class SCD(Method):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=192, eval_every=250)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         width, wide = encoder.hidden_size, self.projection
         self.projector = nn.Sequential(
             fresh_linear(width, wide, generator), nn.BatchNorm1d(wide), nn.ReLU(),
@@ -54,7 +51,7 @@ class SCD(Method):
         )  # fmt: skip
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         both = []
         for rate in (self.low, self.high):
             with dropout_rate(encode.encoder.backbone, rate):

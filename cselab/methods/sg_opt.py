@@ -1,9 +1,7 @@
 """SG-OPT (Kim et al. 2021): BERT's own layers, frozen, guide its sentence vector."""
 
 import copy
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +12,7 @@ from cselab.encoders.heads import DenseLayers, fresh_linear
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
@@ -47,7 +45,7 @@ class SGOPT(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, max_length=128, eval_every=50)}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.frozen = copy.deepcopy(encoder.backbone).requires_grad_(False)
         encoder.backbone.embeddings.requires_grad_(False)
         if self.head == "none":
@@ -56,7 +54,7 @@ class SGOPT(Contrastive):
         layers = [fresh_linear(width, out, generator) for width, out in pairwise(sizes)]
         return DenseLayers([(layer, nn.GELU()) for layer in layers])
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         tokens, head = encode.tokens(batch), encode.head or nn.Identity()
         with torch.no_grad(), eval_mode(self.frozen):
             layers = self.frozen(**tokens, output_hidden_states=True).hidden_states

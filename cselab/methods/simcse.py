@@ -1,11 +1,9 @@
 """SimCSE (Gao, Yao, Chen 2021): two dropout masks of one sentence are the views. The baseline of all."""
 
-from collections.abc import Sequence
-
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce, multi_positive_info_nce
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import SIMCSE_RECIPES
 
@@ -40,7 +38,7 @@ class SimCSE(Method):
                 f"num_views counts the anchor: at least 2, and 2 where symmetric is set; got {self.num_views}"
             )
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         return Views(*encode(*[batch] * self.num_views))
 
     def loss(self, v: Views) -> Loss:

@@ -1,12 +1,10 @@
 """SNCSE-Dropout (survey; Wang et al. 2022): a denial is nearer than other sentences, and further than a paraphrase."""
 
-from collections.abc import Sequence
-
 import torch.nn.functional as F
 
 from cselab.encoders.encoding import Encode, Vectors
 from cselab.losses import Loss
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -37,7 +35,7 @@ class SNCSEDropout(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         v.denial = self.denied(encode, self.column(batch, "negation"))
         return v

@@ -1,14 +1,11 @@
 """SR-BERT (Xu et al. 2023, the survey's own): a word changes place with a synonym."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import synonyms
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import UnitInterval
@@ -34,9 +31,9 @@ class SRBERT(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.synonyms = synonyms(self.table)
         return super().build(encoder, rows, generator)
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         return Views(*encode(list(batch), self.synonyms(batch, self.share, self.generator)))

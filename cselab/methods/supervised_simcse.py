@@ -1,11 +1,9 @@
 """Supervised SimCSE (Gao, Yao, Chen 2021): entailed sentences are positives, contradictions hard negatives."""
 
-from collections.abc import Sequence
-
 import torch
 
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe
 
@@ -36,7 +34,7 @@ class SupervisedSimCSE(Contrastive):
         "roberta-large": Recipe(lr=1e-5, batch_size=512, epochs=3),
     }
 
-    def views(self, encode: Encode, batch: Sequence[tuple[str, ...]]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         anchor, positive, negative = encode(*(self.column(batch, name) for name in self.columns))
         own = self.hard_negative_weight * torch.eye(len(anchor), device=anchor.device)
         return Views(anchor, positive).against(negative, own)

@@ -1,13 +1,11 @@
 """The case switch of CARDS (Wang et al. 2022): other sub-words for the same words."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from cselab.augmentations import switch_case
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import CARDS_RECIPES
@@ -46,6 +44,6 @@ class SwitchCase(Contrastive):
                 "bert-base-cased), or another method, such as esimcse"
             )
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         return Views(*encode(sentences, switch_case(sentences, self.share, self.generator)))

@@ -1,13 +1,10 @@
 """USCAL (Miao et al. 2021): a second positive whose input vectors were moved to where the contrast is hardest."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch.nn.functional as F
 
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.components import input_gradient
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
@@ -31,7 +28,7 @@ class USCAL(Contrastive):
     size: PositiveFloat = 1.0
     weight: NonNegativeFloat = 1.0
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         tokens, slope = input_gradient(
             encode, self.column(batch, "sentence"), lambda z: info_nce(v.anchor.detach(), z, self.temperature).total

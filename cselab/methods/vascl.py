@@ -1,6 +1,5 @@
 """VaSCL (Zhang et al. 2022): vectors moved to where they are hardest to tell from their neighbours."""
 
-from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -13,7 +12,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
-from cselab.methods.base import Views, register
+from cselab.methods.base import Rows, Views, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import Recipe
@@ -47,7 +46,7 @@ class VaSCL(Contrastive):
     variants = {"paper": {}, "released": {"probe": 15.0, "through": False}}
     recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, epochs=5, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[Any], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         return ProjectionHead(encoder.hidden_size, self.width, generator)
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
@@ -56,7 +55,7 @@ class VaSCL(Contrastive):
             {"params": list(encoder.head.parameters()), "lr": self.head_lr},
         ]
 
-    def views(self, encode: Encode, batch: Sequence[Any]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         e, other = encode(sentences, sentences, head=False)
         v = Views(encode.head(e), encode.head(other))

@@ -1,6 +1,5 @@
 """WhitenedCSE (Zhuo et al. 2023): shuffled group whitening makes several views of a sentence."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -10,7 +9,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
-from cselab.methods.base import Method, Views, register
+from cselab.methods.base import Method, Rows, Views, register
 from cselab.methods.hyperparameters import (
     AtLeastTwo,
     Momentum,
@@ -86,7 +85,7 @@ class WhitenedCSE(Method):
             )
         self.num_groups = self.num_groups or default_groups(encoder, released=self.variant == "released")
 
-    def build(self, encoder: SentenceEncoder, rows: Sequence[str], generator: torch.Generator) -> nn.Module | None:
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         mlp = super().build(encoder, rows, generator)
         if self.kind == "none":
             return mlp
@@ -97,7 +96,7 @@ class WhitenedCSE(Method):
         )  # fmt: skip
         return WhitenedHead(layer, mlp)
 
-    def views(self, encode: Encode, batch: Sequence[str]) -> Views:
+    def views(self, encode: Encode, batch: Rows) -> Views:
         vectors = encode(*[batch] * (self.backbone_passes or self.num_views), head=False)
         views = [vectors] * self.num_views if self.backbone_passes == 1 else vectors
         return Views(*each_view(encode.head or nn.Identity(), views, self.layout))

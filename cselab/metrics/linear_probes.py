@@ -21,7 +21,7 @@ ProgressCallback = Callable[[int], object]
 
 
 def unwatched(finished: int) -> None:
-    """No one looks on."""
+    """Report nothing."""
 
 
 class Fold(NamedTuple):

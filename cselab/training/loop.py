@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -21,17 +21,21 @@ from torch import Tensor, nn
 from cselab.data.rows import check_rows, rows_hash
 from cselab.encoders.checkpoint import pack, unpack
 from cselab.encoders.device import runs_behind
-from cselab.encoders.distributed import all_processes, average_gradients, from_main, mean_over_processes
+from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.encoding import Encode
 from cselab.encoders.precision import chosen_precision, computing_in
 from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.training.processes import average_gradients, from_main, mean_over_processes
 from cselab.training.readings import Readings
 from cselab.training.resumable import ResumableLoop, Stateful
 from cselab.training.run import Callback, Evaluator, Run, StatusLine, StopTraining, TrainConfig, TrainingDiverged
 from cselab.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from accelerate import PartialState
 
 
 def train(
@@ -54,8 +58,8 @@ def train(
     A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
     at the latest: only then come the rows, in their order, and a divergence, which names its own step.
 
-    A plain checkpoint for which nobody chose a pooling takes that of the method's paper, [CLS], where the method has
-    a head: a fresh head on a mean of tokens would be nobody's recipe.
+    A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head:
+    no paper trains a fresh head on a mean of tokens.
 
     Args:
         encoder: what to train.
@@ -101,10 +105,18 @@ class _Training:
     """
 
     def __init__(
-        self, run: Run, corpus: Any, evaluator: Any, callbacks: Any, processes: Any, folder: Any, show: Any
+        self,
+        run: Run,
+        corpus: Sequence[Any],
+        evaluator: Evaluator | None,
+        callbacks: Sequence[Callback],
+        processes: "PartialState",
+        folder: RunFolder | None,
+        show: bool,
     ) -> None:
         self.run, self.corpus, self.evaluator, self.callbacks = run, corpus, evaluator, callbacks
         self.processes, self.folder, self.show = processes, folder, show and processes.is_main_process
+        self.written = folder if processes.is_main_process else None
         config, encoder, method = run.config, run.encoder, run.method
         self.per_epoch = len(corpus) // config.batch_size
         self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
@@ -151,10 +163,6 @@ class _Training:
             writes=processes.is_main_process,
         )
 
-    @property
-    def writes(self) -> bool:
-        return self.folder is not None and self.processes.is_main_process
-
     def finish(self) -> Run:
         try:
             return self._finish()
@@ -164,14 +172,14 @@ class _Training:
 
     def _finish(self) -> Run:
         run = self.run
-        if self.folder is not None:
-            found = from_main(self.processes, lambda: self.folder.claim(self.identity))
-            if found["finished"]:
-                return self._read_back(found)
-            if from_main(self.processes, self.folder.checkpoint.exists):
+        if (folder := self.folder) is not None:
+            content = from_main(self.processes, lambda: folder.claim(self.identity))
+            if content["finished"]:
+                return self._read_back(folder, content)
+            if from_main(self.processes, folder.checkpoint.exists):
                 self._resume()
-            if self.writes:
-                self.folder.rewrite_history(run.history)
+            if self.written is not None:
+                self.written.rewrite_history(run.history)
         if self.step == 0 and run.encoder.representation == "backbone":
             self._note([{"step": 0}], evaluate=True)
         self.loop.run(self._advance, self._kept)
@@ -240,8 +248,9 @@ class _Training:
         rows, trouble = self.readings.read()
         if trouble:
             self._note(rows)
-            saved = self.folder is not None and self.folder.checkpoint.exists()
-            kept = f"the last good checkpoint stays in {self.folder.path}" if saved else "nothing was saved"
+            kept = "nothing was saved"
+            if self.folder is not None and self.folder.checkpoint.exists():
+                kept = f"the last good checkpoint stays in {self.folder.path}"
             raise TrainingDiverged(f"{trouble}; {kept}. A lower lr or a higher temperature may help")
         return rows
 
@@ -249,8 +258,8 @@ class _Training:
         """How hard each term of the loss, its weight included, pulls at the weights."""
         norms = {}
         for name, term in terms.items():
-            found = torch.autograd.grad(term, self.weights, retain_graph=True, allow_unused=True)
-            gradient = torch.cat([part.reshape(-1) for part in found if part is not None])
+            gradients = torch.autograd.grad(term, self.weights, retain_graph=True, allow_unused=True)
+            gradient = torch.cat([one.reshape(-1) for one in gradients if one is not None])
             norms[f"gradient_norm/{name}"] = float(mean_over_processes(gradient).norm())
         return norms
 
@@ -263,18 +272,18 @@ class _Training:
                 self._tell(row, evaluate and row is rows[-1])
         if not self.processes.is_main_process or evaluate or not rows:
             return
-        if run.stopped and run.best is None and self.evaluator is not None and rows[-1]["step"] > 0:
-            self._evaluate(rows[-1])  # who stops before the first look has a score for what is there
-            if self.writes:
-                self.folder.rewrite_history(run.history)
+        if run.stopped and run.best is None and rows[-1]["step"] > 0:  # stopped before the first evaluation
+            self._evaluate(rows[-1])
+            if self.written is not None:
+                self.written.rewrite_history(run.history)
 
     def _tell(self, row: dict[str, Any], evaluate: bool) -> None:
         run = self.run
-        if evaluate and self.evaluator is not None:
+        if evaluate:
             self._evaluate(row)
             self._lose_patience(row["step"])
-        if self.writes:
-            self.folder.append(row)
+        if self.written is not None:
+            self.written.append(row)
         for callback in self.callbacks:
             try:
                 callback(run, row)
@@ -282,8 +291,10 @@ class _Training:
                 run.stopped = str(reason) or f"a callback asked for it at step {row['step']}"
 
     def _evaluate(self, row: dict[str, Any]) -> None:
+        if self.evaluator is None:
+            return
         run = self.run
-        row.update(self._scores(row["step"]))
+        row.update(self._scores(self.evaluator, row["step"]))
         if row["step"] > 0 and "score" in row and (run.best is None or row["score"] > run.best["score"]):
             run.best = row
             self._keep_best()
@@ -300,11 +311,11 @@ class _Training:
         if self.processes.num_processes > 1 and (self.callbacks or self.run.config.patience is not None):
             self.run.stopped = from_main(self.processes, lambda: self.run.stopped)
 
-    def _scores(self, step: int) -> dict[str, Any]:
-        """What the evaluator found; of a collapsed encoder, which may recover, the reason for no score."""
+    def _scores(self, evaluator: Evaluator, step: int) -> dict[str, Any]:
+        """The evaluator's numbers; of a collapsed encoder, which may recover, the reason why there are none."""
         try:
             with eval_mode(self.run.encoder):
-                scores = {name: float(value) for name, value in self.evaluator(self.run.encoder).items()}
+                scores = {name: float(value) for name, value in evaluator(self.run.encoder).items()}
         except DegenerateEmbeddings as reason:
             if not any("degenerate" in earlier for earlier in self.run.history):
                 warnings.warn(f"no score at step {step}: {reason}; training goes on", stacklevel=2)
@@ -315,16 +326,16 @@ class _Training:
 
     def _keep_best(self) -> None:
         self.best_state = {name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()}
-        if self.writes:
-            self.folder.save(self.folder.best, self.best_state, {"row": self.run.best})
+        if self.written is not None:
+            self.written.save(self.written.best, self.best_state, {"row": self.run.best})
 
     def _resume(self) -> None:
         run, info = self.run, self.loop.resume()
         run.history, run.best, self.precision = info["history"], info["best"], info["precision"]
         run.encoder.untrained.discard("head")
         run.resumed_from = self.step
-        if self.writes and self.folder.best.exists():  # it may be of a later step than the checkpoint
-            self.best_state, kept = self.folder.load(self.folder.best)
+        if self.written is not None and self.written.best.exists():  # it may be of a later step than the checkpoint
+            self.best_state, kept = self.written.load(self.written.best)
             run.best = kept["row"]
 
     def _conclude(self) -> Run:
@@ -335,39 +346,44 @@ class _Training:
         run.encoder.eval()
         run.method.eval()
         run.seconds = self.loop.seconds
-        if self.writes:
-            run.encoder.save_pretrained(self.folder.path)
-            if len(run.method.state_dict()) > 1:  # more than its generator
-                tensors, tree = pack("method", run.method.state_dict())
-                self.folder.save(self.folder.method, tensors, {"method": tree})
-            content = {
-                "identity": self.identity,
-                "finished": True,
-                "steps": self.step,
-                "stopped": run.stopped,
-                "best": run.best,
-                "precision": self.precision,
-                "seconds": run.seconds,
-                "versions": versions(),
-            }
-            self.folder.write(content)
-            self.folder.clear()
+        if self.written is not None:
+            self._write_result(self.written)
         return run
 
-    def _read_back(self, found: Mapping[str, Any]) -> Run:
+    def _write_result(self, folder: RunFolder) -> None:
+        """Make the folder an encoder, and the record of a finished run."""
+        run = self.run
+        run.encoder.save_pretrained(folder.path)
+        if len(run.method.state_dict()) > 1:  # more than its generator
+            tensors, tree = pack("method", run.method.state_dict())
+            folder.save(folder.method, tensors, {"method": tree})
+        content = {
+            "identity": self.identity,
+            "finished": True,
+            "steps": self.step,
+            "stopped": run.stopped,
+            "best": run.best,
+            "precision": self.precision,
+            "seconds": run.seconds,
+            "versions": versions(),
+        }
+        folder.write(content)
+        folder.clear()
+
+    def _read_back(self, folder: RunFolder, content: Mapping[str, Any]) -> Run:
         """A finished run from its folder: nothing is trained again."""
         run = self.run
-        trained = SentenceEncoder.from_pretrained(self.folder.path, device=self.processes.device)
+        trained = SentenceEncoder.from_pretrained(folder.path, device=self.processes.device)
         run.encoder.attach_head(trained.head)
         run.encoder.untrained.discard("head")
         run.encoder.load_state_dict(trained.state_dict())
         run.encoder.eval()
-        if self.folder.method.exists():
-            tensors, info = self.folder.load(self.folder.method)
+        if folder.method.exists():
+            tensors, info = folder.load(folder.method)
             run.method.load_state_dict(unpack(tensors, info["method"]))
         run.method.eval()
-        run.history, run.best, run.seconds = self.folder.history(), found["best"], found["seconds"]
-        run.resumed_from, run.stopped = found["steps"], found.get("stopped")
+        run.history, run.best, run.seconds = folder.history(), content["best"], content["seconds"]
+        run.resumed_from, run.stopped = content["steps"], content.get("stopped")
         return run
 
 

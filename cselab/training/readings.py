@@ -14,7 +14,7 @@ STEPS_A_READING = 16
 
 
 class Readings:
-    """Loss terms and gradient norms of the steps that nobody has read yet. On a CPU each step is due at once."""
+    """Loss terms and gradient norms of the steps that were not read yet. On a CPU each step is due at once."""
 
     def __init__(self, device: torch.device) -> None:
         self.most = STEPS_A_READING if runs_behind(device) else 1

@@ -1,7 +1,7 @@
 """What a training run is told, and what it leaves: settings, history, the best step."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,73 +25,76 @@ class TrainingDiverged(ArithmeticError):
 class TrainConfig:
     """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
 
+    `cselab train` has an option for each, made from what stands here; `metadata` says what a field may be: "least",
+    "most", "above", "below" or "choices", and a "reason".
+
     Args:
-        steps: optimiser steps; None takes `epochs`.
-        epochs: passes over the sentences, when `steps` is None.
+        steps: optimiser steps; by default as many as `epochs` makes.
+        epochs: passes over the sentences, where no `steps` are given.
         batch_size: sentences a step, over all processes; each contrasts with all others.
-        mini_batch_size: rows of a forward pass, for a batch that does not fit into memory: the pass is done again, part
-            by part, when the gradient comes back (Gao et al. 2021, "Scaling Deep Contrastive Learning Batch Size
-            under Memory Limited Setup"). Same loss and gradient, one more forward pass. None: all views at once.
-        lr: peak learning rate of AdamW; falls linearly to zero after `warmup` (a share of the steps).
-        weight_decay, clip: AdamW's decay; largest norm of the gradient.
+        lr: peak learning rate of AdamW; falls linearly to zero after `warmup`.
+        warmup: share of the steps in which the learning rate rises.
+        weight_decay: AdamW's decay.
+        clip: largest norm of the gradient.
         seed: of everything: order, dropout, head, whatever a method draws.
         max_length: tokens a training sentence is cut at (evaluation uses the encoder's own limit).
         eval_every: steps between evaluations; the last step is always evaluated.
-        checkpoint_every: steps between checkpoints of a run with an output folder; None: as `eval_every`.
+        checkpoint_every: steps between checkpoints of a run with an output folder; by default as `eval_every`.
         precision: "fp32", "bf16" (autocast), or "auto": bf16 where this machine is faster with it.
-        representation: the vector that is evaluated, selected and saved: "backbone" or "head"; None: the method's.
-        patience: stop after so many evaluations without a better score; None never stops early.
+        representation: the vector that is evaluated, selected and saved: "backbone" or "head"; by default the method's.
+        patience: stop after so many evaluations without a better score; by default never.
+        mini_batch_size: rows of a forward pass, for a batch that does not fit into memory: the pass is done again, part
+            by part, when the gradient comes back (Gao et al. 2021, "Scaling Deep Contrastive Learning Batch Size
+            under Memory Limited Setup"). Same loss and gradient, one more forward pass. By default all views at once.
 
     Raises:
         ValueError: a value out of its range; names it.
     """
 
-    steps: int | None = None
-    epochs: float = 1.0
-    batch_size: int = 64
-    lr: float = 3e-5
-    warmup: float = 0.0
-    weight_decay: float = 0.0
-    clip: float = 1.0
+    steps: int | None = field(
+        default=None, metadata={"least": 1, "most": 10**9, "reason": "at 100 steps a second that is four months"}
+    )
+    epochs: float = field(
+        default=1.0, metadata={"above": 0, "most": 10**6, "reason": "use steps for a run of a certain length"}
+    )
+    batch_size: int = field(default=64, metadata={"least": 2, "reason": "a sentence alone has no negatives"})
+    lr: float = field(default=3e-5, metadata={"least": 0})
+    warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "range": "is a share of the steps in [0, 1)"})
+    weight_decay: float = field(default=0.0, metadata={"least": 0})
+    clip: float = field(default=1.0, metadata={"above": 0})
     seed: int = 42
-    max_length: int = 32
-    eval_every: int = 125
-    checkpoint_every: int | None = None
-    precision: Precision = "auto"
-    representation: Representation | None = None
-    patience: int | None = None
-    mini_batch_size: int | None = None
+    max_length: int = field(default=32, metadata={"least": 3})
+    eval_every: int = field(default=125, metadata={"least": 1})
+    checkpoint_every: int | None = field(default=None, metadata={"least": 1})
+    precision: Precision = field(default="auto", metadata={"choices": ("auto", "fp32", "bf16")})
+    representation: Representation | None = field(default=None, metadata={"choices": ("backbone", "head")})
+    patience: int | None = field(default=None, metadata={"least": 1})
+    mini_batch_size: int | None = field(default=None, metadata={"least": 1})
 
     def __post_init__(self) -> None:
-        if self.batch_size < 2:
-            raise ValueError(f"batch_size must be at least 2, got {self.batch_size}: a sentence alone has no negatives")
-        least = {
-            "steps": 1,
-            "lr": 0,
-            "weight_decay": 0,
-            "max_length": 3,
-            "eval_every": 1,
-            "checkpoint_every": 1,
-            "patience": 1,
-            "mini_batch_size": 1,
-        }
-        for name, bound in least.items():
-            value = getattr(self, name)
-            if value is not None and not value >= bound:
-                raise ValueError(f"{name} must be at least {bound}, got {value}")
-        for name in ("epochs", "clip"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        if not 0 <= self.warmup < 1:
-            raise ValueError(f"warmup is a share of the steps in [0, 1), got {self.warmup}")
-        for name, allowed in {
-            "precision": ("auto", "fp32", "bf16"),
-            "representation": (None, "backbone", "head"),
-        }.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"unknown {name} {getattr(self, name)!r}; choose one of {', '.join(map(str, allowed))}"
-                )
+        for setting in fields(self):
+            value, allowed = getattr(self, setting.name), setting.metadata
+            if value is None and setting.default is None:
+                continue
+            if value not in allowed.get("choices", (value,)):
+                known = [*([None] if setting.default is None else []), *allowed["choices"]]
+                raise ValueError(f"unknown {setting.name} {value!r}; choose one of {', '.join(map(str, known))}")
+            if wrong := _out_of_range(value, allowed):
+                reason = f": {allowed['reason']}" if "reason" in allowed else ""
+                raise ValueError(f"{setting.name} {wrong}, got {value}{reason}")
+
+
+def _out_of_range(value: float, allowed: Mapping[str, Any]) -> str:
+    """What a number must be and is not; empty where it is. NaN is nowhere in a range."""
+    if "range" in allowed and not allowed["least"] <= value < allowed["below"]:
+        return allowed["range"]
+    if "above" in allowed and not value > allowed["above"]:
+        return f"must be above {allowed['above']}"
+    if "least" in allowed and not value >= allowed["least"]:
+        return f"must be at least {allowed['least']}"
+    if "most" in allowed and not value <= allowed["most"]:
+        return f"must be at most {allowed['most']:,}"
+    return ""
 
 
 @dataclass(repr=False)

@@ -90,20 +90,20 @@ class RunFolder:
         Raises:
             RunFolderError: the folder holds a run with other settings; names the first that differs.
         """
-        found = self.read()
-        if found is None or not (found["finished"] or self.checkpoint.exists()):
+        content = self.read()
+        if content is None or not (content["finished"] or self.checkpoint.exists()):
             self.clear()
             content = {"identity": dict(identity), "finished": False}
             self.write(content)
             return content
-        before = found["identity"]
+        before = content["identity"]
         for key, value in json.loads(json.dumps(identity)).items():
             if before.get(key) != value:
                 raise RunFolderError(
                     f"{self.path} holds a run with another {key} ({_difference(before.get(key), value)}): "
                     "choose another output, or repeat the settings to continue it"
                 )
-        return found
+        return content
 
     def append(self, row: Mapping[str, Any]) -> None:
         history = self.path / "history.jsonl"

@@ -1,6 +1,13 @@
-"""Transforms fitted on the finished vectors of an encoder: centring, components removed, BERT-whitening, BERT-flow."""
+"""Transforms fitted on the finished vectors of an encoder: centring, components removed, BERT-whitening, BERT-flow.
 
-from cselab.transforms.components import ComponentsRemoved, fit
-from cselab.transforms.whitening import BertFlow, BertWhitening
+All turn an anisotropic cloud into a more isotropic one without touching the encoder: arrays in, arrays out, in the
+manner of scikit-learn (`fit`, then `transform`). Fit them on the sentences to be compared (the papers' "target") or on
+any other text (their "NLI"), and say which: it is part of the result. `fit(name, vectors)` makes one by its name.
+"""
 
-__all__ = ["BertFlow", "BertWhitening", "ComponentsRemoved", "fit"]
+from cselab.transforms.components import ComponentsRemoved
+from cselab.transforms.factory import Transform, fit
+from cselab.transforms.flow import BertFlow
+from cselab.transforms.whitening import BertWhitening
+
+__all__ = ["BertFlow", "BertWhitening", "ComponentsRemoved", "Transform", "fit"]

@@ -1,11 +1,9 @@
-"""Transforms of finished vectors by name: the controls that every gain is seen beside."""
-
-from __future__ import annotations
-
-from typing import Any
+"""The mean, and the largest principal components, removed from finished embeddings."""
 
 import numpy as np
 from jaxtyping import Float
+
+from cselab.transforms.inputs import check_fitted, checked
 
 
 class ComponentsRemoved:
@@ -13,7 +11,7 @@ class ComponentsRemoved:
 
         y = (x - mean) - U U^T (x - mean),    U the k directions of the largest variance
 
-    With k = 0 only the mean is subtracted.
+    With k = 0 only the mean is subtracted: "centring", the control beside which every gain in isotropy is seen.
 
     >>> x = np.array([[3.0, 1.0], [-3.0, 1.0], [0.0, 2.0]])
     >>> np.round(ComponentsRemoved(1).fit(x).transform(x), 6) + 0.0
@@ -23,38 +21,30 @@ class ComponentsRemoved:
     """
 
     def __init__(self, k: int = 0) -> None:
+        if k < 0:
+            raise ValueError(f"k must be at least 0, got {k}")
         self.k = k
 
-    def fit(self, x: Float[np.ndarray, "n d"]) -> ComponentsRemoved:
-        """Take mean and components from these rows."""
+    def fit(self, x: Float[np.ndarray, "n d"]) -> "ComponentsRemoved":
+        """Take mean and components from these rows.
+
+        Raises:
+            ValueError: fewer than two rows, NaN or infinite entries, fewer dimensions than `k`.
+        """
+        x = checked(x, at_least=2)
+        if self.k > x.shape[1]:
+            raise ValueError(f"k={self.k} is more than the {x.shape[1]} dimensions of the embeddings")
         self.mean_ = x.mean(axis=0)
         _, axes = np.linalg.eigh(np.cov(x.astype(np.float64), rowvar=False))
         self.components_ = axes[:, ::-1][:, : self.k].astype(x.dtype)
         return self
 
     def transform(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """Remove them from rows."""
-        centred = x - self.mean_
+        """Remove them from rows.
+
+        Raises:
+            ValueError: not fitted yet, another width than fitted, NaN or infinite entries.
+        """
+        check_fitted(self, "mean_")
+        centred = checked(x, width=len(self.mean_)) - self.mean_
         return centred - centred @ self.components_ @ self.components_.T
-
-
-def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Any:
-    """The transform of that name, fitted: "centred", "without K" components, "whitening", "flow".
-
-    Raises:
-        ValueError: an unknown name.
-    """
-    from cselab.evaluators import rank
-    from cselab.transforms.whitening import BertFlow, BertWhitening
-
-    kind, _, number = name.partition(" ")
-    if name == "centred":
-        return ComponentsRemoved(0).fit(vectors)
-    if kind == "without" and number.isdigit():
-        return ComponentsRemoved(int(number)).fit(vectors)
-    if name == "whitening":
-        spanned = min(rank(vectors), len(vectors) - 1)
-        return BertWhitening(n_components=spanned).fit(vectors)
-    if name == "flow":
-        return BertFlow().fit(vectors)
-    raise ValueError(f"unknown transform {name!r}; choose centred, without K, whitening or flow")

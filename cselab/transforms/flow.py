@@ -1,157 +1,104 @@
-"""A small Glow for vectors: an invertible map whose density is exact (Kingma and Dhariwal 2018).
+"""BERT-flow: an invertible network that makes finished embeddings a standard normal."""
 
-BERT-flow (Li et al. 2020) fits it to sentence embeddings, so that what was a cone becomes a standard normal:
-
-    log p(x) = log N(f(x); 0, I) + log |det df / dx|        f is the flow
-
-A step of the flow is an activation norm, a reversal of the channels and an additive coupling. `depth` steps
-make a level; after each level but the last, half of the channels leave the flow for the output.
-
-Glow itself mixes the channels with a learnt invertible 1x1 convolution. BERT-flow's released code has one too, but
-its settings (`"permutation": true` in each `flow/config/*.json`) put a fixed reversal in its place, and that is what
-stands here. The rest differs from that code in this:
-
-* Norms: it begins them at the first batch, here at all the rows. What it learns is a third of the log scale
-  (`logscale_factor` 3), so that a step of Adam moves the scale three times as far.
-* Couplings: it has norms after the two hidden layers, and a learnt scale on the last layer.
-* Fitting: its Adam has weight decay 0.01 and no bias correction, and gradients are clipped at length 1; here it is
-  plain Adam. A step takes 32 pairs of sentences with BERT's dropout on; here 32 vectors that stay as they are.
-
-See also: `cselab.transforms.whitening.BertFlow`, which fits it.
-"""
-
-import math
-from typing import Any
-
+import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
 
-from cselab.encoders.heads import fresh_linear
-
-
-class ActivationNorm(nn.Module):
-    """y = (x + shift) * exp(log_scale), one pair a channel, begun at zero mean and unit variance."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.shift = nn.Parameter(torch.zeros(width))
-        self.log_scale = nn.Parameter(torch.zeros(width))
-
-    @torch.no_grad()
-    def begin_at(self, x: Float[Tensor, "n w"]) -> None:
-        self.shift.copy_(-x.mean(0))
-        self.log_scale.copy_(-torch.log(x.std(0, correction=0) + 1e-6))
-
-    def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        return (x + self.shift) * self.log_scale.exp()
-
-    def inverse(self, y: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        return y * (-self.log_scale).exp() - self.shift
+from cselab.transforms.glow import Glow
+from cselab.transforms.inputs import check_fitted, checked
 
 
-class AdditiveCoupling(nn.Module):
-    """y = (a, b + net(a)) for the two halves a, b of x. The volume stays; net starts at zero."""
+class BertFlow:
+    """y = f(x) with f an invertible network that makes the embeddings a standard normal (Li et al. 2020).
 
-    def __init__(self, width: int, hidden: int, generator: torch.Generator) -> None:
-        super().__init__()
-        kept = (width + 1) // 2
-        self.net = nn.Sequential(
-            fresh_linear(kept, hidden, generator, std=0.05),
-            nn.ReLU(),
-            fresh_linear(hidden, hidden, generator, std=0.05),
-            nn.ReLU(),
-            fresh_linear(hidden, width - kept, generator, std=0.0),
-        )
-
-    def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        a, b = x.tensor_split(2, dim=1)
-        return torch.cat([a, b + self.net(a)], dim=1)
-
-    def inverse(self, y: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        a, b = y.tensor_split(2, dim=1)
-        return torch.cat([a, b - self.net(a)], dim=1)
-
-
-class FlowStep(nn.Module):
-    """Activation norm, reversal of the channels, additive coupling."""
-
-    def __init__(self, width: int, hidden: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self.norm = ActivationNorm(width)
-        self.coupling = AdditiveCoupling(width, hidden, generator)
-
-    def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        return self.coupling(self.norm(x).flip(1))
-
-    def inverse(self, y: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        return self.norm.inverse(self.coupling.inverse(y).flip(1))
-
-
-class Glow(nn.Module):
-    """The flow f from embeddings to a standard normal, of the same width.
+    f is the `Glow` of `cselab.transforms.glow`, fitted by maximum likelihood with Adam: the released sizes and learning
+    rate, one epoch. That module says what else differs from the released code. Unlike whitening it is not linear, and
+    it depends on its seed.
 
     Args:
-        width: of the embeddings, at least 2^levels.
-        levels, depth, hidden: BERT-flow's are 3 levels of 3 steps, couplings of 32 hidden units.
-        generator: draws the weights of the couplings.
+        levels, depth, hidden: of the flow; the released 3, 3 and 32.
+        epochs, batch_size, learning_rate: of the fit. A last batch that is not full is left out.
+        seed: of the weights and of the order of the sentences. The same seed gives the same transform.
 
-    Raises:
-        ValueError: levels, depth or hidden below 1, or too many levels for the width.
+    After `fit`: `flow_`, the `Glow`; `history_`, the loss of each step (nats a dimension).
     """
 
-    def __init__(self, width: int, levels: int, depth: int, hidden: int, generator: torch.Generator) -> None:
-        super().__init__()
-        for name, value in (("levels", levels), ("depth", depth), ("hidden", hidden)):
+    def __init__(
+        self,
+        levels: int = 3,
+        depth: int = 3,
+        hidden: int = 32,
+        epochs: int = 1,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        seed: int = 0,
+    ) -> None:
+        for name, value in (("epochs", epochs), ("batch_size", batch_size)):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}")
-        if width < 2**levels:
-            raise ValueError(
-                f"{levels} levels halve the width {levels} times and need at least {2**levels} channels, "
-                f"the embeddings have {width}: use levels <= {int(math.log2(max(width, 2)))}"
-            )
-        self.widths = [width]
-        for _ in range(levels - 1):
-            self.widths.append((self.widths[-1] + 1) // 2)
-        self.levels: Any = nn.ModuleList(
-            nn.ModuleList(FlowStep(w, hidden, generator) for _ in range(depth)) for w in self.widths
-        )
+        self.levels = levels
+        self.depth = depth
+        self.hidden = hidden
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.seed = seed
 
-    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-        finished = []
-        for level in self.levels:
-            for step in level:
-                x = step(x)
-            if level is not self.levels[-1]:
-                x, leaving = x.tensor_split(2, dim=1)
-                finished.append(leaving)
-        return torch.cat([*finished, x], dim=1)
+    def fit(self, embeddings: Float[np.ndarray, "n d"]) -> "BertFlow":
+        """Fit the flow, starting its activation norms from all rows.
 
-    def inverse(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-        leaving = [w - after for w, after in zip(self.widths, self.widths[1:], strict=False)]
-        *finished, x = z.split([*leaving, self.widths[-1]], dim=1)
-        for level in reversed(self.levels):
-            if level is not self.levels[-1]:
-                x = torch.cat([x, finished.pop()], dim=1)
-            for step in reversed(level):
-                x = step.inverse(x)
-        return x
+        Raises:
+            ValueError: fewer rows than a batch, NaN or infinite entries, too narrow for the levels.
+            FloatingPointError: the likelihood was lost (NaN or infinite) at a step, which is named.
+        """
+        x = torch.from_numpy(checked(embeddings, at_least=2).astype(np.float32))
+        if len(x) < self.batch_size:
+            raise ValueError(f"{len(x)} embeddings are fewer than one batch of {self.batch_size}: lower batch_size")
+        generator = torch.Generator().manual_seed(self.seed)
+        flow = Glow(x.shape[1], self.levels, self.depth, self.hidden, generator)
+        flow.begin_at(x)
+        optimizer = torch.optim.Adam(flow.parameters(), lr=self.learning_rate)
+        history: list[float] = []
+        for _ in range(self.epochs):
+            order = torch.randperm(len(x), generator=generator)
+            for rows in order[: len(x) // self.batch_size * self.batch_size].split(self.batch_size):
+                loss = -flow.log_likelihood(x[rows]).mean() / x.shape[1]
+                if not loss.isfinite():
+                    raise FloatingPointError(
+                        f"the likelihood is {loss.item()} at step {len(history)}: lower the learning rate"
+                    )
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                history.append(loss.item())
+        self.flow_ = flow.requires_grad_(False)
+        self.history_ = history
+        return self
 
-    def log_determinant(self) -> Float[Tensor, ""]:
-        """log |det df / dx|: only the activation norms change the volume, and they do so everywhere alike."""
-        return torch.stack([step.norm.log_scale.sum() for level in self.levels for step in level]).sum()
+    def transform(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """f of each row, float32.
 
-    def log_likelihood(self, x: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-        """log p(x) of each row, in nats."""
-        z = self(x)
-        log_normal = -0.5 * (z.square().sum(1) + z.shape[1] * math.log(2 * math.pi))
-        return log_normal + self.log_determinant()
+        Raises:
+            ValueError: not fitted yet, another width than fitted, NaN or infinite entries.
+        """
+        flow, x = self._fitted(embeddings)
+        return flow(x).numpy()
 
-    @torch.no_grad()
-    def begin_at(self, x: Float[Tensor, "n d"]) -> None:
-        """Start each activation norm from these rows, as they arrive at it."""
-        for level in self.levels:
-            for step in level:
-                step.norm.begin_at(x)
-                x = step(x)
-            x, _ = x.tensor_split(2, dim=1)
+    def inverse_transform(self, whitened: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """The embeddings of which these are the transform."""
+        flow, z = self._fitted(whitened)
+        return flow.inverse(z).numpy()
+
+    def log_likelihood(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+        """log p of each row under the fitted flow, in nats."""
+        flow, x = self._fitted(embeddings)
+        return flow.log_likelihood(x).numpy()
+
+    def fit_transform(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(embeddings).transform(embeddings)
+
+    def _fitted(self, rows: np.ndarray) -> tuple[Glow, torch.Tensor]:
+        check_fitted(self, "flow_")
+        rows = checked(rows, width=self.flow_.widths[0])
+        return self.flow_, torch.from_numpy(rows.astype(np.float32))

@@ -123,10 +123,10 @@ def classroom_pairs(path: str | Path = FILE) -> list[ClassroomPair]:
         raise DataError(f"{path}, line 1: the header should be {', '.join(ClassroomPair._fields)}, tab-separated")
     rows = [_pair_from(line, f"{path}, line {number}") for number, line in enumerate(lines, start=2)]
     for split, expected in ROWS.items():
-        found = sum(row.split == split for row in rows)
-        if found != expected:
+        count = sum(row.split == split for row in rows)
+        if count != expected:
             raise DataError(
-                f"{path}, {len(lines) + 1} lines: {found} pairs of split {split}, {expected} expected; "
+                f"{path}, {len(lines) + 1} lines: {count} pairs of split {split}, {expected} expected; "
                 "is the file complete?"
             )
     return rows

@@ -2,13 +2,10 @@
 
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from cselab.world.changes import NEEDS
 from cselab.world.meaning import Sentence, overlap
-
-if TYPE_CHECKING:
-    from cselab.world.world import World
+from cselab.world.speaker import Speaker
 
 CHANGES = {
     "paraphrase": ("same",),
@@ -25,7 +22,7 @@ LABELS = ("topic", "sentiment")
 COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "document")
 
 
-def rows(world: "World", columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
+def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
     """`n` rows with these columns, their first texts all different: see `World.rows`."""
     for column in columns:
         if column not in COLUMNS:
@@ -36,16 +33,16 @@ def rows(world: "World", columns: Sequence[str], n: int, rng: random.Random, spl
         if len(columns) > 1:
             raise ValueError("a document stands alone: columns=('document',)")
         return [" ".join(sentence.text for sentence in told) for told in world.documents(n, split)]
-    found: dict[str, tuple[str, ...]] = {}
-    while len(found) < n:
+    drawn: dict[str, tuple[str, ...]] = {}
+    while len(drawn) < n:
         sentence = world.say(world.meaning(rng, split), rng)
         row = tuple(_text(world, column, sentence, rng) for column in columns)
         if all(row):
-            found.setdefault(sentence.text, row)
-    return [row if len(columns) > 1 else row[0] for row in found.values()]
+            drawn.setdefault(sentence.text, row)
+    return [row if len(columns) > 1 else row[0] for row in drawn.values()]
 
 
-def _text(world: "World", column: str, sentence: Sentence, rng: random.Random) -> str:
+def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -> str:
     """What stands in a column beside the sentence; nothing where its meaning has no such thing."""
     meaning = sentence.meaning
     if column == "sentence":

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
-
-import numpy as np
 
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
 from cselab.world import changes
-from cselab.world.composer import Composer
-from cselab.world.frames import Frame, read_frames
-from cselab.world.grammar import QUESTIONS, Grammar
-from cselab.world.lexicon import Lexicon
-from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing, overlap
+from cselab.world.grammar import QUESTIONS
+from cselab.world.meaning import Meaning, Sentence, overlap
 from cselab.world.rows import rows
 from cselab.world.rubric import Rubric
+from cselab.world.speaker import Speaker
 
 # Kinds of STS pairs by grade: name, what is changed, and whether the two are worded as "alike" as can be, "free"
 # or "apart". The hard ones keep the words and turn the meaning, or keep the meaning and change the words.
@@ -51,15 +45,7 @@ TASKS = ("topic", "sentiment", "question", "subjectivity", "paraphrase")
 FEELINGS = {"negative": -1, "positive": 1}
 
 
-class Entity(NamedTuple):
-    """Somebody or something with a name: what kind it is, and what else it is called."""
-
-    name: str
-    kind: str
-    aliases: tuple[str, ...]
-
-
-class World:
+class World(Speaker):
     """Sentences, pairs, labels and scenes, drawn from a seed: the same seed gives the same in every process.
 
     Meanings are divided into train, dev and test by a hash of their story (frame and participants): however
@@ -73,27 +59,10 @@ class World:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-        self.lexicon, self.frames = Lexicon(), read_frames()
-        self.composer = Composer(self.lexicon, self.frames)
-        self.grammar = Grammar(self.lexicon, self.frames)
+        super().__init__(seed)
         self.rubric = Rubric(self.lexicon, self.frames)
-        self.topics = tuple(self.composer.of_topic)
-        self._all = list(self.frames.values())
 
-    # ---- sentences and texts -----------------------------------------------------------------------------
-
-    def meaning(self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None) -> Meaning:
-        """A random meaning of a split, of any frame that suits."""
-        frames = [frame for frame in self._all if suits(frame)] if suits else self._all
-        while True:
-            meaning = self.composer.compose(rng.choice(frames), rng, split)
-            if meaning:
-                return meaning
-
-    def say(self, meaning: Meaning, rng: random.Random) -> Sentence:
-        """One of the sentences for a meaning."""
-        return Sentence(self.grammar.say(meaning, rng), meaning)
+    # ---- sentences ---------------------------------------------------------------------------------------
 
     def sentences(self, n: int, split: str = "train") -> list[Sentence]:
         """`n` sentences, all different.
@@ -102,54 +71,11 @@ class World:
             ValueError: an unknown split, or `n` below 1; so too for all that follows.
         """
         rng = self._random("sentences", n, split)
-        found: dict[str, Sentence] = {}
-        while len(found) < n:
+        drawn: dict[str, Sentence] = {}
+        while len(drawn) < n:
             sentence = self.say(self.meaning(rng, split), rng)
-            found.setdefault(sentence.text, sentence)
-        return list(found.values())
-
-    def documents(self, n: int, split: str = "train", length: int = 5) -> list[list[Sentence]]:
-        """`n` short texts of `length` sentences; each goes on with people or things of those before."""
-        rng = self._random("documents", n, split)
-        out: list[list[Sentence]] = []
-        if length not in range(1, 9):
-            raise ValueError(f"length {length!r}: a document has 1 to 8 sentences")
-        while len(out) < n:
-            document = list(self._told(length, split, rng))
-            if len(document) == length:
-                out.append(document)
-        return out
-
-    def _told(self, length: int, split: str, rng: random.Random) -> Iterator[Sentence]:
-        """The sentences of one text; fewer than `length` where the story does not go on."""
-        meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
-        told: set[str] = set()
-        known: frozenset[str] = frozenset()
-        opener = ""
-        for _ in range(length):
-            yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
-            frame = self.frames[meaning.frame]
-            told |= {frame.name, frame.kind_of} - {""}
-            met = {thing.noun for _, thing in meaning.roles if thing.noun}
-            known |= met
-            kinds = {kind for noun in met for kind in self.lexicon.nouns[noun].ancestors}
-            left = [
-                other
-                for other in self.composer.of_topic[frame.topic]
-                if not (other.lasting or told & {other.name, other.kind_of, other.opposite})
-                and not kinds.isdisjoint(other.classes)
-            ]
-            if not left:
-                return
-            tries = (self.composer.retell(meaning, rng.choice(left), rng) for _ in range(20))
-            events = (
-                event for event in tries if known & {thing.noun for _, thing in event.roles} and event.split == split
-            )
-            event = next(events, None)
-            if not event:
-                return
-            meaning = replace(event, tense="past", place=None, time="", way="", negated=False)
-            opener = self.grammar.word(rng.choice(self.lexicon.families["sequence"]), rng)
+            drawn.setdefault(sentence.text, sentence)
+        return list(drawn.values())
 
     # ---- pairs -------------------------------------------------------------------------------------------
 
@@ -187,11 +113,6 @@ class World:
                     pair = self._worded(first, second, wording, rng)
                     if pair[0].text != pair[1].text:
                         return pair
-
-    def changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
-        """The meaning after a change of `cselab.world.changes`, if it can be made and stays in its split."""
-        changed = getattr(changes, change)(self.composer, meaning, rng)
-        return changed if changed and changed.split == meaning.split else None
 
     def _worded(self, first: Meaning, second: Meaning, wording: str, rng: random.Random) -> tuple[Sentence, Sentence]:
         """Both meanings said: freely, or in those of several wordings that share the most or fewest words."""
@@ -250,11 +171,6 @@ class World:
         """`n` sentences with their topics as labels, as many of each."""
         return self._labelled("clustering", n, split, self.topics)
 
-    def feeling(self, meaning: Meaning) -> int:
-        """Is what is said pleasant (1), unpleasant (-1) or neither (0)?"""
-        said = [self.lexicon.words[thing.quality].feeling for _, thing in meaning.roles if not thing.noun]
-        return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
-
     def _labelled(self, task: str, n: int, split: str, classes: tuple[str, ...]) -> Labelled:
         rng = self._random(task, n, split)
         rows: dict[tuple[str, ...], int] = {}
@@ -300,7 +216,7 @@ class World:
                 return self._worded(premise, hypothesis, "alike" if change == "negation" else "free", rng)
         raise AssertionError(f"no example of {task}")
 
-    # ---- words, names, scenes ----------------------------------------------------------------------------
+    # ---- words -------------------------------------------------------------------------------------------
 
     def synonyms(self) -> dict[str, tuple[str, ...]]:
         """Words of one meaning by the first of them: nouns, verbs, adjectives, adverbs, times, quantities."""
@@ -314,54 +230,13 @@ class World:
     def antonyms(self) -> dict[str, tuple[str, ...]]:
         """The words of opposite meaning of every adjective, adverb, time and quantity that has some."""
         known = self.lexicon.words
-        found: dict[str, tuple[str, ...]] = {}
+        opposites: dict[str, tuple[str, ...]] = {}
         for word in known.values():
             for one in word.words if word.opposite in known else ():
-                found[one] = tuple(dict.fromkeys((*found.get(one, ()), *known[word.opposite].words)))
-        return found
+                opposites[one] = tuple(dict.fromkeys((*opposites.get(one, ()), *known[word.opposite].words)))
+        return opposites
 
     def hypernyms(self) -> dict[str, str]:
         """The next broader noun of every noun that has one."""
         said = [noun for noun in self.lexicon.nouns.values() if noun.said and noun.hypernym]
         return {noun.name: noun.hypernym.name for noun in said if noun.hypernym}
-
-    def entities(self) -> list[Entity]:
-        """Everybody and everything that has a name of its own."""
-        named = [noun for noun in self.lexicon.nouns.values() if noun.kind == "name"]
-        return [
-            Entity(noun.name, noun.parent.name, tuple(one for one, _ in noun.words[1:]))
-            for noun in named
-            if noun.parent
-        ]
-
-    def scene_vector(self, meaning: Meaning, width: int = 64) -> np.ndarray:
-        """What a picture of the situation would show, as a unit vector: the same for every wording, float32.
-
-        The sum of fixed random directions of the event and its topic, of the kinds of people and things in
-        their roles, of their qualities and numbers, and of the place. A picture shows no names, no times and
-        no denials, and its vector knows none of them.
-        """
-        frame = self.frames[meaning.frame]
-        seen = [f"topic {frame.topic}", *2 * [f"event {frame.name}"]]
-        for role, thing in (*meaning.roles, ("place", meaning.place or Thing())):
-            if thing.noun:
-                noun = self.lexicon.nouns[thing.noun]
-                shown = noun.parent if noun.kind == "name" and noun.parent else noun
-                seen += [f"{role} {shown.name}", *shown.ancestors[:2]]
-            seen += [mark for mark in (thing.quality, thing.quantity) if mark]
-        total = np.sum([direction(name, width) for name in seen], axis=0)
-        return (total / np.linalg.norm(total)).astype(np.float32)
-
-    def _random(self, purpose: str, n: int, split: str) -> random.Random:
-        if split not in SPLITS:
-            raise ValueError(f"unknown split {split!r}; the splits are: {', '.join(SPLITS)}")
-        if n < 1:
-            raise ValueError(f"n is {n}; ask for at least 1")
-        return random.Random(f"{self.seed}/{purpose}/{split}")
-
-
-def direction(name: str, width: int) -> np.ndarray:
-    """A random unit vector, always the same for a name."""
-    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
-    vector = np.random.default_rng(seed).standard_normal(width)
-    return vector / np.linalg.norm(vector)

@@ -20,6 +20,8 @@ from cselab.encoders.encoder import TruncationWarning
 from cselab.evaluators import STS, RandomEncoder, word_overlap
 from cselab.evaluators.task import Collected
 
+pytestmark = pytest.mark.process
+
 SENTENCES = make_sentences(37) + make_sentences(9) + ["the cat sees a dog " * 30] * 3  # an odd number, with repeats
 PAIRS = Pairs(
     make_sentences(40, seed=1), make_sentences(40, seed=2), [float(row % 6) for row in range(40)], "pairs", "test"
@@ -79,7 +81,8 @@ def launched(*command):
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     return subprocess.run(
         [*launch, *map(str, command)],
-        env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
+        env=os.environ
+        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -137,14 +137,126 @@ def test_the_second_pass_of_a_part_has_the_dropout_masks_of_the_first(encode):
     encode.mini_batch_size = 4
     ours = gradients(encode, dropout=True)
     torch.manual_seed(3)
-    parts = [slice(0, 4), slice(4, 8), slice(8, 12)]
-    encode.mini_batch_size = None
-    stacked = {name: tensor for name, tensor in encode.tokens([*BATCH, *OTHERS]).items()}
+    stacked = encode.tokens([*BATCH, *OTHERS])
+    order, parts = encode._parts(stacked["attention_mask"])
+    assert len(parts) >= 3
     vectors = torch.cat(
-        [encode.encoder.pooled({name: tensor[part] for name, tensor in stacked.items()}) for part in parts]
-    )
+        [
+            encode.encoder.pooled({name: tensor[order[own], :length] for name, tensor in stacked.items()})
+            for own, length in parts
+        ]
+    )[order.argsort()]
     one, two = (encode.head(z) for z in vectors.unflatten(0, (2, 6)))
     (one @ two.T).logsumexp(1).sum().backward()
     theirs = [weight.grad for weight in encode.encoder.parameters() if weight.grad is not None]
     for a, b in zip(ours, theirs, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------ parts by length
+
+SHORT, LONG = ["a cat", "a dog", "this bird"] * 8, [" ".join(["the old house"] * n) for n in (9, 10)]
+MIXED = [*SHORT[:7], LONG[0], *SHORT[7:], LONG[1]]
+
+
+def one_pass(encoder, texts):
+    """What parts are held against: all rows padded to the longest, and put through the backbone at once."""
+    return encoder.pooled(encoder.tokenize(texts, 32))
+
+
+@pytest.fixture
+def widths(encode, monkeypatch):
+    """(rows, tokens) of each forward pass of the backbone."""
+    seen, forward = [], encode.encoder.backbone.forward
+
+    def spy(**features):
+        seen.append(tuple(features["attention_mask"].shape))
+        return forward(**features)
+
+    monkeypatch.setattr(encode.encoder.backbone, "forward", spy)
+    return seen
+
+
+def test_a_few_long_texts_do_not_make_the_short_ones_long(encode, widths):
+    encode(MIXED, MIXED)
+    assert widths == [(48, 4), (4, 32)]
+
+
+def test_rows_of_like_length_stay_one_pass_in_their_order(encode, widths):
+    encode(SHORT, SHORT)
+    assert widths == [(48, 4)]
+
+
+def test_vectors_come_back_in_order_with_the_gradient_of_one_pass(encode):
+    def loss(vectors):
+        weights = torch.arange(len(vectors))[:, None] * torch.linspace(-1, 1, vectors.shape[1])
+        return (vectors * weights).mean() / 2  # gradients below 1
+
+    ours = encode(MIXED, dropout=False, head=False)
+    encode.encoder.eval()
+    theirs = one_pass(encode.encoder, MIXED)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+    weights = list(encode.encoder.backbone.parameters())
+    found, wanted = (torch.autograd.grad(loss(z), weights, allow_unused=True) for z in (ours, theirs))
+    for a, b in zip(found, wanted, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
+
+
+def test_changed_tokens_keep_all_that_belongs_to_a_row(encode, widths):
+    tokens = encode.tokens(MIXED)
+    rows, length = tokens["attention_mask"].shape
+    embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"]).detach().requires_grad_()
+    mask = tokens["attention_mask"].clone()
+    mask[7, 5:] = 0  # the first of the long ones ends early
+    changed = {
+        "attention_mask": mask,
+        "inputs_embeds": embeds,
+        "position_ids": torch.arange(length).flip(0).expand(rows, -1),
+        "embedding_mask": torch.linspace(0, 1, rows * length).view(rows, length, 1),
+    }
+    widths.clear()
+    ours = encode(changed, dropout=False, head=False)
+    assert widths == [(25, 5), (1, 32)]
+    encode.encoder.eval()
+    theirs = encode.encoder.pooled(changed)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+    slopes = [torch.autograd.grad(z.square().sum(), embeds)[0] for z in (ours, theirs)]
+    torch.testing.assert_close(*slopes, rtol=0, atol=1e-6)
+
+
+def test_a_row_that_pads_on_the_left_keeps_its_words(encode):
+    tokens = encode.tokens(MIXED)
+    turned = {name: tensor.flip(1) for name, tensor in tokens.items()}
+    ours = encode(turned, dropout=False, head=False)
+    encode.encoder.eval()
+    torch.testing.assert_close(ours, encode.encoder.pooled(turned), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [3, 10])
+def test_small_parts_are_cut_by_length_too(encode, widths, size):
+    encode.mini_batch_size = size
+    encode(MIXED, MIXED)
+    assert max(rows for rows, _ in widths) == size
+    assert sum(rows for rows, length in widths if length > 4) <= max(size, 4)
+
+
+def test_the_same_texts_are_always_cut_alike_and_draw_the_same_masks(encode):
+    torch.manual_seed(5)
+    first = encode(MIXED, MIXED)
+    torch.manual_seed(5)
+    again = encode(MIXED, MIXED)
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+def test_the_views_of_a_part_have_a_mask_each(encode):
+    one, two = encode(MIXED, MIXED)
+    assert ((one - two).abs().amax(1) > 1e-3).all()
+
+
+def test_a_device_with_a_queue_is_not_asked_how_long_its_rows_are(encode):
+    elsewhere = torch.ones(12, 30, dtype=torch.long, device="meta")  # has no numbers to give
+    assert encode._parts(elsewhere)[1] == [(slice(0, 12), 30)]
+    encode.mini_batch_size = 5
+    assert encode._parts(elsewhere)[1] == [(slice(0, 5), 30), (slice(5, 10), 30), (slice(10, 15), 30)]

@@ -353,6 +353,7 @@ def converted_by_the_line_of(message, **options):
     subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True, **options)
 
 
+@pytest.mark.process
 def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
     state = as_pickle(write_checkpoint(tmp_path / "old"))
     with pytest.raises(CheckpointError, match=r"pytorch_model\.bin only, a pickle.*convert it: python -c") as refused:
@@ -362,6 +363,7 @@ def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
     assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
 
 
+@pytest.mark.process
 def test_a_converted_folder_of_sentence_transformers_pools_as_before(tmp_path):
     transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")))
     model = SentenceTransformer(modules=[transformer, modules.Pooling(8, "cls")])
@@ -384,6 +386,7 @@ huggingface_hub.snapshot_download = snapshot_download
 """
 
 
+@pytest.mark.process
 def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fetches_and_converts_them(
     tmp_path, monkeypatch
 ):

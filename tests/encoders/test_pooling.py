@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import make_backbone, make_tokenizer
 
-from cselab.encoders.pooling import POOLINGS, first_token, get_pooling, mean_tokens
+from cselab.encoders.pooling import POOLINGS, first_token, get_pooling, last_token, mean_tokens
 
 LENGTHS = [5, 2, 4]
 
@@ -33,6 +33,7 @@ BY_LOOP = {
     "cls": lambda layers, row, length: layers[3][row, 0],
     "cls_pooler": lambda layers, row, length: layers[3][row, 0],
     "mean": lambda layers, row, length: loop_mean(layers[3], row, range(length)),
+    "last_token": lambda layers, row, length: layers[3][row, length - 1],
     "emb_last_mean": lambda layers, row, length: (
         (loop_mean(layers[0], row, range(length)) + loop_mean(layers[3], row, range(length))) / 2
     ),
@@ -86,8 +87,13 @@ def test_a_row_that_counts_nothing_gives_zeros(layers):
     assert torch.equal(mean_tokens(layers[0], torch.zeros(3, 5, dtype=torch.long)), torch.zeros(3, 4).double())
 
 
-def test_the_first_token_is_the_first(layers):
-    assert torch.equal(first_token(layers[1]), layers[1][:, 0, :])
+def test_first_and_last_token_are_those_that_are_no_padding(layers):
+    layer = layers[1][:3]
+    length = layer.shape[1]
+    whole, right, left = [1] * length, [1] * (length - 2) + [0, 0], [0, 0, 0] + [1] * (length - 3)
+    counted = torch.tensor([whole, right, left])
+    assert torch.equal(first_token(layer, counted), torch.stack([layer[0, 0], layer[1, 0], layer[2, 3]]))
+    assert torch.equal(last_token(layer, counted), torch.stack([layer[0, -1], layer[1, -3], layer[2, -1]]))
 
 
 def test_half_precision_stays_half_and_is_close(layers, attention):

@@ -7,17 +7,11 @@ from tiny import make_encoder, make_sentences
 
 from cselab import TrainConfig, train
 from cselab.data import Pairs
-from cselab.evaluators import (
-    DegenerateEmbeddings,
-    PairsEvaluator,
-    RandomEncoder,
-    UnlabelledEvaluator,
-    compare,
-    evaluate,
-)
+from cselab.evaluators import PairsEvaluator, RandomEncoder, UnlabelledEvaluator, compare, evaluate
 from cselab.evaluators.dev import mean_reciprocal_rank
 from cselab.losses import Loss
 from cselab.methods import SimCSE
+from cselab.metrics import DegenerateEmbeddings
 
 KEYS = {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}
 

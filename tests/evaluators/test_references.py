@@ -7,7 +7,6 @@ from tiny import make_encoder, make_sentences, write_checkpoint
 
 from cselab.data import DataError, MissingFile, Pairs
 from cselab.evaluators import (
-    DegenerateEmbeddings,
     RandomEncoder,
     StaticEmbeddings,
     TransformedEncoder,
@@ -18,7 +17,8 @@ from cselab.evaluators import (
     with_references,
     word_overlap,
 )
-from cselab.transforms.whitening import BertFlow, BertWhitening
+from cselab.metrics import DegenerateEmbeddings
+from cselab.transforms import BertFlow, BertWhitening, fit
 
 GLOVE = "dog 1 0 0\nThe 0 1 0\nruns 0 0 1\n"
 
@@ -204,7 +204,7 @@ def test_the_world_is_there_to_be_fitted_on():
 
 
 def test_a_transform_that_cannot_be_fitted_says_why(tmp_path, corpus):
-    with pytest.raises(ValueError, match="unknown transform 'ica'; the transforms are: whitening, flow"):
+    with pytest.raises(ValueError, match="unknown transform 'ica'; choose centred, without K, whitening or flow"):
         fitted(make_encoder(), "ica", corpus)
     with pytest.raises(ValueError, match="whitening transforms sentence vectors; word_overlap has none"):
         fitted(word_overlap, "whitening", corpus)
@@ -212,9 +212,19 @@ def test_a_transform_that_cannot_be_fitted_says_why(tmp_path, corpus):
         fitted(make_encoder(), "whitening", tmp_path / "none.txt")
     with pytest.raises(DegenerateEmbeddings, match="constant embeddings: all 90"):
         fitted(SimpleNamespace(encode=lambda sentences: np.ones((len(sentences), 8))), "flow", corpus)
-    (tmp_path / "few.txt").write_text("the cat\na dog\n")
-    with pytest.raises(ValueError, match="too few to whiten 8"):
-        fitted(make_encoder(), "whitening", tmp_path / "few.txt")
+    (tmp_path / "few.txt").write_text("the cat\n")
+    with pytest.raises(ValueError, match="fitting needs at least 2 embeddings, got 1"):
+        fitted(make_encoder(), "centred", tmp_path / "few.txt")
+
+
+def test_a_fitted_encoder_and_the_factory_are_one(tmp_path):
+    """With fewer sentences than dimensions, too."""
+    sentences, encoder = make_sentences(5, seed=3), make_encoder()
+    (tmp_path / "few.txt").write_text("\n".join(sentences))
+    model = fitted(encoder, "whitening", tmp_path / "few.txt")
+    white = fit("whitening", encoder.encode(sentences)).transform(encoder.encode(sentences))
+    np.testing.assert_array_equal(model.encode(sentences), white)
+    assert white.shape == (5, 4)
 
 
 # ------------------------------------------------------------------------------------ by name, side by side

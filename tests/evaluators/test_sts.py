@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 
 from cselab.data import Pairs, load_sts
-from cselab.evaluators import DegenerateEmbeddings
 from cselab.evaluators.sts import AGGREGATIONS, STS, StsTask, strata
 from cselab.evaluators.vectors import Encoded, Scorer
+from cselab.metrics import DegenerateEmbeddings
 
 
 def subset_pairs():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from cselab.evaluators import DegenerateEmbeddings
 from cselab.evaluators.vectors import Encoded, encode, encode_distinct
+from cselab.metrics import DegenerateEmbeddings
 from cselab.metrics.degenerate import require_sound
 
 

@@ -1,6 +1,8 @@
-"""What all losses have in common. A new loss joins by a line in LOSSES."""
+"""What all losses have in common. A loss joins by being exported from `cselab.losses`."""
 
-from functools import partial
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import pytest
 import torch
@@ -8,102 +10,142 @@ from torch.nn.functional import cosine_similarity
 
 from cselab import losses
 
+NUMBERS = {"temperature": 0.1, "m": 0.8, "margin": 0.2, "prior": 0.1, "weight": 0.012}  # what a loss must be given
+EXPORTED = [getattr(losses, name) for name in losses.__all__ if name.islower()]
+EXPORTED = [function for function in EXPORTED if inspect.signature(function).return_annotation is losses.Loss]
 
-def on_all(function, /, **options):
-    """A loss of two views, called with a list of views."""
-    return lambda views: function(*views, **options)
+
+@dataclass(frozen=True)
+class Case:
+    """A loss with some options, called with a list of views; how many and where follows from its annotations."""
+
+    function: Callable[..., losses.Loss]
+    options: dict = field(default_factory=dict)
+    pulls: bool = True  # a step down brings positives together
+    derivative: bool = True  # the gradient is that of the value: nothing is detached
+
+    def __str__(self):
+        return ", ".join([self.function.__name__, *(f"{name}={value}" for name, value in self.options.items())])
+
+    @property
+    def parameters(self):
+        every = inspect.signature(self.function).parameters.items()
+        return {name: part for name, part in every if part.default is part.empty}
+
+    @property
+    def views(self):
+        """How many views [N, d] it takes; parts of a sentence, [N, t, d], are two of them."""
+        return sum(map(_views_of, self.parameters.values()))
+
+    def __call__(self, views):
+        left, given = list(views), {}
+        for name, parameter in self.parameters.items():
+            taken, left = left[: _views_of(parameter)], left[_views_of(parameter) :]
+            given[name] = _argument(name, parameter, taken, views[0])
+        return self.function(**given | self.options)
 
 
-LOSSES = {  # name -> (number of views, a function of the list of views)
-    "info_nce": (2, on_all(losses.info_nce, temperature=0.1)),
-    "decoupled": (4, lambda v: losses.decoupled_info_nce((v[0], v[1]), (v[2], v[3]), 0.1, m=0.8)),
-    "decoupled, m on the positive": (
-        4,
-        lambda v: losses.decoupled_info_nce((v[0], v[1]), (v[2], v[3]), 0.1, m=0.8, m_on="positive"),
-    ),
-    "off_dropout": (3, on_all(losses.off_dropout_info_nce, temperature=0.1, m=0.9)),
-    "multi_positive, outside": (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1)),
-    "multi_positive, inside": (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1, "inside")),
-    "nt_xent": (2, on_all(losses.nt_xent, temperature=0.1)),
-    "debiased": (2, on_all(losses.debiased_info_nce, temperature=0.5, prior=0.1)),
-    "sup_con, own classes": (2, lambda v: losses.sup_con(*v, torch.arange(len(v[0])), 0.1)),
-    "pair_margin": (2, lambda v: losses.pair_margin(*v, torch.ones(len(v[0])).bool(), 1.0)),
-    "triplet": (3, lambda v: losses.triplet(v[0], v[1], -v[2], 90.0)),
-    "triplet, cosine": (3, lambda v: losses.triplet(v[0], v[1], -v[2], 2.5, "cosine")),
-    "n_pair": (2, on_all(losses.n_pair)),
-    "focal": (2, on_all(losses.focal_info_nce, temperature=0.1, m=0.3)),
-    "focal, detached": (2, on_all(losses.focal_info_nce, temperature=0.1, m=0.3, detach=True)),
-    "arc_con": (2, on_all(losses.arc_con, temperature=0.1, margin=0.2)),
-    "dimension_contrastive, released": (2, on_all(losses.dimension_contrastive, temperature=0.5)),
-    "dimension_contrastive, paper": (2, on_all(losses.dimension_contrastive, temperature=5.0, reduction="sum")),
-    "barlow_twins": (2, on_all(losses.barlow_twins, weight=0.012)),
+def _views_of(parameter):
+    note = str(parameter.annotation)
+    return 0 if "Float" not in note else 2 if "tuple" in note or "Sequence" in note or "t d" in note else 1
+
+
+def _argument(name, parameter, views, first):
+    note = str(parameter.annotation)
+    if "Bool" in note:  # pairs of one class; parts that are there
+        return torch.ones(len(first), *[2] * ("n t" in note)).bool()
+    if "Int" in note:
+        return torch.arange(len(first))
+    if "t d" in note:
+        return torch.stack(views, dim=1) if isinstance(first, torch.Tensor) else first
+    return tuple(views) if len(views) > 1 else views[0] if views else NUMBERS[name]
+
+
+CASES = [
+    *map(Case, EXPORTED),
+    Case(losses.decoupled_info_nce, {"m_on": "positive"}),
+    Case(losses.multi_positive_info_nce, {"reduction": "inside"}),
+    Case(losses.multi_positive_info_nce, {"reduction": "inside_printed"}, pulls=False),
+    Case(losses.triplet, {"margin": 2.5, "distance": "cosine"}),
+    Case(losses.focal_info_nce, {"detach": True}, derivative=False),
+    Case(losses.dimension_contrastive, {"reduction": "sum", "temperature": 5.0}),
+]
+OF_COSINES = {
+    *(losses.info_nce, losses.nt_xent, losses.decoupled_info_nce, losses.off_dropout_info_nce, losses.focal_info_nce),
+    *(losses.multi_positive_info_nce, losses.debiased_info_nce, losses.sup_con, losses.arc_con),
 }
-PRINTED = (3, lambda v: losses.multi_positive_info_nce(v[0], v[1:], 0.1, "inside_printed"))
-BETWEEN_DIMENSIONS = ("dimension_contrastive, released", "dimension_contrastive, paper", "barlow_twins")
-OF_LENGTHS = ("pair_margin", "triplet", "n_pair")  # distances and dot products
-
-every_loss = pytest.mark.parametrize(("count", "loss"), [*LOSSES.values(), PRINTED], ids=[*LOSSES, "printed"])
-pulling_losses = pytest.mark.parametrize(("count", "loss"), LOSSES.values(), ids=LOSSES)
-cosine_losses = pytest.mark.parametrize(
-    ("count", "loss"),
-    [each for name, each in LOSSES.items() if name not in BETWEEN_DIMENSIONS + OF_LENGTHS] + [PRINTED],
-    ids=[name for name in LOSSES if name not in BETWEEN_DIMENSIONS + OF_LENGTHS] + ["printed"],
-)
+every_loss = pytest.mark.parametrize("loss", CASES, ids=str)
+cosine_losses = pytest.mark.parametrize("loss", [case for case in CASES if case.function in OF_COSINES], ids=str)
 half_types = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 
 
-@pytest.mark.parametrize(
-    ("count", "loss"),
-    [each for name, each in LOSSES.items() if name != "focal, detached"] + [PRINTED],  # see test_focal.py
-    ids=[name for name in LOSSES if name != "focal, detached"] + ["printed"],
-)
-def test_the_gradient_is_the_derivative_of_the_value(make_views, count, loss):
-    views = [view.requires_grad_() for view in make_views(count, rows=4, width=3)]
-    assert torch.autograd.gradcheck(lambda *views: loss(list(views)).total, views)
+@every_loss
+def test_the_gradient_is_the_derivative_of_the_value(make_views, loss):
+    views = [view.requires_grad_() for view in make_views(loss.views, rows=4, width=3)]
+    same = torch.autograd.gradcheck(lambda *views: loss(list(views)).total, views, raise_exception=loss.derivative)
+    assert same == loss.derivative
 
 
-@pulling_losses
-def test_a_small_step_down_pulls_positives_together(make_views, count, loss):
-    views = [view.requires_grad_() for view in make_views(count, rows=16, width=12)]
+@every_loss
+def test_a_small_step_down_pulls_positives_together(make_views, loss):
+    views = [view.requires_grad_() for view in make_views(loss.views, rows=16, width=12)]
     gradients = torch.autograd.grad(loss(views).total, views)
     step = 1e-3 / torch.cat(gradients).norm()
     stepped = [view - step * gradient for view, gradient in zip(views, gradients, strict=True)]
     before, after = (cosine_similarity(pair[0], pair[1]).mean() for pair in (views, stepped))
-    assert after > before + 1e-6
+    assert (after > before + 1e-6) if loss.pulls else (after < before - 1e-6)
     assert loss(stepped).total < loss(views).total
 
 
 @every_loss
-def test_the_order_of_the_sentences_does_not_matter(make_views, count, loss):
-    views = make_views(count)
+def test_the_order_of_the_sentences_does_not_matter(make_views, loss):
+    views = make_views(loss.views)
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     torch.testing.assert_close(loss([view[order] for view in views]).total, loss(views).total)
 
 
 @every_loss
-def test_the_order_of_the_features_does_not_matter(make_views, count, loss):
-    views = make_views(count)
+def test_the_order_of_the_features_does_not_matter(make_views, loss):
+    views = make_views(loss.views)
     order = torch.tensor([3, 0, 4, 1, 2])
     torch.testing.assert_close(loss([view[:, order] for view in views]).total, loss(views).total)
 
 
 @cosine_losses
-def test_the_lengths_of_the_rows_do_not_matter(make_views, count, loss):
-    views = make_views(count)
+def test_the_lengths_of_the_rows_do_not_matter(make_views, loss):
+    views = make_views(loss.views)
     lengths = torch.arange(1, 7)[:, None] / 2
     torch.testing.assert_close(loss([views[0] * lengths, *views[1:]]).total, loss(views).total)
 
 
 @cosine_losses
-def test_a_rotation_of_the_space_does_not_matter(make_views, count, loss):
-    views = make_views(count)
+@pytest.mark.parametrize("length", [1e25, 1e-15, 1e-30])
+def test_rows_of_any_length_have_the_cosines_of_their_directions(make_views, loss, length):
+    views = [view.float() for view in make_views(loss.views)]
+    expected = loss(views)
+    far = [(view * length).requires_grad_() for view in views]
+    assert loss(far).total.item() == pytest.approx(expected.total.item(), rel=1e-5)
+    gradients = torch.autograd.grad(loss(far).total, far)
+    plain = torch.autograd.grad(loss(views := [view.requires_grad_() for view in views]).total, views)
+    for gradient, wanted in zip(gradients, plain, strict=True):
+        torch.testing.assert_close(gradient.double() * length, wanted.double(), rtol=1e-3, atol=1e-6)
+
+
+def test_a_power_of_two_changes_no_digit(make_views):
+    views = [view.float() for view in make_views(2)]
+    assert losses.info_nce(*views, 0.1).total == losses.info_nce(*(view * 2.0**-70 for view in views), 0.1).total
+
+
+@cosine_losses
+def test_a_rotation_of_the_space_does_not_matter(make_views, loss):
+    views = make_views(loss.views)
     rotation = torch.linalg.qr(make_views(count=1, rows=5, seed=3)[0])[0]
     torch.testing.assert_close(loss([view @ rotation for view in views]).total, loss(views).total)
 
 
 @every_loss
-def test_a_row_of_zeros_gives_finite_values_and_gradients(make_views, count, loss):
-    views = [view.float() for view in make_views(count)]
+def test_a_row_of_zeros_gives_finite_values_and_gradients(make_views, loss):
+    views = [view.float() for view in make_views(loss.views)]
     for view in views:
         view[2] = 0.0
         view.requires_grad_()
@@ -113,8 +155,8 @@ def test_a_row_of_zeros_gives_finite_values_and_gradients(make_views, count, los
 
 
 @every_loss
-def test_the_result_has_the_precision_of_the_views(make_views, count, loss):
-    views = make_views(count)
+def test_the_result_has_the_precision_of_the_views(make_views, loss):
+    views = make_views(loss.views)
     assert loss(views).total.dtype == torch.float64
     single = loss([view.float() for view in views]).total
     assert single.dtype == torch.float32
@@ -123,8 +165,8 @@ def test_the_result_has_the_precision_of_the_views(make_views, count, loss):
 
 @half_types
 @every_loss
-def test_autocast_costs_no_precision(make_views, count, loss, dtype):
-    views = [view.float() for view in make_views(count, rows=8, width=16)]
+def test_autocast_costs_no_precision(make_views, loss, dtype):
+    views = [view.float() for view in make_views(loss.views, rows=8, width=16)]
     exact = loss(views).total
     with torch.autocast("cpu", dtype=dtype):
         under_autocast = loss(views).total
@@ -134,8 +176,8 @@ def test_autocast_costs_no_precision(make_views, count, loss, dtype):
 
 @half_types
 @every_loss
-def test_half_precision_views_are_computed_on_in_single_precision(make_views, count, loss, dtype):
-    views = [view.to(dtype).requires_grad_() for view in make_views(count, rows=8, width=16)]
+def test_half_precision_views_are_computed_on_in_single_precision(make_views, loss, dtype):
+    views = [view.to(dtype).requires_grad_() for view in make_views(loss.views, rows=8, width=16)]
     total = loss(views).total
     assert total.dtype == torch.float32
     assert total == loss([view.float() for view in views]).total
@@ -145,42 +187,42 @@ def test_half_precision_views_are_computed_on_in_single_precision(make_views, co
 
 
 @every_loss
-def test_a_view_in_half_and_one_in_single_precision_go_together(make_views, count, loss):
-    views = [view.float() for view in make_views(count)]
+def test_a_view_in_half_and_one_in_single_precision_go_together(make_views, loss):
+    views = [view.float() for view in make_views(loss.views)]
     views[0] = views[0].bfloat16()
     assert loss(views).total == loss([views[0].float(), *views[1:]]).total
 
 
 @every_loss
-def test_no_loss_draws_random_numbers(make_views, count, loss):
+def test_no_loss_draws_random_numbers(make_views, loss):
     before = torch.get_rng_state()
-    loss(make_views(count))
+    loss(make_views(loss.views))
     assert torch.equal(torch.get_rng_state(), before)
 
 
 @every_loss
-def test_the_total_is_the_sum_of_named_terms(make_views, count, loss):
-    result = loss(make_views(count))
+def test_the_total_is_the_sum_of_named_terms(make_views, loss):
+    result = loss(make_views(loss.views))
     assert all(term.ndim == 0 for term in result.terms.values())
     assert result.total.item() == pytest.approx(sum(result.floats().values()))
 
 
 @every_loss
-def test_views_of_different_shapes_are_refused(make_views, unchecked_annotations, count, loss):
-    views = make_views(count)
+def test_views_of_different_shapes_are_refused(make_views, unchecked_annotations, loss):
+    views = make_views(loss.views)
     with pytest.raises(ValueError, match=r"has shape \[6, 4\] but .* has \[6, 5\].*same shape \[N, d\]"):
         loss([*views[:-1], views[-1][:, :4]])
 
 
 @every_loss
-def test_a_batch_of_one_is_refused_with_what_to_do(make_views, count, loss):
+def test_a_batch_of_one_is_refused_with_what_to_do(make_views, loss):
     with pytest.raises(ValueError, match=r"has 1 row.*at least two sentences.*raise the batch size"):
-        loss(make_views(count, rows=1))
+        loss(make_views(loss.views, rows=1))
 
 
 @every_loss
-def test_what_is_not_a_matrix_of_floats_is_refused(make_views, unchecked_annotations, count, loss):
-    views = make_views(count)
+def test_what_is_not_a_matrix_of_floats_is_refused(make_views, unchecked_annotations, loss):
+    views = make_views(loss.views)
     with pytest.raises(ValueError, match=r"has shape \[6, 5, 1\]; a view is \[N, d\]"):
         loss([view[..., None] for view in views])
     with pytest.raises(TypeError, match=r"is a tensor of torch.int64.*floating-point"):
@@ -189,30 +231,15 @@ def test_what_is_not_a_matrix_of_floats_is_refused(make_views, unchecked_annotat
         loss([view.numpy() for view in views])
 
 
-def two(function, /, **options):
-    return partial(function, torch.eye(3), torch.eye(3), **options)
+TEMPERED = [function for function in EXPORTED if "temperature" in inspect.signature(function).parameters]
 
 
 @pytest.mark.parametrize("temperature", [0.0, -0.05, float("nan"), float("inf")])
-@pytest.mark.parametrize(
-    "call",
-    [
-        two(losses.info_nce),
-        partial(losses.decoupled_info_nce, (torch.eye(3),) * 2, (torch.eye(3),) * 2),
-        two(losses.off_dropout_info_nce, clean=torch.eye(3), m=0.9),
-        partial(losses.multi_positive_info_nce, torch.eye(3), [torch.eye(3)]),
-        two(losses.focal_info_nce, m=0.3),
-        two(losses.arc_con, margin=0.1),
-        two(losses.dimension_contrastive),
-        two(losses.nt_xent),
-        two(losses.debiased_info_nce, prior=0.1),
-        two(losses.sup_con, labels=torch.arange(3)),
-    ],
-    ids=lambda call: call.func.__name__,
-)
-def test_a_temperature_that_is_not_positive_is_refused(call, temperature):
+@pytest.mark.parametrize("function", TEMPERED, ids=lambda function: function.__name__)
+def test_a_temperature_that_is_not_positive_is_refused(make_views, function, temperature):
+    loss = Case(function, {"temperature": temperature})
     with pytest.raises(ValueError, match=r"temperature is .*; it must be a positive, finite number"):
-        call(temperature=temperature)
+        loss(make_views(loss.views))
 
 
 @pytest.mark.parametrize("m", [0.0, -1.0])

@@ -67,11 +67,41 @@ def test_a_weight_of_minus_infinity_takes_a_negative_out_for_one_anchor(loss, ma
 
 
 @every_loss
+def test_negatives_of_an_anchors_own_are_no_negatives_of_others(loss, make_views):
+    *views, more = make_views(4)
+    own = torch.stack([more, more.roll(1, 0)], dim=1)  # [6, 2, 5]: two of each sentence
+    own.requires_grad_()
+    shared, muted = torch.cat([more, more.roll(1, 0)]), torch.full((6, 18), -inf).double()
+    muted[:, :6] = 0
+    muted[torch.arange(6), torch.arange(6, 12)] = muted[torch.arange(6), torch.arange(12, 18)] = 0
+    total = loss(*views, own).total
+    torch.testing.assert_close(total, loss(*views, shared, muted).total)
+    weights = torch.randn(6, 8, generator=torch.Generator().manual_seed(5)).double()
+    muted[:, :6] = weights[:, :6]
+    muted[torch.arange(6), torch.arange(6, 12)], muted[torch.arange(6), torch.arange(12, 18)] = weights[:, 6:].T
+    torch.testing.assert_close(loss(*views, own, weights).total, loss(*views, shared, muted).total)
+    (slope,) = torch.autograd.grad(total, own)
+    assert slope.isfinite().all() and (slope.abs().sum(2) > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_own_negatives_are_computed_on_in_single_precision(make_views, dtype):
+    anchor, positive, more = (view.float() for view in make_views(3))
+    own = more[:, None].to(dtype)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        under_autocast = info_nce(anchor, positive, T, own).total
+    assert under_autocast.dtype == torch.float32
+    torch.testing.assert_close(under_autocast, info_nce(anchor, positive, T, own.float()).total)
+
+
+@every_loss
 def test_what_does_not_fit_is_refused(loss, make_views, unchecked_annotations):
     views = make_views(3)
     call = partial(loss, *views)
-    with pytest.raises(ValueError, match=r"negatives has shape \[4, 3\]; it must be \[K, 5\], as wide as"):
+    with pytest.raises(ValueError, match=r"negatives has shape \[4, 3\]; it must be \[M, 5\], .* or \[6, M, 5\], each"):
         call(torch.ones(4, 3))
+    with pytest.raises(ValueError, match=r"negatives has shape \[4, 2, 5\]; it must be \[M, 5\], .* or \[6, M, 5\]"):
+        call(torch.ones(4, 2, 5))
     with pytest.raises(TypeError, match="negatives is list; give a floating-point torch tensor"):
         call([1.0])
     with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; it must be \[6, 8\]: a row for each"):

@@ -58,6 +58,17 @@ def test_negatives_are_appended_and_weights_fall_on_their_own_cells():
     assert Views(one, two).against(torch.ones(1, 3)).log_weights is None
 
 
+def test_negatives_of_all_and_of_each_anchors_own_go_together_in_their_order():
+    one, two, own = torch.randn(4, 3), torch.randn(4, 3), torch.randn(4, 2, 3)
+    log_weights = torch.full((4, 2), -1.0)
+    views = Views(one, two).against(torch.ones(1, 3)).against(own, log_weights).against(torch.zeros(1, 3))
+    assert views.negatives.shape == (4, 4, 3)
+    assert torch.equal(views.negatives[:, 1:3], own)
+    assert (views.negatives[:, 0] == 1).all() and (views.negatives[:, 3] == 0).all()
+    assert views.log_weights.sum(0).tolist() == [0.0] * 5 + [-4.0] * 2 + [0.0]
+    assert views.weigh(torch.ones(4, 4)).log_weights.sum(0).tolist() == [4.0] * 4 + [0.0] + [-4.0] * 2 + [0.0]
+
+
 def test_with_nothing_added_it_is_simcse(table, batch):
     method = Contrastive(temperature=0.2)
     encode = table(method)

@@ -25,7 +25,7 @@ def test_the_term_is_the_cross_entropy_of_which_tokens_were_replaced(trainer, ba
     method = DiffCSE(weight=0.5, masked=0.6)
     encode, _ = trainer(method)
     v = method.views(encode, batch)
-    said = torch.where(v.replaced == 1, v.judged.sigmoid(), 1 - v.judged.sigmoid())
+    said = torch.where(v.replaced == 1, v.detected.sigmoid(), 1 - v.detected.sigmoid())
     assert 0 < v.replaced.mean() < 0.8
     assert method.loss(v).floats()["replaced_tokens"] == pytest.approx(-0.5 * said.log().mean().item(), rel=1e-5)
 
@@ -39,11 +39,11 @@ def test_only_masked_tokens_are_replaced(masked, expected, trainer, batch):
 
 def test_only_the_sentence_s_own_tokens_are_judged_and_in_the_released_code_all_places(trainer, batch):
     lengths = make_encoder().tokenize(batch)["attention_mask"]
-    judged = {}
+    detected = {}
     for variant in ("paper", "released"):
         method = DiffCSE(variant=variant)
-        judged[variant] = len(method.views(trainer(method)[0], batch).judged)
-    assert judged == {"paper": int((lengths.sum(1) - 2).sum()), "released": lengths.numel()}
+        detected[variant] = len(method.views(trainer(method)[0], batch).detected)
+    assert detected == {"paper": int((lengths.sum(1) - 2).sum()), "released": lengths.numel()}
 
 
 def test_the_encoder_learns_from_the_judge_through_the_sentence_vector_alone(trainer, batch):
@@ -51,12 +51,12 @@ def test_the_encoder_learns_from_the_judge_through_the_sentence_vector_alone(tra
     encode, encoder = trainer(method, dropout=0)
     tokens = encode.tokens(batch)
     h = torch.randn(12, 8, requires_grad=True)
-    method.judged(h, tokens).sum().backward()
+    method.detected(h, tokens).sum().backward()
     assert h.grad.abs().max() > 0
     assert encoder.backbone.embeddings.word_embeddings.weight.grad is None
     assert method.discriminator.embeddings.word_embeddings.weight.grad.abs().max() > 0
-    other = method.judged(torch.zeros(12, 8), tokens)
-    assert not torch.allclose(other, method.judged(h, tokens))
+    other = method.detected(torch.zeros(12, 8), tokens)
+    assert not torch.allclose(other, method.detected(h, tokens))
     assert not method.discriminator.embeddings._forward_hooks
 
 
@@ -68,7 +68,7 @@ def test_h_stands_where_the_first_token_was_embedded(trainer, batch):
     with torch.no_grad():
         own = method.discriminator.embeddings(tokens["input_ids"], tokens["token_type_ids"])[:, 0]
         plain = method.verdict(method.discriminator(**tokens).last_hidden_state)[..., 0]
-        torch.testing.assert_close(method.judged(own, tokens), plain)
+        torch.testing.assert_close(method.detected(own, tokens), plain)
 
 
 def test_the_guesser_stays_as_it_was_and_fills_blanks_only():

@@ -3,12 +3,14 @@
 import copy
 import inspect
 import json
+from functools import partial
 
 import pytest
 import torch
 from tiny import FAMILIES, family_for, make_encoder, make_rows
 from torch.nn.functional import cosine_similarity, normalize
 
+from cselab.encoders.parts import parts_by_length
 from cselab.losses import Loss
 from cselab.methods import FAMILIES as GROUPS
 from cselab.methods import METHODS, Method, Views, create_method, get_method, register
@@ -19,6 +21,8 @@ VARIANTS = [(name, variant) for name in METHODS for variant in ("default", *METH
 WITHOUT_NOISE = ("ct",)  # nothing is drawn: no dropout, no augmentation
 ONE_CHANNEL = (
     "cert",
+    "moco",
+    "simclr",
     "pairsupcon",
     "vascl",
 )  # may be left of eight by the ReLU inside the head: views then point alike
@@ -29,7 +33,9 @@ CONTRAST_ALONE = {  # without what hides the contrast in thirty steps on one bat
     "mocose": {"momentum": 0.9},  # where the target follows faster, sixty steps are needed
     "sg_opt": {"weight": 0.0, "temperature": 0.05},
 }
-OTHER_NEGATIVES = ("cert", "cline")  # not the batch's: see their own tests
+OTHER_NEGATIVES = ("cert", "cline", "moco")  # not the batch's: see their own tests
+WITHOUT_DROPOUT = {"scd": {"low": 0.0, "high": 0.0}}  # sets the rates by itself
+ALL_TOKENS = ("pt_bert",)  # reads the states of all tokens, padding among them: one pass
 SOME_ROWS = ("cline", "sncse")  # of their negatives: without an antonym, or already far enough away
 
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -107,6 +113,30 @@ def test_the_gradient_reaches_the_encoder_and_whatever_else_learns(name, variant
     assert any(key in moved for key, _ in encoder.named_parameters() if not key.startswith("head."))
     if encoder.head is not None:
         assert {f"head.{key}" for key, weight in encoder.head.named_parameters() if weight.ndim == 2} <= moved
+
+
+@every_variant
+def test_parts_by_length_have_the_loss_and_the_gradient_of_one_pass(name, variant, trainer, monkeypatch):
+    """A part for every length that there is, beside one for all rows; in float64, where nothing is rounded away."""
+    found, passes = [], []
+    for a_pass in (0, float("inf")):
+        monkeypatch.setattr("cselab.encoders.encoding.parts_by_length", partial(parts_by_length, a_pass=a_pass))
+        method = make(name, variant, **WITHOUT_DROPOUT.get(name, {}))
+        encode, encoder = trainer(method, dropout=0.0)
+        encoder.double()
+        method.double()
+        states = states_of(encoder.backbone)
+        loss = method.loss(method.views(encode, make_rows(method.columns, 12))).total
+        passes.append(len(states))
+        loss.backward()
+        named = [*encoder.named_parameters(), *method.named_parameters()]
+        found.append((loss, {key: weight.grad for key, weight in named if weight.grad is not None}))
+    assert passes[0] > passes[1] or name in ALL_TOKENS
+    (loss, gradients), (whole, wanted) = found
+    torch.testing.assert_close(loss, whole, rtol=0, atol=1e-6)
+    assert gradients.keys() == wanted.keys()
+    for key, gradient in gradients.items():
+        torch.testing.assert_close(gradient, wanted[key], rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["simcse", "imsimcse", "focal", "barlow_twins", "noise", "whitenedcse"])

@@ -1,14 +1,14 @@
-"""PT-BERT, SG-OPT, IS-BERT and CERT: what the second network computes, against slow formulas."""
+"""PT-BERT, SG-OPT and IS-BERT: what the second network computes, against slow formulas."""
 
 from math import exp, log
 
 import pytest
 import torch
-from tiny import make_encoder, make_rows, make_sentences
+from tiny import make_encoder, make_sentences
 from torch.nn.functional import gelu
 
 from cselab.losses import mutual_information
-from cselab.methods import CERT, ISBERT, PTBERT, SGOPT, Views
+from cselab.methods import ISBERT, PTBERT, SGOPT, Views
 
 BATCH = make_sentences(6)
 
@@ -102,37 +102,3 @@ def test_is_bert_tells_its_n_grams_from_those_of_others(spied):
     length = alone.shape[1]
     seen = views.seen[:2, :length, None]
     torch.testing.assert_close(alone * seen, views.parts[:2, :length] * seen, atol=1e-5, rtol=1e-4)
-
-
-def test_cert_contrasts_with_the_queue_and_not_with_the_batch(spied):
-    method = CERT(queue=4, width=3)
-    encode, _ = spied(method)
-    rows = make_rows(method.columns, 6)
-    views = method.views(encode, rows)
-    found = method.loss(views).total
-    unit = [torch.nn.functional.normalize(z.detach(), dim=1) for z in (views.anchor, views.positive)]
-    expected = []
-    for q, k in zip(*unit, strict=True):
-        own, below = exp(float(q @ k) / 0.07), sum(exp(float(q @ b) / 0.07) for b in views.negatives)
-        expected.append(-log(own / (own + below)))
-    assert found.item() == pytest.approx(sum(expected) / 6, rel=1e-4)
-    assert [view[0] for view, _ in encode.calls] == [[row[1] for row in rows], [row[0] for row in rows]]
-    torch.testing.assert_close(method.earlier.vectors, unit[1][:4])
-    assert not views.positive.requires_grad
-
-
-def test_cert_learns_to_find_its_key_among_those_of_other_batches(trainer):
-    method = CERT(queue=24, head="none", momentum=0.99, temperature=0.3)
-    encode, encoder = trainer(method, dropout=0.1)
-    rows = make_rows(method.columns, 48)
-    batches = [rows[start : start + 12] for start in range(0, 48, 12)]
-    optimizer = torch.optim.Adam([w for g in method.groups(encoder) for w in g["params"]], lr=5e-3)
-    margins = []
-    for step in range(80):
-        views = method.views(encode, batches[step % 4])
-        one, two = (torch.nn.functional.normalize(z.detach(), dim=1) for z in (views.anchor, views.positive))
-        margins.append(float((one * two).sum(1).mean() - (one @ two.T).mean()))
-        optimizer.zero_grad()
-        method.loss(views).total.backward()
-        optimizer.step()
-    assert sum(margins[-4:]) / 4 > sum(margins[:4]) / 4 + 0.05

@@ -11,6 +11,8 @@ from cselab_lab.resources import bundled_notebooks
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.world import World
 
+pytestmark = pytest.mark.lesson
+
 GALLERY = nbformat.read(bundled_notebooks() / "gallery.ipynb", as_version=4)
 
 

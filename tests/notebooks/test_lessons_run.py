@@ -9,6 +9,8 @@ from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
 from cselab_lab.resources import bundled_notebooks
 
+pytestmark = pytest.mark.lesson
+
 LESSONS = [path for path in find_notebooks(bundled_notebooks()) if path.stem[:2].isdecimal()]
 LARGEST = 2_000_000  # bytes of an executed notebook
 

@@ -8,6 +8,8 @@ import os
 import pytest
 from cselab_lab.headless.notebooks import run_notebooks
 
+pytestmark = pytest.mark.lesson
+
 DEFECTS = {
     "the temperature is ten times too high": """
         from cselab.methods import SimCSE

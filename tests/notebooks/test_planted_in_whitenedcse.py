@@ -16,6 +16,8 @@ from cselab.losses import multi_positive_info_nce
 from cselab.methods import WhitenedCSE
 from cselab.sgw import ShuffledGroupWhitening
 
+pytestmark = pytest.mark.lesson
+
 FOLDER = bundled_notebooks()
 NOTEBOOK = nbformat.read(FOLDER / "04_whitenedcse.ipynb", as_version=4)
 RECORDED = read_recorded(FOLDER / "recorded" / "04_whitenedcse.smoke.json")["records"]

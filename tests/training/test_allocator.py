@@ -32,6 +32,7 @@ print(json.dumps({"handed back": handed_back, "kept": kept, "held": held, "after
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
 def test_within_the_loop_blocks_are_used_again_and_after_it_they_are_given_back():
     counted = json.loads(subprocess.run([sys.executable, "-c", COUNT], capture_output=True, check=True).stdout)

@@ -13,6 +13,8 @@ from tiny import make_encoder, make_sentences
 import cselab.training
 from cselab.training import TrainConfig, train
 
+pytestmark = pytest.mark.process
+
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(
     steps=8, batch_size=8, lr=1e-2, seed=3, eval_every=8, checkpoint_every=2, warmup=0.2, precision="fp32"
@@ -39,7 +41,8 @@ def launch(folder, *arguments):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", __file__]
     return subprocess.run(
         [*command, str(folder), *arguments],
-        env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
+        env=os.environ
+        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -16,6 +16,8 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import create_method
 from cselab.training import TrainConfig, train
 
+pytestmark = pytest.mark.process
+
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(
     steps=6, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, weight_decay=0.1, precision="fp32"
@@ -101,7 +103,8 @@ def together(tmp_path_factory):
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     done = subprocess.run(
         [*launch, __file__, str(folder)],
-        env=os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"},
+        env=os.environ
+        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

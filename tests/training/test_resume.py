@@ -14,6 +14,8 @@ from tiny import make_encoder, make_sentences
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import TrainConfig, train
 
+pytestmark = pytest.mark.process
+
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(steps=24, batch_size=8, lr=1e-2, seed=3, eval_every=4, checkpoint_every=2, precision="fp32")
 HELD_AT = 20  # a killed process gets no further than this step
@@ -35,14 +37,14 @@ def run_training(method, output=None, callbacks=()):
 
 
 def start_process(method, output):
-    tests = Path(__file__).parents[1]
+    here = Path(__file__).parent
     command = (
         # sums depend on how many threads share them
         f"import torch; torch.set_num_threads({torch.get_num_threads()}); import test_resume as t; "
         f"t.run_training({method!r}, {str(output)!r}, [t.wait_to_be_killed])"
     )
-    environment = os.environ | {"PYTHONPATH": str(tests)}
-    return subprocess.Popen([sys.executable, "-c", command], env=environment, cwd=tests.parent)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (here, here.parent)))}
+    return subprocess.Popen([sys.executable, "-c", command], env=environment, cwd=here.parents[1])
 
 
 def wait_for(file, process, seconds=240):

@@ -11,6 +11,8 @@ from tiny import make_sentences, write_checkpoint
 
 from cselab.data import STS_PAIRS
 
+pytestmark = pytest.mark.process
+
 EVERY, STEPS = 20, 120
 
 

@@ -1,77 +1,78 @@
-import math
-
+import numpy as np
 import pytest
 import torch
+from small_clouds import cone
 
-from cselab.transforms.flow import Glow
-
-
-def small_glow(width, levels=3, depth=3, seed=0):
-    """In float64, with every parameter away from its start."""
-    generator = torch.Generator().manual_seed(seed)
-    glow = Glow(width, levels, depth, hidden=8, generator=generator).double()
-    with torch.no_grad():
-        for parameter in glow.parameters():
-            parameter += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return glow
+from cselab.transforms import BertFlow
 
 
-def rows(n, d, seed=1):
-    return torch.randn(n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+@pytest.fixture(scope="module")
+def fitted():
+    return BertFlow(epochs=3, batch_size=16, learning_rate=3e-3).fit(bent(512, 16))
 
 
-SHAPES = [(8, 3), (11, 3), (16, 2), (5, 1)]
+def bent(n, d, seed=0):
+    """A cone with a curved dependency that no linear map removes."""
+    x = cone(n, d, seed)
+    x[:, 1] += (x[:, 0] - 5) ** 2
+    return x.astype(np.float32)
 
 
-@pytest.mark.parametrize(("width", "levels"), SHAPES)
-def test_the_inverse_undoes_the_flow_both_ways(width, levels):
-    glow, x = small_glow(width, levels), rows(20, width)
-    torch.testing.assert_close(glow.inverse(glow(x)), x, atol=1e-10, rtol=0)
-    torch.testing.assert_close(glow(glow.inverse(x)), x, atol=1e-10, rtol=0)
+def test_the_flow_can_be_undone(fitted):
+    x = bent(50, 16, seed=1)
+    np.testing.assert_allclose(fitted.inverse_transform(fitted.transform(x)), x, atol=1e-4)
 
 
-@pytest.mark.parametrize(("width", "levels"), SHAPES)
-def test_the_log_determinant_is_that_of_the_jacobian_everywhere(width, levels):
-    glow = small_glow(width, levels)
-    for x in rows(3, width):
-        jacobian = torch.autograd.functional.jacobian(lambda row: glow(row[None])[0], x)
-        torch.testing.assert_close(torch.linalg.slogdet(jacobian).logabsdet, glow.log_determinant())
+def test_fitting_raises_the_likelihood_of_new_embeddings_above_that_of_the_start(fitted):
+    test = bent(200, 16, seed=0)[100:]
+    start = BertFlow(batch_size=16, learning_rate=0.0).fit(bent(512, 16))
+    assert fitted.log_likelihood(test).mean() > start.log_likelihood(test).mean() + 1
 
 
-def test_the_jacobian_is_not_constant_so_the_flow_is_not_linear():
-    glow = small_glow(8)
-    first, second = (torch.autograd.functional.jacobian(lambda row: glow(row[None])[0], x) for x in 3 * rows(2, 8))
-    assert (first - second).abs().max() > 1e-3
+def test_transformed_embeddings_leave_the_cone(fitted):
+    def mean_cosine(rows):
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return (rows @ rows.T)[~np.eye(len(rows), dtype=bool)].mean()
+
+    x = bent(512, 16)
+    assert mean_cosine(x) > 0.5
+    assert abs(mean_cosine(fitted.transform(x))) < 0.05
 
 
-def test_the_likelihood_is_the_normal_density_changed_by_the_volume():
-    glow, x = small_glow(8), rows(5, 8)
-    normal = torch.distributions.MultivariateNormal(torch.zeros(8).double(), torch.eye(8).double())
-    expected = normal.log_prob(glow(x)) + glow.log_determinant()
-    torch.testing.assert_close(glow.log_likelihood(x), expected)
+def test_the_same_seed_fits_the_same_flow_and_another_seed_another():
+    x = bent(64, 8)
+    global_state = torch.get_rng_state()
+    first, again, other = (BertFlow(seed=seed).fit(x) for seed in (0, 0, 1))
+    assert first.history_ == again.history_
+    np.testing.assert_array_equal(first.transform(x), again.transform(x))
+    assert not np.array_equal(first.transform(x), other.transform(x))
+    assert torch.equal(torch.get_rng_state(), global_state)
 
 
-def test_the_density_integrates_to_one():
-    glow = small_glow(2, levels=1, depth=2)
-    axis = torch.linspace(-25, 25, 501, dtype=torch.float64)
-    density = glow.log_likelihood(torch.cartesian_prod(axis, axis)).exp()
-    assert density.sum().item() * (50 / 500) ** 2 == pytest.approx(1, abs=1e-3)
+def test_the_fit_starts_from_standardised_embeddings():
+    x = bent(64, 8)
+    untrained = BertFlow(learning_rate=0.0).fit(x).transform(x)
+    np.testing.assert_allclose(untrained.mean(axis=0), np.zeros(8), atol=1e-4)
+    np.testing.assert_allclose(untrained.std(axis=0), np.ones(8), atol=1e-4)
 
 
-def test_at_its_start_the_flow_standardises_each_channel():
-    glow = Glow(8, 3, 3, hidden=8, generator=torch.Generator().manual_seed(0)).double()
-    x = 4 * rows(200, 8) @ rows(8, 8, seed=2) + 7
-    glow.begin_at(x)
-    z = glow(x)
-    torch.testing.assert_close(z.mean(0), torch.zeros(8, dtype=torch.float64), atol=1e-4, rtol=0)
-    torch.testing.assert_close(z.std(0, correction=0), torch.ones(8, dtype=torch.float64), atol=1e-4, rtol=0)
-    torch.testing.assert_close(-x.std(0, correction=0).log().sum(), glow.log_determinant(), atol=1e-3, rtol=0)
+def test_the_history_has_one_loss_for_each_full_batch():
+    x = bent(70, 8)
+    flow = BertFlow(epochs=2, batch_size=32, learning_rate=0.0).fit(x)
+    assert len(flow.history_) == 4
+    assert np.mean(flow.history_) == pytest.approx(-flow.log_likelihood(x).mean() / 8, rel=0.1)
+    assert flow.transform(x).dtype == np.float32
 
 
-def test_a_constant_channel_stays_finite():
-    glow = Glow(4, 1, 3, hidden=8, generator=torch.Generator().manual_seed(0))
-    x = rows(50, 4).float()
-    x[:, 0] = 2
-    glow.begin_at(x)
-    assert glow.log_likelihood(x).isfinite().all()
-    assert math.isfinite(glow.log_determinant().item())
+def test_a_flow_that_does_not_fit_says_why():
+    x = cone(20, 6)
+    with pytest.raises(ValueError, match="20 embeddings are fewer than one batch of 32: lower batch_size"):
+        BertFlow().fit(x)
+    with pytest.raises(ValueError, match="at least 8 channels, the embeddings have 6: use levels <= 2"):
+        BertFlow(batch_size=4).fit(x)
+    with pytest.raises(ValueError, match="epochs must be at least 1, got 0"):
+        BertFlow(epochs=0)
+    with pytest.raises(ValueError, match="depth must be at least 1, got 0"):
+        BertFlow(depth=0, batch_size=4).fit(x)
+    with pytest.raises(FloatingPointError, match=r"at step \d+: lower the learning rate"):
+        BertFlow(levels=1, batch_size=4, learning_rate=1e4, epochs=5).fit(x)

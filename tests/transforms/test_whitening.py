@@ -1,18 +1,10 @@
 import numpy as np
 import pytest
 import torch
+from small_clouds import cone
 
-from cselab.transforms.whitening import BertFlow, BertWhitening, _embeddings
-
-
-def cone(n, d, seed=0):
-    """Correlated embeddings of falling variance, far from the origin."""
-    rng = np.random.default_rng(seed)
-    axes, _ = np.linalg.qr(rng.normal(size=(d, d)))
-    return rng.normal(size=(n, d)) * np.geomspace(3, 0.1, d) @ axes.T + 5
-
-
-# BERT-whitening
+from cselab.transforms import BertFlow, BertWhitening, ComponentsRemoved
+from cselab.transforms.inputs import checked
 
 
 def test_whitening_is_the_papers_kernel_from_a_singular_value_decomposition():
@@ -81,7 +73,7 @@ def test_fewer_sentences_than_dimensions_can_be_whitened_in_what_they_span():
 def test_damaged_or_unfit_embeddings_are_refused_with_their_numbers():
     x = cone(20, 4)
     x[7, 2] = np.nan
-    for make in (BertWhitening, BertFlow):
+    for make in (BertWhitening, BertFlow, ComponentsRemoved):
         with pytest.raises(ValueError, match="embedding 7 of 20 holds NaN or infinite entries"):
             make().fit(x)
         with pytest.raises(ValueError, match=f"this {make.__name__} is not fitted yet"):
@@ -89,7 +81,7 @@ def test_damaged_or_unfit_embeddings_are_refused_with_their_numbers():
         with pytest.raises(ValueError, match="at least 2 embeddings, got 1"):
             make().fit(cone(1, 8))
     with pytest.raises(ValueError, match=r"\[n, d\] with a row a sentence, got shape \(8,\)"):
-        _embeddings(np.zeros(8))
+        checked(np.zeros(8))
     with pytest.raises(ValueError, match="all 20 embeddings are the same"):
         BertWhitening(n_components=1, eps=1e-3).fit(np.ones((20, 4)))
     with pytest.raises(ValueError, match="n_components=5 is more than the 4 dimensions"):
@@ -102,78 +94,3 @@ def test_damaged_or_unfit_embeddings_are_refused_with_their_numbers():
         BertWhitening().fit(cone(20, 4)).transform(cone(3, 5))
     with pytest.raises(ValueError, match="not fitted yet"):
         BertWhitening().as_linear()
-
-
-# BERT-flow
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    return BertFlow(epochs=3, batch_size=16, learning_rate=3e-3).fit(bent(512, 16))
-
-
-def bent(n, d, seed=0):
-    """A cone with a curved dependency that no linear map removes."""
-    x = cone(n, d, seed)
-    x[:, 1] += (x[:, 0] - 5) ** 2
-    return x.astype(np.float32)
-
-
-def test_the_flow_can_be_undone(fitted):
-    x = bent(50, 16, seed=1)
-    np.testing.assert_allclose(fitted.inverse_transform(fitted.transform(x)), x, atol=1e-4)
-
-
-def test_fitting_raises_the_likelihood_of_new_embeddings_above_that_of_the_start(fitted):
-    test = bent(200, 16, seed=0)[100:]
-    start = BertFlow(batch_size=16, learning_rate=0.0).fit(bent(512, 16))
-    assert fitted.log_likelihood(test).mean() > start.log_likelihood(test).mean() + 1
-
-
-def test_transformed_embeddings_leave_the_cone(fitted):
-    def mean_cosine(rows):
-        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        return (rows @ rows.T)[~np.eye(len(rows), dtype=bool)].mean()
-
-    x = bent(512, 16)
-    assert mean_cosine(x) > 0.5
-    assert abs(mean_cosine(fitted.transform(x))) < 0.05
-
-
-def test_the_same_seed_fits_the_same_flow_and_another_seed_another():
-    x = bent(64, 8)
-    global_state = torch.get_rng_state()
-    first, again, other = (BertFlow(seed=seed).fit(x) for seed in (0, 0, 1))
-    assert first.history_ == again.history_
-    np.testing.assert_array_equal(first.transform(x), again.transform(x))
-    assert not np.array_equal(first.transform(x), other.transform(x))
-    assert torch.equal(torch.get_rng_state(), global_state)
-
-
-def test_the_fit_starts_from_standardised_embeddings():
-    x = bent(64, 8)
-    untrained = BertFlow(learning_rate=0.0).fit(x).transform(x)
-    np.testing.assert_allclose(untrained.mean(axis=0), np.zeros(8), atol=1e-4)
-    np.testing.assert_allclose(untrained.std(axis=0), np.ones(8), atol=1e-4)
-
-
-def test_the_history_has_one_loss_for_each_full_batch():
-    x = bent(70, 8)
-    flow = BertFlow(epochs=2, batch_size=32, learning_rate=0.0).fit(x)
-    assert len(flow.history_) == 4
-    assert np.mean(flow.history_) == pytest.approx(-flow.log_likelihood(x).mean() / 8, rel=0.1)
-    assert flow.transform(x).dtype == np.float32
-
-
-def test_a_flow_that_does_not_fit_says_why():
-    x = cone(20, 6)
-    with pytest.raises(ValueError, match="20 embeddings are fewer than one batch of 32: lower batch_size"):
-        BertFlow().fit(x)
-    with pytest.raises(ValueError, match="at least 8 channels, the embeddings have 6: use levels <= 2"):
-        BertFlow(batch_size=4).fit(x)
-    with pytest.raises(ValueError, match="epochs must be at least 1, got 0"):
-        BertFlow(epochs=0)
-    with pytest.raises(ValueError, match="depth must be at least 1, got 0"):
-        BertFlow(depth=0, batch_size=4).fit(x)
-    with pytest.raises(FloatingPointError, match=r"at step \d+: lower the learning rate"):
-        BertFlow(levels=1, batch_size=4, learning_rate=1e4, epochs=5).fit(x)

@@ -86,7 +86,7 @@ def nothing_is_red(page):
 
 def test_the_labs_hear_their_controls_and_tell_python(jupyterlab, page, tmp_path):
     cells = opened(page, jupyterlab, tmp_path, [TELLING, *LABS])
-    expect(page.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(4)
+    expect(page.locator(".jp-OutputArea-output .cselab-figure")).to_have_count(4)
     nothing_is_red(page)
     whitening, noise, rank, loss = (cells.nth(number) for number in (1, 2, 3, 4))
 

@@ -63,6 +63,7 @@ def test_the_same_seed_gives_the_same_and_another_another():
     assert World(seed=1).sentences(50) != MANY[:50]
 
 
+@pytest.mark.process
 def test_the_same_seed_gives_the_same_in_another_process():
     code = """if True:
         import json

@@ -13,24 +13,24 @@
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
-`link` makes panels move together. `panel` says how a panel is built, `page` how its figures get into pages read
+`link` makes panels move together. `kit.panel` says how a panel is built, `kit.page` how its figures get into pages read
 without a kernel.
 """
 
-from .alignment_uniformity import AlignmentUniformity, CosinesByGrade
-from .embedding_map import EmbeddingMap
-from .gain_map import GainMap
-from .linking import Link, link
-from .loss_lab import BatchWatch, LossLab
-from .method_map import MethodMap
-from .noise_lab import NoiseLab
-from .pair_explorer import PairExplorer
-from .panel import Panel
-from .paper_beside_here import PaperBesideHere
-from .picture import Picture
-from .rank_lab import RankLab
-from .training_monitor import TrainingMonitor
-from .whitening_lab import WhiteningLab
+from .kit.linking import Link, link
+from .kit.panel import Panel
+from .panels.alignment_uniformity import AlignmentUniformity, CosinesByGrade
+from .panels.embedding_map import EmbeddingMap
+from .panels.gain_map import GainMap
+from .panels.loss_lab import BatchWatch, LossLab
+from .panels.method_map import MethodMap
+from .panels.noise_lab import NoiseLab
+from .panels.pair_explorer import PairExplorer
+from .panels.paper_beside_here import PaperBesideHere
+from .panels.picture import Picture
+from .panels.rank_lab import RankLab
+from .panels.training_monitor import TrainingMonitor
+from .panels.whitening_lab import WhiteningLab
 
 __all__ = [
     "AlignmentUniformity",

@@ -1,67 +1,70 @@
 """The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, and so on.
 
-A command is a function in a module of its own kind; here each gets its name.
+A command is a function in a module of its own kind, which is imported when the command is called. What `cselab --help`
+shows stands here, so that it waits for nothing.
 """
 
+import os
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+if TYPE_CHECKING:
+    from cselab_lab.cli.commands import app
 
-from cselab import __version__
-from cselab_lab.cli.data import data_app
-from cselab_lab.cli.experiments import experiment_app
-from cselab_lab.cli.frame import Command, group
-from cselab_lab.cli.measuring import compare, encode, evaluate, references, search
-from cselab_lab.cli.notebooks import notebooks_app
-from cselab_lab.cli.published import published
-from cselab_lab.cli.showing import doctor, methods
-from cselab_lab.cli.training import train
-from cselab_lab.cli.world import world_app
+__all__ = ["app", "main"]
 
-app = group("Contrastive learning of sentence embeddings: train, measure, take apart.", completion=True)
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"cselab {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Say which cselab this is.")
-    ] = False,
-    code: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Python file that registers methods or experiments of yours",
-        ),
-    ] = None,
-) -> None:
-    """Contrastive learning of sentence embeddings: train, measure, take apart."""
-    if code is not None:
-        _run_file(code)
+TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart."
+OPTIONS = {
+    "--version": "Say which cselab this is.",
+    "--code FILE": "Run your FILE first, for the methods and suites in it.",
+    "--install-completion": "Complete names in your shell; says what it edits.",
+    "-h, --help": "Show this message and exit.",
+}
+COMMANDS = {
+    "train": ("training", "Train an encoder with a method."),
+    "evaluate": ("measuring", "Score an encoder; fails if a task has no score."),
+    "references": ("measuring", "Score an encoder beside simple references."),
+    "compare": ("comparing", "Test whether one encoder is better than another."),
+    "encode": ("encoding", "Write the vectors of a file's sentences."),
+    "search": ("encoding", "Find the sentences of a file that are nearest to a query."),
+    "methods": ("showing", "List the methods, or show one."),
+    "doctor": ("showing", "Say what this machine has, and what would run on it."),
+    "published": ("published", "Print a table of a paper as it was published."),
+    "data": ("data", "The public data sets on this machine."),
+    "notebooks": ("notebooks", "The notebooks: list, copy, run headless."),
+    "world": ("world", "Text of the bundled world, on standard output."),
+    "experiment": ("experiments", "The papers' experiments: list, run, read."),
+}
+"""The commands: the module of each, and its first sentence."""
 
 
-def _run_file(file: Path) -> None:
-    """Run a user's file as a module, so that what it registers is known to the command that follows."""
-    spec = spec_from_file_location(f"user_code.{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise typer.BadParameter(f"{file} is not a Python file")
-    module = sys.modules[spec.name] = module_from_spec(spec)
-    spec.loader.exec_module(module)
+def help_text() -> str:
+    """What `cselab --help` prints."""
+    lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
+    lines += [f"  {name:20}  {told}" for name, told in OPTIONS.items()]
+    lines += ["", "Commands:"] + [f"  {name:10}  {told}" for name, (_, told) in COMMANDS.items()]
+    return "\n".join(lines)
 
 
-for command in (train, evaluate, references, compare, encode, search, methods, doctor, published):
-    app.command(cls=Command)(command)
-app.add_typer(data_app, name="data")
-app.add_typer(notebooks_app, name="notebooks")
-app.add_typer(world_app, name="world")
-app.add_typer(experiment_app, name="experiment")
+def main() -> None:
+    """The command `cselab`, in a process whose threads soon sleep while they wait for each other.
+
+    Threads that stay awake keep other programs' from the cores that they wait for (docs/scale.md). libgomp reads the
+    variable when torch is imported, which a command does later.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(help_text())
+        return
+    from cselab_lab.cli.commands import app
+
+    app(prog_name="cselab")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        from cselab_lab.cli.commands import app
+
+        return app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

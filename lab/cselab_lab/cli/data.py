@@ -1,27 +1,26 @@
 """`cselab data`: the public data sets on this machine."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from cselab.data.nearest import did_you_mean
-from cselab_lab.cli.frame import Command, group
-from cselab_lab.cli.options import FILE, DataFolder
+from cselab_lab.cli.frame import Group
+from cselab_lab.cli.options import PATH, TEXT_FILE, data_folder
 
-data_app = group("The public data sets on this machine.")
+data = Group("data", help="The public data sets on this machine.")
 
 
-@data_app.command("check", cls=Command)
-def data_check(
-    folder: Annotated[
-        Path | None, typer.Argument(help="SentEval folder, or one above it; default: as for --data")
-    ] = None,
-    data: DataFolder = None,
-) -> None:
+@data.command("check")
+@click.argument("folder", required=False, type=PATH, help="SentEval folder, or one above it; default: as for --data")
+@data_folder
+@click.option("--allow-missing", is_flag=True, help="sets that are not there do not fail the check")
+@click.pass_context
+def data_check(context: click.Context, folder: Path | None, data: Path | None, allow_missing: bool) -> None:
     """Hold the data sets in FOLDER against what is known of them.
 
-    That is their rows and their content. Fails if any is damaged.
+    That is their rows and their content. Fails if any is damaged or missing.
     """
     if folder is not None and data is not None:
         raise ValueError(f"two folders: {folder} and --data {data}; name one")
@@ -35,23 +34,25 @@ def data_check(
             f"none of the data sets is in {folder or senteval_folder()}: get them with `cselab data fetch`"
         )
     for line in found:
-        typer.echo(str(line))
-    if any(line.status == "damaged" for line in found):
-        raise typer.Exit(1)
+        click.echo(str(line))
+    missing = sum(line.status == "missing" for line in found)
+    if missing and not allow_missing:
+        click.echo(f"{missing} of {len(found)} are missing: `cselab data fetch`, or --allow-missing", err=True)
+    if any(line.status == "damaged" for line in found) or (missing and not allow_missing):
+        context.exit(1)
 
 
-@data_app.command("fetch", cls=Command)
-def data_fetch(
-    what: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="CORPUS|FOLDER",
-            help="training corpora (wiki1m, nli), or none of them for the evaluation sets; and the folder, made if "
-            "need be (default: CSELAB_DATA, or ~/.cache/cselab/data)",
-        ),
-    ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="only this evaluation set; may be repeated")] = None,
-) -> None:
+@data.command("fetch")
+@click.argument(
+    "what",
+    nargs=-1,
+    metavar="[CORPUS|FOLDER]...",
+    help="training corpora (wiki1m, nli), or none of them for the evaluation sets; and the folder, made if need be "
+    "(default: CSELAB_DATA, or ~/.cache/cselab/data)",
+)
+@click.option("--task", "tasks", multiple=True, help="only this evaluation set; may be repeated")
+@click.pass_context
+def data_fetch(context: click.Context, what: Sequence[str], tasks: Sequence[str]) -> None:
     """Get data from the Hugging Face hub into FOLDER.
 
     All is checked; fails if something is refused.
@@ -63,27 +64,25 @@ def data_fetch(
     from cselab.data import data_root
     from cselab.data.corpora import CORPORA, fetch_corpus
 
-    names = [name for name in what or () if name in CORPORA]
-    folders = [name for name in what or () if name not in CORPORA]
+    names = [name for name in what if name in CORPORA]
+    folders = [name for name in what if name not in CORPORA]
     if len(folders) > 1:
         hint = did_you_mean(folders[0], CORPORA)
         raise ValueError(f"more than one folder: {', '.join(folders)}.{hint} Corpora are {', '.join(CORPORA)}")
     folder = Path(folders[0]) if folders else None
     if not names:
-        _fetch_sets(folder, task)
-        return
-    if task:
+        context.exit(_fetch_sets(folder, list(tasks) or None))
+    if tasks:
         raise ValueError("--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart")
     for name in names:
         place, fetched = fetch_corpus(name, folder or data_root() or Path("."))
-        typer.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
+        click.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
 
 
-@data_app.command("negate", cls=Command)
-def data_negate(
-    corpus: Annotated[Path, typer.Argument(help="text, one sentence per line", **FILE)],
-    output: Annotated[Path, typer.Argument(help="the table to write: sentence, tab, negation")],
-) -> None:
+@data.command("negate")
+@click.argument("corpus", type=TEXT_FILE, help="text, one sentence per line")
+@click.argument("output", type=PATH, help="the table to write: sentence, tab, negation")
+def data_negate(corpus: Path, output: Path) -> None:
     """Write a negation beside each sentence of CORPUS.
 
     Negations are made by rule; the table is what sncse and sncse_dropout train on.
@@ -101,17 +100,17 @@ def data_negate(
             denial = negate(sentence)
             file.write(f"{sentence}\t{denial}\n")
             rows, untrue = rows + 1, untrue + denial.startswith(UNTRUE)
-    typer.echo(f"{output}: {rows:,} rows, {untrue:,} of them denied by {UNTRUE!r}")
+    click.echo(f"{output}: {rows:,} rows, {untrue:,} of them denied by {UNTRUE!r}")
 
 
-def _fetch_sets(folder: Path | None, task: list[str] | None) -> None:
+def _fetch_sets(folder: Path | None, tasks: list[str] | None) -> int:
+    """Fetch evaluation sets; the exit code, 1 where one was refused."""
     from cselab.data.fetch import ELSEWHERE, fetch
 
     refused = 0
-    for fetched in fetch(folder, task):
-        typer.echo(str(fetched))
+    for fetched in fetch(folder, tasks):
+        click.echo(str(fetched))
         refused += fetched.status == "refused"
-    if not task:
-        typer.echo(ELSEWHERE)
-    if refused:
-        raise typer.Exit(1)
+    if not tasks:
+        click.echo(ELSEWHERE)
+    return int(refused > 0)

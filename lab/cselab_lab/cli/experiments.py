@@ -1,42 +1,36 @@
 """`cselab experiment`: the papers' tables run again, and read beside the published numbers."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from cselab_lab.cli.frame import Command, group
-from cselab_lab.cli.options import SEEDS, SIZES, PaperFormat, read_seeds
+from cselab_lab.cli.frame import Group
+from cselab_lab.cli.options import PATH, PROFILE, SEEDS, SIZES, paper_form
 
-experiment_app = group("The papers' experiments: list, run, read beside the published.")
+experiment = Group("experiment", help="The papers' experiments: list, run, read beside the published.")
 
-ExperimentName = Annotated[str, typer.Argument(help="see `cselab experiment list`")]
-Size = Annotated[str, typer.Option("--profile", help=SIZES)]
-Results = Annotated[Path, typer.Option("--folder", help="where the results files are")]
+NAME = "see `cselab experiment list`"
+profile = click.option("--profile", default="classroom", show_default=True, type=PROFILE, help=SIZES)
 
 
-@experiment_app.command("list", cls=Command)
+@experiment.command("list")
 def experiment_list() -> None:
     """List the experiments: the question of each, and how many rows."""
     from cselab_lab.experiments import EXPERIMENTS
 
     for name, experiment in EXPERIMENTS.items():
-        typer.echo(f"{name:22}{len(experiment.all_rows):>3} rows  {experiment.question}")
+        click.echo(f"{name:22}{len(experiment.all_rows):>3} rows  {experiment.question}")
 
 
-@experiment_app.command("show", cls=Command)
-def experiment_show(
-    name: ExperimentName,
-    profile: Size = "classroom",
-    column: Annotated[
-        str | None, typer.Option(help="a column other than the first; `cselab published` lists them")
-    ] = None,
-    form: PaperFormat = "text",
-    folder: Annotated[
-        Path | None, typer.Option(help="where the results files are  [default: results, else what cselab recorded]")
-    ] = None,
-) -> None:
+@experiment.command("show")
+@click.argument("name", help=NAME)
+@profile
+@click.option("--column", help="a column other than the first; `cselab published` lists them")
+@paper_form
+@click.option("--folder", type=PATH, help="where the results files are  [default: results, else what cselab recorded]")
+def experiment_show(name: str, profile: str, column: str | None, form: str, folder: Path | None) -> None:
     """Show published numbers beside ours.
 
     Ours are mean ± sd over the seeds, with how many. Then comes the difference, and what becomes of each claim.
@@ -49,37 +43,49 @@ def experiment_show(
     if form == "json":
         cells = json.loads(found.beside().to_json(orient="records"))
         claims = [vars(verdict) | {"answer": verdict.answer} for verdict in found.verdicts()]
-        typer.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
+        click.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
     else:
-        typer.echo(str(found) if form == "text" and column is None else found.shown(column, form))
+        click.echo(str(found) if form == "text" and column is None else found.shown(column, form))
 
 
-@experiment_app.command("run", cls=Command)
+@experiment.command("run")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="one or more, or `all`")
+@profile
+@click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: those of the profile]")
+@click.option("--only", multiple=True, help="only the row with this label; may be repeated")
+@click.option(
+    "--workers",
+    default=0,
+    type=click.IntRange(0, 1024),
+    metavar="N",
+    help="processes to start on this machine; 0: compute in this one",
+)
+@click.option("--scheduler", help="address of a Dask cluster: tcp://HOST:PORT")
+@click.option("--folder", default="results", show_default=True, type=PATH, help="where the results files are")
+@click.option(
+    "--keep-encoders", type=PATH, help="keep each trained encoder in this folder; one that is there is only measured"
+)
+@click.pass_context
 def experiment_run(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="one or more, or `all`")],
-    profile: Size = "classroom",
-    seeds: Annotated[
-        str | None, typer.Option(help="such as 0-4 or 0,3,7; default: those of the profile", **SEEDS)
-    ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="only the row with this label; may be repeated")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="processes to start on this machine; 0: compute in this one")] = 0,
-    scheduler: Annotated[str | None, typer.Option(help="address of a Dask cluster: tcp://HOST:PORT")] = None,
-    folder: Results = Path("results"),
-    keep_encoders: Annotated[
-        Path | None, typer.Option(help="keep each trained encoder in this folder; one that is there is only measured")
-    ] = None,
+    context: click.Context,
+    names: Sequence[str],
+    profile: str,
+    seeds: list[int] | None,
+    only: Sequence[str],
+    workers: int,
+    scheduler: str | None,
+    folder: Path,
+    keep_encoders: Path | None,
 ) -> None:
     """Run the rows that have no result yet, and show the table.
 
     Finished jobs are never computed twice; a killed run goes on.
     """
-    from cselab_lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, get_profile, run_experiment
+    from cselab_lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, run_experiment
 
-    chosen = list(EXPERIMENTS) if names == ["all"] else names
-    wanted = None if seeds is None else read_seeds(seeds)
-    get_profile(profile)
+    chosen = list(EXPERIMENTS) if names == ("all",) else names
     for name in chosen:
-        for label in only or ():
+        for label in only:
             get_experiment(name).row(label)
         get_experiment(name)
     failed = False
@@ -88,17 +94,17 @@ def experiment_run(
             found = run_experiment(
                 name,
                 profile,
-                wanted,
-                only or (),
+                seeds,
+                only,
                 workers=workers,
                 scheduler=scheduler,
                 folder=folder,
                 keep_encoders=keep_encoders,
             )
         except JobsFailed as error:
-            typer.echo(str(error), err=True)
+            click.echo(str(error), err=True)
             failed = True
         else:
-            typer.echo(f"\n{found}\n")
+            click.echo(f"\n{found}\n")
     if failed:
-        raise typer.Exit(1)
+        context.exit(1)

@@ -1,45 +1,27 @@
-"""The names that a command line may hold, known before torch is imported: checked at once, completed by the shell."""
+"""Names that a command line may hold: checked at once, before torch is imported, and completed by the shell."""
 
-import re
-import sys
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
-import cselab
+from cselab.data.files import check_file, ending
 from cselab.data.nearest import did_you_mean
 from cselab.encoders.bundled import BUNDLED
+from cselab_lab.cli import registered
 
-METHOD_FILES = Path(cselab.__file__).parent / "methods"
-SUITES = ("sts", "geometry", "transfer", "clustering", "world", "world-transfer", "world-clustering")
-DEV = ("auto", "sts-b", "world", "corpus", "none")
 REFERENCES = ("random", "word-overlap")
-PACKED = (".gz", ".xz")
-
-
-@cache
-def packaged_methods() -> tuple[str, ...]:
-    """The names under which the package's method files register themselves, read without running them."""
-    sources = (file.read_text(encoding="utf-8") for file in sorted(METHOD_FILES.glob("*.py")))
-    return tuple(sorted({name for text in sources for name in re.findall(r'^@register\(\s*"([^"]+)"', text, re.M)}))
-
-
-def method_names() -> tuple[str, ...]:
-    """All methods: the package's, and those that the file of `--code` registered."""
-    registered = getattr(sys.modules.get("cselab.methods"), "METHODS", ())
-    return tuple(sorted({*packaged_methods(), *registered}))
 
 
 def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> str:
-    """The name, if it is known.
+    """The name as it is known, whatever its case.
 
     Raises:
-        ValueError: it is not; with the nearest, all that there are, and what else may be given.
+        ValueError: it is not known; with the nearest, all that there are, and what else may be given.
     """
     known = tuple(known)
-    if name not in known:
+    found = {one.lower(): one for one in known}.get(name.lower())
+    if found is None:
         raise ValueError(f"unknown {what} {name!r}.{did_you_mean(name, known)} Choose one of {', '.join(known)}{also}")
-    return name
+    return found
 
 
 def check_encoder(name: str, others: Iterable[str] = ()) -> str:
@@ -63,7 +45,37 @@ def check_encoder(name: str, others: Iterable[str] = ()) -> str:
     return name
 
 
-def looks_like_a_file(name: str) -> bool:
-    """Whether pairs of one's own are meant: a file that is there, or a name with the ending of one."""
-    path = Path(name.removesuffix(".gz").removesuffix(".xz"))
-    return Path(name).is_file() or path.suffix in (".tsv", ".txt", ".csv")
+def check_method(name: str) -> str:
+    """The name of a method."""
+    return check_name("method", name, registered.methods(), "; one of yours is found with `cselab --code FILE`")
+
+
+def check_scored(name: str) -> str:
+    """The name of what `evaluate` can score."""
+    return name if name.startswith("static:") else check_encoder(name, REFERENCES)
+
+
+def check_suite(name: str) -> str:
+    """The name of a suite, or a file of pairs."""
+    return _or_pairs("suite", name, registered.suites())
+
+
+def check_dev(name: str) -> str:
+    """What selects the best step, or a file of pairs."""
+    return _or_pairs("dev", name, registered.names("dev"))
+
+
+def all_tasks() -> list[str]:
+    """The tasks of all suites."""
+    return [task for tasks in registered.suites().values() for task in tasks]
+
+
+def check_task(name: str) -> str:
+    """The name of a task of some suite."""
+    return check_name("task", name, all_tasks())
+
+
+def _or_pairs(what: str, name: str, known: Iterable[str]) -> str:
+    if Path(name).is_file() or ending(name) in (".tsv", ".txt", ".csv"):
+        return str(check_file(name))
+    return check_name(what, name, known, ", or a file of pairs")

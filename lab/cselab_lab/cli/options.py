@@ -5,170 +5,32 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from cselab.data.files import check_file
 from cselab.encoders.bundled import BUNDLED
 from cselab.encoders.progress import be_quiet
-from cselab_lab.cli.names import DEV, REFERENCES, SUITES, check_encoder, check_name, looks_like_a_file, method_names
+from cselab_lab.cli import registered
+from cselab_lab.cli.frame import Checked
+from cselab_lab.cli.names import (
+    REFERENCES,
+    all_tasks,
+    check_dev,
+    check_encoder,
+    check_method,
+    check_name,
+    check_scored,
+    check_suite,
+    check_task,
+)
 from cselab_lab.tables import FORMS, check_form
 
 if TYPE_CHECKING:
     import torch
 
-
-OR_PAIRS = ", or a file of pairs"
 SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
-
-
-def _each(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A check of one name as the callback of an option that may hold several or none."""
-
-    def callback(value: Any) -> Any:
-        try:
-            for name in value if isinstance(value, list) else [value] if value is not None else []:
-                check(name)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-        return value
-
-    return callback
-
-
-def _complete(names: Iterable[str] | Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in (names() if callable(names) else names) if name.startswith(incomplete)]
-
-    return complete
-
-
-def _check_scored(name: str) -> str:
-    return name if name.startswith("static:") else check_encoder(name, REFERENCES)
-
-
-def _check_suite(name: str) -> Any:
-    return check_file(name) if looks_like_a_file(name) else check_name("suite", name, SUITES, OR_PAIRS)
-
-
-def _check_dev(name: str) -> Any:
-    return check_file(name) if looks_like_a_file(name) else check_name("dev", name, DEV, OR_PAIRS)
-
-
-def _check_fit(name: str) -> Any:
-    return name if name == "world" else check_file(name)
-
-
-def _check_device(name: str) -> str:
-    if not re.fullmatch(r"cpu|(cuda|xpu|mps)(:\d+)?", name):
-        raise ValueError(f"unknown device {name!r}: choose cpu, cuda, cuda:1, mps ...")
-    return name
-
-
-def _quieten(context: typer.Context, quiet: bool) -> bool:
-    if quiet:
-        context.with_resource(be_quiet())
-    return quiet
-
-
-SEEDS = {"callback": _each(lambda text: read_seeds(text))}
-FILE = {"callback": _each(check_file)}  # looked for before torch is imported
-FIT = {"callback": _each(_check_fit)}
-OF_YOURS = "; one of yours is found with `cselab --code FILE`, before the command"
-METHOD = {
-    "is_eager": True,  # a name is looked at first, and a slip answered without pydantic
-    "callback": _each(lambda name: check_name("method", name, method_names(), also=OF_YOURS)),
-    "autocompletion": _complete(method_names),
-}
-ENCODER = {"is_eager": True, "callback": _each(check_encoder), "autocompletion": _complete(BUNDLED)}
-SCORED = {"is_eager": True, "callback": _each(_check_scored), "autocompletion": _complete((*BUNDLED, *REFERENCES))}
-
-EncoderName = Annotated[str, typer.Argument(help="bundled name (micro, mini), folder, or hub name", **ENCODER)]
-ScoredName = Annotated[
-    str, typer.Argument(help="bundled name, folder, hub name, random, word-overlap or static:FILE", **SCORED)
-]
-TextFile = Annotated[Path, typer.Argument(help="text, one sentence per line; .gz and .xz too", **FILE)]
-Pooling = Annotated[
-    str | None,
-    typer.Option(
-        help="how tokens become a vector: cls, mean, emb_last_mean ...; default: what the encoder's folder says"
-    ),
-]
-DataFolder = Annotated[
-    Path | None, typer.Option("--data", help="SentEval folder; default: CSELAB_DATA, or ~/.cache/cselab/data")
-]
-Suites = Annotated[
-    list[str] | None,
-    typer.Option(
-        help=f"{', '.join(SUITES)}, or a file of pairs (sentence, tab, sentence, tab, score); may be repeated; "
-        "default: world, and sts where its data are found",
-        is_eager=True,
-        callback=_each(_check_suite),
-        autocompletion=_complete(SUITES),
-    ),
-]
-Dev = Annotated[
-    str,
-    typer.Option(
-        help="what selects the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
-        is_eager=True,
-        callback=_each(_check_dev),
-        autocompletion=_complete(DEV),
-    ),
-]
-Precision = Annotated[
-    Literal["auto", "fp32", "bf16"],
-    typer.Option(help="of the encoder's arithmetic; auto: bf16 where this machine is faster with it"),
-]
-Tasks = Annotated[list[str] | None, typer.Option(help="only this task, such as STS-B; may be repeated")]
-Protocol = Annotated[
-    str | None, typer.Option(help="for transfer tasks: senteval (the default), senteval-fast or lbfgs")
-]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="a parameter and its value; may be repeated")
-]
-Device = Annotated[
-    str | None,
-    typer.Option(
-        help="cpu, cuda, cuda:1, mps ...; default: the accelerator, where there is one",
-        callback=_each(_check_device),
-        autocompletion=_complete(("cpu", "cuda", "mps")),
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, only results and errors", callback=_quieten)]
-
-
-def _format(forms: Sequence[str]) -> Any:
-    return typer.Option(
-        "--format",
-        metavar="|".join(forms),
-        help="form of the table on standard output",
-        callback=_each(lambda form: check_form(form, forms)),
-        autocompletion=_complete(forms),
-    )
-
-
-Format = Annotated[str, _format(("text", "md", "csv", "json"))]
-PaperFormat = Annotated[str, _format((*FORMS, "json"))]
-
-
-def writable(file: Path) -> Path:
-    """The file, if it can be written: better asked before the work than after."""
-    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ValueError(f"cannot write {file}: give a file in a folder that exists and may be written")
-    return file
-
-
-def read_settings(assignments: Iterable[str] | None) -> dict[str, str]:
-    """The NAME=VALUE of --set as a dict of texts."""
-    settings = {}
-    for assignment in assignments or ():
-        name, equals, value = assignment.partition("=")
-        if not equals or not name:
-            raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
-        settings[name.strip()] = value.strip()
-    return settings
 
 
 def read_seeds(text: str) -> list[int]:
@@ -185,8 +47,164 @@ def read_seeds(text: str) -> list[int]:
         first, dash, last = (side.strip() for side in part.partition("-"))
         if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
             raise ValueError(f"--seeds takes numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
+        if len(first + last) > 18 or int(last or first) - int(first) >= 1000:
+            raise ValueError(f"--seeds {text:.40} is more than 1000 seeds, or numbers of more than 18 digits")
         found += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(found))
+
+
+def _check_device(name: str) -> str:
+    if not re.fullmatch(r"cpu|(cuda|xpu|mps)(:\d+)?", name):
+        raise ValueError(f"unknown device {name!r}: choose cpu, cuda, cuda:1, mps ...")
+    return name
+
+
+def _quieten(context: click.Context, option: click.Parameter, quiet: bool) -> None:
+    if quiet:
+        context.with_resource(be_quiet())
+
+
+def _names(what: Any) -> Checked:
+    """A type: one of the names in a registry."""
+    kind = what.removesuffix("s")
+    return Checked("NAME", lambda name: check_name(kind, name, registered.names(what)), lambda: registered.names(what))
+
+
+PATH = click.Path(path_type=Path)
+TEXT_FILE = Checked("FILE", check_file)  # looked for before torch is imported
+FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
+METHOD = Checked("METHOD", check_method, registered.methods)
+SEEDS = Checked("SEEDS", lambda text: text if isinstance(text, list) else read_seeds(text))
+PROFILE = _names("profiles")
+ENCODER = Checked("ENCODER", check_encoder, lambda: BUNDLED)
+SCORED = Checked("ENCODER", check_scored, lambda: (*BUNDLED, *REFERENCES))
+SUITE = Checked("SUITE", check_suite, registered.suites)
+PRECISION = click.Choice(["auto", "fp32", "bf16"])
+
+encoder = click.argument("encoder", type=ENCODER, is_eager=True, help="bundled name (micro, mini), folder, or hub name")
+scored = click.argument(
+    "encoder", type=SCORED, is_eager=True, help="bundled name, folder, hub name, random, word-overlap or static:FILE"
+)
+pooling = click.option(
+    "--pooling",
+    type=_names("poolings"),
+    help="how tokens become a vector: cls, mean, emb_last_mean ...  [default: what the encoder's folder says; in "
+    "training of a plain checkpoint, what the paper takes]",
+)
+column = click.option(
+    "--column",
+    metavar="NAME",
+    help="the column of a table (.csv, .tsv, .jsonl, .parquet) that holds the sentences; a number, from 1 on, where it "
+    "has no header  [default: sentence, text ...]",
+)
+data_folder = click.option("--data", type=PATH, help="SentEval folder  [default: CSELAB_DATA, or ~/.cache/cselab/data]")
+suites = click.option(
+    "--suite",
+    "suites",
+    multiple=True,
+    type=SUITE,
+    is_eager=True,
+    help="sts, geometry, transfer, world ..., or a file of pairs (sentence, tab, sentence, tab, score); may be "
+    "repeated  [default: world, and sts where its data are found]",
+)
+tasks = click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    type=Checked("TASK", check_task, all_tasks),
+    help="only this task, such as STS-B; may be repeated",
+)
+dev = click.option(
+    "--dev",
+    default="auto",
+    is_eager=True,
+    type=Checked("DEV", check_dev, lambda: registered.names("dev")),
+    help="what selects the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
+)
+precision = click.option(
+    "--precision",
+    default="fp32",
+    type=PRECISION,
+    help="of the encoder's arithmetic; auto: bf16 where this machine is faster with it",
+)
+protocol = click.option("--protocol", help="for transfer tasks: senteval, senteval-fast or lbfgs  [default: senteval]")
+settings = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="a parameter and its value; may be repeated"
+)
+device = click.option(
+    "--device",
+    type=Checked("DEVICE", _check_device, lambda: ("cpu", "cuda", "mps")),
+    help="cpu, cuda, cuda:1, mps ...  [default: the accelerator, where there is one]",
+)
+quiet = click.option(
+    "--quiet", "-q", is_flag=True, expose_value=False, callback=_quieten, help="no progress, only results and errors"
+)
+
+
+def form(*forms: str) -> Callable[[Any], Any]:
+    """The option --format."""
+    kind = Checked("|".join(forms), lambda name: check_form(name, forms), lambda: forms)
+    return click.option("--format", "form", default="text", type=kind, help="form of the table on standard output")
+
+
+table_form = form("text", "md", "csv", "json")
+paper_form = form(*FORMS, "json")
+
+
+def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Options that go together, as one decorator, in the order in which help lists them."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def writable(file: Path) -> Path:
+    """The file, if it can be written: better asked before the work than after."""
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ValueError(f"cannot write {file}: give a file in a folder that exists and may be written")
+    return file
+
+
+def tell_column(file: Path, asked: str | None) -> None:
+    """Say which column of a table was taken for the sentences, where nobody named one."""
+    from cselab.data.tables import text_column
+
+    if asked is None and (found := text_column(file)) is not None:
+        click.echo(f"{file}: the sentences are those of its column {found[0]!r} (--column takes another)", err=True)
+
+
+def read_settings(assignments: Iterable[str]) -> dict[str, str]:
+    """The NAME=VALUE of --set as a dict of texts."""
+    found = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
+        found[name.strip()] = value.strip()
     return found
+
+
+def suites_or_default(named: Sequence[str], data: Path | None) -> list[str]:
+    """The suites that were named; without any the world, and STS where a SentEval folder is found.
+
+    Raises:
+        MissingFile: a folder was named that has no data.
+    """
+    from cselab.data import MissingFile, senteval_folder
+
+    if named:
+        return list(named)
+    try:
+        senteval_folder(data)
+    except MissingFile:
+        if data is not None:
+            raise
+        return ["world"]
+    return ["world", "sts"]
 
 
 def is_main_process() -> bool:
@@ -194,7 +212,7 @@ def is_main_process() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def over_processes(context: typer.Context, encoder: Any) -> Any:
+def over_processes(context: click.Context, encoder: Any) -> Any:
     """The encoder; of several processes each takes its share of the sentences, and the main one speaks."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return encoder
@@ -213,14 +231,12 @@ def accelerator(device: str | None) -> "torch.device":
     """
     import torch
 
+    kind = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     if device is None:
-        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        return found or torch.device("cpu")
+        return kind or torch.device("cpu")
     wanted = torch.device(device)
-    if wanted.type != "cpu":
-        kind = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        many = torch.accelerator.device_count() if kind else 0
-        if kind is None or kind.type != wanted.type or (wanted.index or 0) >= many:
-            there = f"cpu and {many} of {kind.type}" if kind else "cpu alone"
-            raise ValueError(f"--device {device}: this machine has {there}")
+    many = torch.accelerator.device_count() if kind else 0
+    if wanted.type != "cpu" and (kind is None or kind.type != wanted.type or (wanted.index or 0) >= many):
+        there = f"cpu and {many} of {kind.type}" if kind else "cpu alone"
+        raise ValueError(f"--device {device}: this machine has {there}")
     return wanted

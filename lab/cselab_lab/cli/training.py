@@ -7,28 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import typer
+import click
 
 from cselab.encoders.bundled import BUNDLED
 from cselab.encoders.progress import is_quiet, say
-from cselab_lab.cli.options import (
-    ENCODER,
-    FILE,
-    METHOD,
-    SEEDS,
-    DataFolder,
-    Dev,
-    Device,
-    Format,
-    Quiet,
-    Settings,
-    accelerator,
-    is_main_process,
-    read_seeds,
-    read_settings,
-)
+from cselab_lab.cli import options, registered
+from cselab_lab.cli.frame import INTERRUPTED, Command
 from cselab_lab.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -36,16 +22,58 @@ if TYPE_CHECKING:
     from cselab.methods import Recipe
     from cselab.training.run import Evaluator, Run, TrainConfig
 
+DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
+ELSEWHERE = {"eval_every": "an eighth of the steps"}  # a default that is the command's
+MOST_STEPS = 10**9
+
+
+class Train(Command):
+    """The command, which knows that hyper-parameters of a method are no options."""
+
+    def no_such_option(self, name: str) -> str:
+        parameter = name.lstrip("-").replace("-", "_")
+        having = [method for method, known in registered.methods().items() if parameter in known]
+        if not having:
+            return super().no_such_option(name)
+        return f"No such option: {name}. It is a hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
+
+
+def _settings_of_a_run(function: Any) -> Any:
+    """An option for each field of `TrainConfig`; one that is not given is None."""
+    for field in reversed(registered.train_settings()):
+        default = ELSEWHERE.get(field["name"], field["default"])
+        told = "" if default is None else f"  [default: {default}]"
+        function = click.option(
+            f"--{field['name'].replace('_', '-')}",
+            type=_type_of(field),
+            metavar={"int": "N", "float": "NUMBER"}.get(field["kind"]),
+            help=field["help"] + told,
+        )(function)
+    return function
+
+
+def _type_of(field: dict[str, Any]) -> click.ParamType:
+    if "choices" in field:
+        return click.Choice(field["choices"])
+    low, high = field.get("least", field.get("above")), field.get("below")
+    if low is None:
+        return click.FLOAT if field["kind"] == "float" else click.INT
+    kind: Any = click.FloatRange if field["kind"] == "float" else click.IntRange
+    return kind(low, high, min_open="above" in field, max_open="below" in field)
+
 
 def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
     """The method with its settings as their types; where a default is None, the annotation is the type.
 
     `printed` are the hyper-parameters of a recipe, used where there is no setting and the variant has none.
     """
-    from cselab.methods import get_method
+    from cselab.methods import Method, get_method
     from cselab_lab.headless.parameters import typed_parameters
 
     method = get_method(name)
+    for needed in ("views", "loss"):
+        if getattr(method, needed) is getattr(Method, needed):
+            raise ValueError(f"the method {name!r} has no {needed}(): a method says its views and its loss")
     values = typed_parameters(name, {"variant": "default", **method.hyperparameters()}, settings)
     for parameter, value in values.items():
         wanted = method.__signature__.parameters[parameter].annotation
@@ -54,9 +82,6 @@ def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None 
             raise ValueError(f"{name}: parameter {parameter!r} takes {wanted}; got {value!r}.")
     chosen = method.variants.get(str(values.get("variant")), {})
     return method(**{**{key: value for key, value in (printed or {}).items() if key not in chosen}, **values})
-
-
-DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
 
 
 @dataclass(frozen=True)
@@ -69,7 +94,9 @@ class _Plan:
     folder: Path
 
 
-def _plans(names: Sequence[str], settings: dict[str, str], seed: int, seeds: str | None, output: Path) -> list[_Plan]:
+def _plans(
+    names: Sequence[str], settings: dict[str, str], seed: int, seeds: list[int] | None, output: Path
+) -> list[_Plan]:
     """Every method with every seed. One run alone lies in `output`, several in METHOD/seed-SEED beneath it.
 
     A setting goes to the methods that have it; one that none of them has is an error.
@@ -83,7 +110,7 @@ def _plans(names: Sequence[str], settings: dict[str, str], seed: int, seeds: str
             _method(names[0], {key: settings[key]})  # says what there is
     chosen = {name: {key: settings[key] for key in settings if key in known[name]} for name in names}
     alone = len(names) == 1 and seeds is None
-    numbers = [seed] if seeds is None else list(dict.fromkeys(read_seeds(seeds)))
+    numbers = [seed] if seeds is None else seeds
     return [
         _Plan(_method(name, chosen[name]), chosen[name], n, output if alone else output / name / f"seed-{n}")
         for name in names
@@ -91,69 +118,62 @@ def _plans(names: Sequence[str], settings: dict[str, str], seed: int, seeds: str
     ]
 
 
+@click.command(cls=Train)
+@click.argument(
+    "method",
+    nargs=-1,
+    required=True,
+    type=options.METHOD,
+    is_eager=True,
+    help="one or several methods: see `cselab methods`",
+)
+@click.option(
+    "--corpus",
+    required=True,
+    type=options.TEXT_FILE,
+    help="text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet); for a method of several columns, a "
+    "table that names them",
+)
+@click.option("--output", required=True, type=options.PATH, help="folder of the run; when finished, an encoder")
+@click.option(
+    "--encoder",
+    default="micro",
+    show_default=True,
+    type=options.ENCODER,
+    is_eager=True,
+    help="bundled name (micro, mini), folder, or hub name",
+)
+@click.option(
+    "--recipe",
+    type=click.Choice(["bundled", "paper", "none"]),
+    help="settings for what is not said: bundled, those found for micro and mini; paper, what the method's paper has "
+    "for this kind of encoder; none, the defaults below  [default: bundled for micro and mini]",
+)
+@options.several(options.column, options.pooling, options.dev)
+@click.option(
+    "--seeds", type=options.SEEDS, help="several, such as 0,1,2 or 0-4: a run for each, and a table at the end"
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="use only the first N sentences")
+@options.several(options.data_folder, options.settings, options.table_form, options.device, options.quiet)
+@_settings_of_a_run
+@click.pass_context
 def train(
-    context: typer.Context,
-    method: Annotated[list[str], typer.Argument(help="one or several methods: see `cselab methods`", **METHOD)],
-    corpus: Annotated[
-        Path,
-        typer.Option(
-            help="text, one sentence per line; for a method of several columns, a table with a header", **FILE
-        ),
-    ],
-    output: Annotated[Path, typer.Option(help="folder of the run; when it is finished, an encoder")],
-    encoder: Annotated[str, typer.Option(help="bundled name (micro, mini), folder, or hub name", **ENCODER)] = "micro",
-    recipe: Annotated[
-        Literal["paper"] | None,
-        typer.Option(
-            help="settings that the method's paper prints for this kind of encoder; other options override them"
-        ),
-    ] = None,
-    pooling: Annotated[
-        str | None,
-        typer.Option(
-            help="how tokens become a vector: cls, mean ...; default: what the encoder's folder says; for a plain "
-            "checkpoint, what the paper takes"
-        ),
-    ] = None,
-    steps: Annotated[int | None, typer.Option(help="optimiser steps; default: as many as --epochs makes")] = None,
-    epochs: Annotated[float | None, typer.Option(help="passes over the corpus; default: 1")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="sentences per step; default: 64")] = None,
-    mini_batch_size: Annotated[
-        int | None,
-        typer.Option(help="rows per forward pass, where a batch does not fit into memory; the gradient is the same"),
-    ] = None,
-    lr: Annotated[float | None, typer.Option(help="peak learning rate; default: 3e-5")] = None,
-    warmup: Annotated[float, typer.Option(help="share of the steps in which the learning rate rises")] = 0.0,
-    seed: Annotated[int, typer.Option(help="random seed: of the order of the data, of dropout, of new weights")] = 42,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            help="several seeds, such as 0,1,2 or 0-4: a run for each, and a table of them all at the end", **SEEDS
-        ),
-    ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(help="training sentences are cut to so many tokens; default: 32")
-    ] = None,
-    eval_every: Annotated[
-        int | None, typer.Option(help="steps between evaluations; default: an eighth of the steps")
-    ] = None,
-    patience: Annotated[
-        int | None, typer.Option(help="stop after this many evaluations without a better score")
-    ] = None,
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16"], typer.Option(help="of the arithmetic; auto takes bf16 where it is faster")
-    ] = "auto",
-    representation: Annotated[
-        Literal["backbone", "head"] | None,
-        typer.Option(help="the vector that is evaluated and saved; default: what the method says"),
-    ] = None,
-    dev: Dev = "auto",
-    limit: Annotated[int | None, typer.Option(min=1, help="use only the first LIMIT sentences")] = None,
-    data: DataFolder = None,
-    settings: Settings = None,
-    form: Format = "text",
-    device: Device = None,
-    quiet: Quiet = False,
+    context: click.Context,
+    method: Sequence[str],
+    corpus: Path,
+    output: Path,
+    encoder: str,
+    recipe: str | None,
+    column: str | None,
+    pooling: str | None,
+    dev: str,
+    seeds: list[int] | None,
+    limit: int | None,
+    data: Path | None,
+    settings: Sequence[str],
+    form: str,
+    device: str | None,
+    **fields: Any,
 ) -> None:
     """Train an encoder with a method.
 
@@ -162,19 +182,23 @@ def train(
     With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
     the end.
     """
+    given = {name: value for name, value in fields.items() if value is not None}
+    recipe = recipe or ("bundled" if encoder in registered.names("recipes") else "none")
+    if recipe == "bundled" and encoder not in registered.names("recipes"):
+        raise ValueError(f"--recipe bundled is for {', '.join(registered.names('recipes'))}, not for {encoder}")
     from cselab.data import read_rows
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.encoders.precision import chosen_precision
     from cselab.training import TrainConfig
     from cselab_lab.experiments.dev import Row, dev_evaluator
 
-    plans = _plans(method, read_settings(settings), seed, seeds, output)
-    given = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "max_length": max_length, "eval_every": eval_every}
-    given = {name: value for name, value in given.items() if value is not None}
+    plans = _plans(method, options.read_settings(settings), given.pop("seed", TrainConfig.seed), seeds, output)
+    if any(len(plan.method.columns) == 1 for plan in plans):
+        options.tell_column(corpus, column)
     context.with_resource(_training_on(device))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns), limit))
+        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), limit))
         evaluator, sentences, what = dev_evaluator(dev, found, data)
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         printed = plan.method.recipe(model) if recipe == "paper" else None
@@ -183,23 +207,53 @@ def train(
         if printed is not None:
             plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
             _tell_whose(plan.method, model)
-        lengths = _of_recipe(printed) | given
-        size, passes = (lengths.get(name, getattr(TrainConfig, name)) for name in ("batch_size", "epochs"))
-        length = steps or max(1, round(passes * (len(sentences) // max(size, 1))))
-        lengths.setdefault("eval_every", max(1, length // 8))
-        config = TrainConfig(
-            steps=steps, warmup=warmup, seed=plan.seed, precision=precision, representation=representation,
-            patience=patience, mini_batch_size=mini_batch_size, **lengths,
-        )  # fmt: skip
+        chosen = (_of_recipe(printed) if recipe == "paper" else _of_bundled(recipe, encoder, given)) | given
+        steps = _steps(chosen, len(sentences))
+        chosen.setdefault("eval_every", max(1, steps // 8))
+        config = TrainConfig(seed=plan.seed, **chosen)
         _tell(
             f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}, "
-            f"{chosen_precision(precision)}"
+            f"{chosen_precision(config.precision)}"
         )
         run = _run(model, plan, sentences, config, evaluator)
         rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
-    if len(plans) > 1 and is_main_process():
+    if len(plans) > 1 and options.is_main_process():
         shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
         print_table(rows if form == "json" else shown | _means(plans, rows), form)
+
+
+def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a bundled encoder's recipe, told; its length only where none was given."""
+    if recipe != "bundled":
+        return {}
+    from cselab_lab.experiments.recipes import RECIPES
+
+    settings = RECIPES[encoder].settings()
+    if "steps" in given or "epochs" in given:
+        settings = {name: value for name, value in settings.items() if name not in ("steps", "eval_every")}
+    taken = {name: value for name, value in settings.items() if name not in given}
+    if taken:
+        told = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in taken.items())
+        _tell(f"the recipe of {encoder} for what was not said: {told} (--recipe none: without)")
+    return settings
+
+
+def _steps(chosen: dict[str, Any], sentences: int) -> int:
+    """How many steps these settings make.
+
+    Raises:
+        ValueError: beyond reason; says what it would take.
+    """
+    from cselab.training import TrainConfig
+
+    size, passes = (chosen.get(name, getattr(TrainConfig, name)) for name in ("batch_size", "epochs"))
+    steps = chosen.get("steps") or max(1, round(min(passes, MOST_STEPS) * (sentences // size)))
+    if steps > MOST_STEPS or passes > MOST_STEPS:
+        which = "steps" if "steps" in chosen else "epochs"
+        raise ValueError(
+            f"--{which}: more than {MOST_STEPS:,} steps, which at 100 a second take four months: give fewer"
+        )
+    return steps
 
 
 def _tell_whose(method: Any, model: "SentenceEncoder") -> None:
@@ -227,8 +281,8 @@ def _run(
             model, plan.method, sentences, config, evaluator, callbacks=[_tell_score], output=plan.folder
         )
     except KeyboardInterrupt:
-        typer.echo(f"interrupted: {_standing(plan.folder)}", err=True)
-        raise typer.Exit(130) from None
+        click.echo(f"interrupted: {_standing(plan.folder)}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     if run.resumed_from is not None and run.resumed_from == run.history[-1]["step"]:
         _tell("finished before: read back")
     if run.stopped is not None:
@@ -293,14 +347,14 @@ def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str,
 
 
 def _tell(text: str) -> None:
-    if not is_quiet() and is_main_process():
-        typer.echo(text)
+    if not is_quiet() and options.is_main_process():
+        click.echo(text)
 
 
 @contextmanager
 def _training_on(device: str | None) -> Iterator[None]:
     """The device that accelerate takes inside."""
-    where = accelerator(device)
+    where = options.accelerator(device)
     if where.type == "cuda" and where.index is not None:
         import torch
 

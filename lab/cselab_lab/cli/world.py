@@ -1,29 +1,40 @@
 """`cselab world`: text of the bundled world."""
 
-from typing import Annotated
+import click
 
-import typer
+from cselab_lab.cli.frame import Group
+from cselab_lab.cli.options import several
 
-from cselab_lab.cli.frame import Command, group
-
-world_app = group("Text of the bundled world, on standard output. The same seed gives the same.")
-
-HowMany = Annotated[int, typer.Argument(help="how many")]
-Split = Annotated[str, typer.Option(help="train, dev or test, which have no story in common")]
-WorldSeed = Annotated[int, typer.Option(help="random seed")]
+world = Group("world", help="Text of the bundled world, on standard output. The same seed gives the same.")
 
 
-@world_app.command("sentences", cls=Command)
-def world_sentences(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
+def _split(default: str) -> list:
+    return [
+        click.argument("n", type=click.IntRange(1), metavar="N", help="how many"),
+        click.option(
+            "--split",
+            default=default,
+            show_default=True,
+            type=click.Choice(["train", "dev", "test"]),
+            help="the splits have no story in common",
+        ),
+        click.option("--seed", default=0, metavar="N", help="random seed", show_default=True),
+    ]
+
+
+@world.command("sentences")
+@several(*_split("train"))
+def world_sentences(n: int, split: str, seed: int) -> None:
     """Print N different sentences, one a line."""
     from cselab.world import World
 
     for sentence in World(seed).sentences(n, split):
-        typer.echo(sentence.text)
+        click.echo(sentence.text)
 
 
-@world_app.command("documents", cls=Command)
-def world_documents(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> None:
+@world.command("documents")
+@several(*_split("train"))
+def world_documents(n: int, split: str, seed: int) -> None:
     """Print N texts of five sentences, one sentence a line.
 
     The sentences of a text follow one another.
@@ -32,11 +43,12 @@ def world_documents(n: HowMany, split: Split = "train", seed: WorldSeed = 0) -> 
 
     for document in World(seed).documents(n, split):
         for sentence in document:
-            typer.echo(sentence.text)
+            click.echo(sentence.text)
 
 
-@world_app.command("pairs", cls=Command)
-def world_pairs(n: HowMany, split: Split = "test", seed: WorldSeed = 0) -> None:
+@world.command("pairs")
+@several(*_split("test"))
+def world_pairs(n: int, split: str, seed: int) -> None:
     """Print N graded pairs, one a line.
 
     A line is sentence, sentence, grade from 0 to 5, kind of pair, with tabs between.
@@ -45,4 +57,4 @@ def world_pairs(n: HowMany, split: Split = "test", seed: WorldSeed = 0) -> None:
 
     pairs = World(seed).sts(n, split)
     for row in zip(pairs.sentences1, pairs.sentences2, pairs.scores, pairs.subsets, strict=True):
-        typer.echo("\t".join(map(str, row)))
+        click.echo("\t".join(map(str, row)))

@@ -175,7 +175,7 @@ def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -
     import numpy as np
 
     from cselab.evaluators import TransformedEncoder
-    from cselab.transforms.components import fit
+    from cselab.transforms import fit
 
     vectors = np.asarray(encoder.encode(sentences))
     return TransformedEncoder(encoder, fit(posthoc, vectors), name=f"{encoder.name}, {posthoc}")

@@ -10,7 +10,6 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
@@ -22,48 +21,12 @@ from cselab_lab.headless.execution import execute
 from cselab_lab.headless.notebook_folder import find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
 from cselab_lab.headless.record import MIME_TYPE
-from cselab_lab.headless.recorded import Comparison, compare, read_recorded, recorded_path, write_recorded
+from cselab_lab.headless.recorded import compare, read_recorded, recorded_path, write_recorded
+from cselab_lab.headless.result import NotebookResult
 from cselab_lab.headless.run_reports import comparison_lines
 from cselab_lab.resources import bundled_notebooks
 
 print_now = partial(print, flush=True)  # a log file should show progress too
-
-
-@dataclass
-class NotebookResult:
-    """One notebook's run: where its files are, what it recorded, and what is wrong with it."""
-
-    name: str
-    profile: str
-    parameters: dict[str, object]  # as passed; the others kept their defaults
-    executed: Path  # the notebook with outputs: partial where a cell failed
-    page: Path  # the HTML page
-    state: str  # SHA-256 of all that its numbers depend on: cells, parameters, package, versions
-    seconds: float = 0.0
-    records: list[dict] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)  # with the recorded ones, where there are any
-    failures: list[str] = field(default_factory=list)  # of the run itself
-    notes: list[str] = field(default_factory=list)  # each is only worth knowing
-
-    @property
-    def problems(self) -> list[str]:
-        """Each fails the run: what went wrong in it, and the numbers that disagree."""
-        return self.failures + [found.trouble for found in self.comparisons if not found.ok]
-
-    @property
-    def passed(self) -> bool:
-        return not self.problems
-
-    def as_json(self) -> dict:
-        """The entry of `records.json`, and the content of a file of recorded numbers."""
-        return {
-            "notebook": self.name,
-            "profile": self.profile,
-            "parameters": self.parameters,
-            "seconds": round(self.seconds, 1),
-            "versions": versions(),
-            "records": self.records,
-        }
 
 
 def run_notebooks(

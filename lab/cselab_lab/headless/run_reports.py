@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from cselab_lab.headless.record import shown
-
-if TYPE_CHECKING:
-    from cselab_lab.headless.notebooks import NotebookResult
+from cselab_lab.headless.result import NotebookResult
 
 NOT_IN_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 

@@ -1,7 +1,11 @@
 """Checks for the exercises of a notebook: in stages, and with a diagnosis where one fails.
 
-A stage is an `Example` (these arguments give this value, and these wrong values come from these mistakes) or a `Stage`
-(anything else that must hold).
+A stage is an `Example` (these arguments give this value) or a `Stage` (anything else that must hold). An `Exercise` is
+its stages, and the mistakes that it knows: functions that are wrong in one way.
+
+A mistake is told only on evidence. The student's function must agree with the wrong one in every example, and the
+wrong value must differ from the right one. A factor or a sign that is off is known for every exercise
+(`shared_mistakes`), and so are NaN, infinity, a wrong shape, a wrong type and a rounded result.
 """
 
 from __future__ import annotations
@@ -9,10 +13,28 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+LONGEST = 900  # characters of a message: fewer than ten lines
+LONGEST_CALL = 250  # characters of a call that is shown to be tried; longer ones are told by their shapes
+
+NOT_FINITE = {
+    "exp": "exp of a large number does not fit into a float. logsumexp, log_softmax and softmax do not overflow.",
+    "log": "the log of 0. In logsumexp nothing becomes 0; where a share is 0, leave it out: xlogy(p, p) is 0 there.",
+    "divide": "a division by 0. What do you divide by, and along which axis was it computed?",
+    "sqrt": "the root of a number below 0.",
+    "power": "0 to a negative power.",
+    "std": "one number has no spread. Along which axis did you take it?",
+}
+"""What a number that is not finite comes from, by the function that gave the first one."""
+SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide": "divide", "var": "std"} | {
+    "log2": "log", "log10": "log", "rsqrt": "power", "pow": "power", "rpow": "power", "expm1": "exp"
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -21,101 +43,191 @@ class Stage:
 
     Args:
         what: the property, as a sentence: `"equal vectors are at distance 0"`.
-        holds: takes the student's answer (a function or a value) and says whether the property holds. Compute
-            what you expect by another path than the solution does: by hand, with a loop, from a symmetry.
+        holds: takes the student's answer (a function or a value) and says whether the property holds; or gives a
+            sentence that says what is wrong, empty where nothing is. Compute what you expect by another path than the
+            solution does: by hand, with a loop, from a symmetry.
         hint: the mistake that usually fails this stage, and where to look.
     """
 
     what: str
     holds: Callable[[Any], object]
-    hint: str
+    hint: str = ""
 
     def finding(self, answer: object) -> str:
         """What is wrong, in a sentence; empty where nothing is."""
-        return "" if self.holds(answer) else f"Hint: {self.hint}"
-
-    def after_error(self, answer: object, error: Exception) -> str:
-        return f"Your code raised {type(error).__name__}: {error}. Hint: {self.hint}"
+        said = self.holds(answer)
+        if isinstance(said, str):
+            return f"{said} {self.hint}".strip() if said else ""
+        return "" if said else f"Hint: {self.hint}"
 
 
 @dataclass(frozen=True)
 class Example:
-    """The student's function must give one value for some arguments; common mistakes are known by what they give.
+    """The student's function must give one value for some arguments.
 
     Args:
         what: the property, as a sentence: `"two opposite vectors have uniformity -8"`.
         arguments: what the function is called with.
         expected: the number or array that it should return. Find it by another path than the solution does.
-        mistakes: diagnosis -> the wrong value, or a wrong function that gives it for the same arguments, or the class
-            of an exception. The first that fits is told; a value that fits none gets no hint.
-        tolerance: how far a right value may lie from the expected one.
+        tolerance: how far a right value may lie from the expected one; results rounded to three digits are right.
     """
 
     what: str
     arguments: tuple
     expected: object
-    mistakes: Mapping[str, object] = field(default_factory=dict)
     tolerance: float = 1e-3
 
-    def finding(self, answer: Callable) -> str:
+    def given_by(self, function: Callable) -> Any:
+        """The numbers that a function returns; None where it returned something else."""
+        return numbers_of(function(*copy.deepcopy(self.arguments)))  # who writes into them spoils no later stage
+
+    def is_right(self, numbers: Any) -> bool:
+        """Whether these are the expected numbers."""
         import numpy as np
 
-        found = answer(*copy.deepcopy(self.arguments))  # an answer that writes into them spoils no later stage
-        numbers, expected = _as_array(found), _as_array(self.expected)
-        if numbers is None:
-            return f"Your function returned {_kind_of(found)}; expected is {_shown(expected)}."
-        if numbers.shape == expected.shape and np.allclose(
-            numbers, expected, rtol=0, atol=self.tolerance, equal_nan=True
-        ):
-            return ""
-        told = f"Your function returned {_shown(numbers)}; expected is {_shown(expected)}."
+        expected = numbers_of(self.expected)
+        return numbers.shape == expected.shape and np.allclose(numbers, expected, rtol=0, atol=self.tolerance)
+
+    def is_same(self, numbers: Any, wrong: Any) -> bool:
+        """Whether these are the numbers that a mistake gives; where they are large, they may be off by more."""
+        import numpy as np
+
+        if numbers.shape != wrong.shape or wrong.size == 0:
+            return False
+        factor = np.abs(wrong).max() / max(np.abs(numbers_of(self.expected)).max(), 1e-9)
+        off = max(min(self.tolerance, 1e-3), self.tolerance * factor)
+        return np.allclose(numbers, wrong, rtol=1e-3, atol=off)
+
+    def comparison(self, numbers: Any) -> str:
+        """What was returned beside what was expected; of arrays that look alike the first wrong number."""
+        import numpy as np
+
+        expected = numbers_of(self.expected)
         if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
-            told = self._first_difference(numbers, expected)
-        diagnosis = next((said for said, wrong in self.mistakes.items() if self._fits(wrong, numbers)), "")
-        if diagnosis:
-            return f"{told} {diagnosis}"
-        if numbers.shape != expected.shape and expected.shape == ():
-            return f"{told} One number is wanted: is a mean or a sum missing at the end?"
-        if numbers.shape != expected.shape:
-            return f"{told} The shape should be {expected.shape}, it is {numbers.shape}."
-        return f"{told} Try it: {self._call(answer)}"
+            place = tuple(np.argwhere(~np.isclose(numbers, expected, rtol=0, atol=self.tolerance))[0].tolist())
+            where = f" at [{', '.join(map(str, place))}]"
+            return f"Your function returned {numbers[place]:.4g}{where}; expected is {expected[place]:.4g}."
+        return f"Your function returned {_shown(numbers)}; expected is {_shown(expected)}."
 
-    def _first_difference(self, numbers: Any, expected: Any) -> str:
-        """Which number of an array is the first wrong one, where the two look alike as they are shown."""
-        import numpy as np
-
-        same = np.isclose(numbers, expected, rtol=0, atol=self.tolerance, equal_nan=True)
-        place = tuple(map(int, np.argwhere(~same)[0]))
-        where = ", ".join(map(str, place))
-        return f"Your function returned {numbers[place]:.4g} at [{where}]; expected is {expected[place]:.4g}."
-
-    def after_error(self, answer: Callable, error: Exception) -> str:
-        kinds = ((said, kind) for said, kind in self.mistakes.items() if isinstance(kind, type))
-        diagnosis = next((said for said, kind in kinds if isinstance(error, kind)), "")
-        return " ".join(filter(None, [f"Your code raised {type(error).__name__}: {error}.", diagnosis])) + (
-            "" if diagnosis else f" Try it: {self._call(answer)}"
-        )
-
-    def _fits(self, wrong: object, numbers: Any) -> bool:
-        import numpy as np
-
-        if isinstance(wrong, type):
-            return False
-        try:
-            value = _as_array(wrong(*self.arguments) if callable(wrong) else wrong)
-        except Exception:  # a wrong function may fail where the answer does not
-            return False
-        if value is None or value.shape != numbers.shape:
-            return False
-        if callable(wrong) and not np.isfinite(value).all():
-            return False  # an overflow, which fits many mistakes
-        return bool(np.allclose(numbers, value, rtol=1e-3, atol=self.tolerance, equal_nan=True))
-
-    def _call(self, answer: Callable) -> str:
-        shown = (" ".join(repr(argument).split()) for argument in self.arguments)
+    def call(self, answer: Callable) -> str:
+        """The call, to be copied into a cell; where that is too long, the shapes of its arguments."""
+        shown = [" ".join(repr(argument).split()) for argument in self.arguments]
+        if sum(map(len, shown)) > LONGEST_CALL:
+            return f"It was called with {', '.join(map(_kind_of, self.arguments))}."
         module = {"tensor": "torch.", "array": "np."}
         arguments = ", ".join(module.get(text.partition("(")[0], "") + text for text in shown)
-        return f"{getattr(answer, '__name__', 'your_function')}({arguments})"
+        return f"Try it: {getattr(answer, '__name__', 'your_function')}({arguments})"
+
+
+class Exercise:
+    """What an answer must fulfil, stage by stage, and the mistakes that are known.
+
+    Args:
+        stages: tried in this order.
+        mistakes: diagnosis -> a function that makes this mistake. It takes the arguments of the examples.
+    """
+
+    def __init__(self, *stages: Stage | Example, mistakes: Mapping[str, Callable] | None = None) -> None:
+        self.stages = stages
+        self.mistakes = mistakes or {}
+
+    @property
+    def examples(self) -> list[Example]:
+        """The stages that are examples."""
+        return [stage for stage in self.stages if isinstance(stage, Example)]
+
+    def finding(self, stage: Stage | Example, answer: Any) -> str:
+        """What is wrong with an answer in one stage, in a sentence or two; empty where nothing is."""
+        if isinstance(stage, Stage):
+            return stage.finding(answer)
+        returned = answer(*copy.deepcopy(stage.arguments))
+        numbers, expected = numbers_of(returned), numbers_of(stage.expected)
+        if numbers is None:
+            return f"Your function returned {_kind_of(returned)}; expected is {_shown(expected)}."
+        if expected.ndim == 0 and numbers.size == 1:
+            numbers = numbers.reshape(())
+        if stage.is_right(numbers):
+            return ""
+        return f"{stage.comparison(numbers)} {self._reason(stage, answer, numbers)}"
+
+    def after_error(self, stage: Stage | Example, answer: Any, error: Exception) -> str:
+        """What is said of an exception."""
+        raised = f"Your code raised {type(error).__name__}: {error}."
+        return f"{raised} {stage.call(answer) if isinstance(stage, Example) else f'Hint: {stage.hint}'}"
+
+    def wrong_values(self, example: Example) -> dict[str, Any]:
+        """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
+        import numpy as np
+
+        found = {}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for said, wrong in self.mistakes.items():
+                try:
+                    found[said] = numbers_of(wrong(*example.arguments))
+                except Exception:  # a wrong function may fail where the answer does not
+                    continue
+            found |= dict(shared_mistakes(example))
+        return {said: value for said, value in found.items() if value is not None and np.isfinite(value).all()}
+
+    def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
+        import numpy as np
+
+        expected = numbers_of(example.expected)
+        if numbers.shape == expected.shape and not np.isfinite(numbers).all():
+            return _why_not_finite(answer, example.arguments)
+        if numbers.shape == expected.shape and np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
+            return "That is right, but rounded: return it as it is."
+        if told := self._mistake(example, answer, numbers):
+            return told
+        if numbers.shape == expected.shape:
+            return example.call(answer)
+        if expected.ndim == 0:
+            return "One number is wanted: is a mean or a sum missing at the end?"
+        return f"The shape should be {expected.shape}, it is {numbers.shape}."
+
+    def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
+        """The mistake that explains an answer in every example; else the only one that does so in this one, as a guess."""
+        fits = [said for said, wrong in self.wrong_values(example).items()
+                if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
+        explains = fits
+        for other in self.examples if fits else []:
+            wrong, given = self.wrong_values(other), _tried(answer, other)
+            if given is not None:
+                explains = [said for said in explains if said not in wrong or other.is_same(given, wrong[said])]
+        if explains:
+            return explains[0]
+        return f"Perhaps: {fits[0]}" if len(fits) == 1 and fits[0] in self.mistakes else ""
+
+
+def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
+    """What is off by a sign or a factor in any exercise: diagnosis and the numbers that it gives."""
+    import numpy as np
+
+    right = numbers_of(example.expected)
+    yield "The sign is the other way round.", -right
+    yield "This is in per cent: leave the factor 100 out.", 100 * right
+    yield "This is a hundredth of it: is a factor of 100 missing?", right / 100
+    yield "This is twice as much: is something counted twice, or a division by 2 missing?", 2 * right
+    yield "This is half as much: is something counted once that counts twice?", right / 2
+    if right.ndim == 0:
+        yield "This is its square.", right**2
+        yield "This is its square root.", np.sqrt(right)
+        yield "This is 1 minus what is wanted.", 1 - right
+    if right.ndim == 2:
+        yield "Transpose it: rows and columns have changed places.", right.T
+    if example.arguments and len(shape := np.shape(example.arguments[0])) == 2:
+        rows, columns = shape
+        yield "Take the mean over the rows, not the sum: divide by their number.", rows * right
+        yield "Do not divide by the number of rows.", right / rows
+        yield "Divide by n - 1, not by n.", right * (rows - 1) / rows
+        yield "Divide by n, not by n - 1.", right * rows / (rows - 1)
+        if rows > 3:  # of three rows there are three pairs, of two only one
+            yield "This is the sum over the pairs i < j: divide by their number.", right * rows * (rows - 1) / 2
+            yield "This is the sum over n (n - 1) ordered pairs: divide by their number.", right * rows * (rows - 1)
+        if columns not in (2, rows):
+            yield "Take the mean over the columns, not the sum: divide by their number.", columns * right
+            yield "Do not divide by the number of columns.", right / columns
 
 
 @dataclass(frozen=True)
@@ -149,19 +261,24 @@ class _NothingReturned(Exception):
         self.given = given
 
 
-def diagnose(answer: Any, stages: Sequence[Stage | Example]) -> Verdict:
+def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     """Try the stages in order and stop at the first that does not hold.
 
     An answer that is `None` or `...`, or a function that returns `...` or raises `NotImplementedError`, is not
     solved yet. An exception in the answer is a failed stage that names the exception, never an error.
 
-    >>> stages = [Example("0 stays 0", (0,), 0), Example("3 becomes 9", (3,), 9, {"square, do not double": 6})]
-    >>> diagnose(lambda x: x + x, stages)
+    >>> square = Exercise(
+    ...     Example("0 stays 0", (0,), 0),
+    ...     Example("3 becomes 9", (3,), 9),
+    ...     mistakes={"square, do not double": lambda x: 2 * x},
+    ... )
+    >>> diagnose(lambda x: x + x, square)
     passed: 0 stays 0
     not yet (1 of 2): 3 becomes 9. Your function returned 6; expected is 9. square, do not double
-    >>> diagnose(lambda x: ..., stages).lines
+    >>> diagnose(lambda x: ..., square).lines
     ('not solved yet: replace the placeholder; the first goal is: 0 stays 0',)
     """
+    stages = exercise.stages
     unsolved = f"not solved yet: replace the placeholder; the first goal is: {stages[0].what}"
     if answer is None or answer is Ellipsis:
         return Verdict(False, (unsolved,))
@@ -169,25 +286,42 @@ def diagnose(answer: Any, stages: Sequence[Stage | Example]) -> Verdict:
     lines: list[str] = []
     for stage in stages:
         try:
-            finding = stage.finding(tried)
+            finding = exercise.finding(stage, tried)
         except (_NothingReturned, NotImplementedError) as error:
             if not lines and getattr(error, "given", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
             finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
         except Exception as error:
-            finding = stage.after_error(tried, error)
+            finding = exercise.after_error(stage, tried, error)
         if finding:
-            progress = f"not yet ({len(lines)} of {len(stages)})"
-            return Verdict(False, (*lines, f"{progress}: {stage.what}. {finding}"))
+            said = textwrap.shorten(f"{stage.what}. {finding}", LONGEST, placeholder=" ...")
+            return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(stages)}): {said}"))
         lines.append(f"passed: {stage.what}")
     return Verdict(True, (*lines, "solved."))
 
 
-def staged_check(answer: object, stages: Sequence[Stage | Example]) -> None:
+def staged_check(answer: object, exercise: Exercise) -> None:
     """Show what `diagnose` finds; the last line of an exercise cell. Never raises for a wrong answer."""
     from IPython.display import display
 
-    display(diagnose(answer, stages))
+    display(diagnose(answer, exercise))
+
+
+def numbers_of(value: object) -> Any:
+    """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
+    import numpy as np
+
+    if isinstance(value, str | bytes):
+        return None
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().double()
+    if isinstance(value, list | tuple):
+        parts = [numbers_of(part) for part in value]
+        value = None if any(part is None for part in parts) else parts
+    try:
+        return None if value is None else np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
 
 
 def _refusing_placeholders(function: Callable) -> Callable:
@@ -201,18 +335,49 @@ def _refusing_placeholders(function: Callable) -> Callable:
     return call
 
 
-def _as_array(value: object) -> Any:
-    """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
+def _tried(answer: Callable, example: Example) -> Any:
+    """The finite numbers that an answer gives for an example; None where it gives none."""
     import numpy as np
 
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    if isinstance(value, str | bytes):
-        return None
     try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        given = example.given_by(answer)
+    except Exception:  # it may fail at a stage that it has not come to
         return None
+    return given if given is not None and np.isfinite(given).all() else None
+
+
+def _why_not_finite(answer: Callable, arguments: tuple) -> str:
+    """Which function made the first number that is not finite, and what that means."""
+    import numpy as np
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class FirstNotFinite(TorchFunctionMode):
+        name = ""
+
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            found = function(*args, **(kwargs or {}))
+            name = _cause(function.__name__)
+            if not self.name and name and torch.is_tensor(found) and not found.isfinite().all():
+                self.name = name
+            return found
+
+    watch = FirstNotFinite()
+    try:
+        with warnings.catch_warnings(), watch, np.errstate(over="raise", divide="raise", invalid="raise"):
+            warnings.simplefilter("ignore")
+            answer(*copy.deepcopy(arguments))
+    except FloatingPointError as error:  # "overflow encountered in exp"
+        watch.name = watch.name or _cause(str(error).split()[-1])
+    if watch.name:
+        return f"The first number that is not finite comes from {NOT_FINITE[watch.name]}"
+    return "That is no finite number: 0 / 0, inf - inf and the root of a number below 0 give NaN."
+
+
+def _cause(function: str) -> str:
+    name = function.strip("_")
+    name = SAME.get(name, name)
+    return name if name in NOT_FINITE else ""
 
 
 def _shown(numbers: Any) -> str:
@@ -226,5 +391,12 @@ def _shown(numbers: Any) -> str:
 
 
 def _kind_of(value: object) -> str:
+    name = type(value).__name__
+    kind = f"an {name}" if name[0] in "aeio" else f"a {name}"
+    shape = tuple(getattr(value, "shape", ()))
     text = " ".join(repr(value).split())
-    return f"a {type(value).__name__}, {text[:60]}"
+    if shape:
+        return f"{kind} of shape {shape}"
+    if len(text) > 60 and isinstance(value, list | tuple):
+        return f"{kind} of {len(value)}"
+    return f"{kind}, {text if len(text) <= 60 else text[:60] + ' ...'}"

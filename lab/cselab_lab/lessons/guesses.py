@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
-
-from cselab_lab.headless.record import shown
+from typing import Any
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
+
+CONSTANTS = {"pi": math.pi, "e": math.e}
+FUNCTIONS: Mapping[str, Callable[[float], float]] = {
+    "log": math.log, "ln": math.log, "log2": math.log2, "log10": math.log10, "sqrt": math.sqrt, "exp": math.exp
+}  # fmt: skip
+OPERATIONS: Mapping[type, Callable[..., float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: math.pow, ast.USub: operator.neg, ast.UAdd: operator.pos,
+}  # fmt: skip
 
 
 def guess(**values: object) -> Guesses:
@@ -18,12 +30,15 @@ def guess(**values: object) -> Guesses:
     >>> mine = guess(cooks=0.9, parliament=...)
     >>> mine.compare(cooks=0.84, parliament=0.66)
     cooks: you said 0.9, it is 0.84: close
-    parliament: no guess yet, it is 0.66
+    parliament: no guess yet; write one above to see the answer
 
-    A guess is a number, a word, or a list of names in the order that you expect.
+    A guess is a number, a word, or a list of names in the order that you expect. A number may be written as a text.
 
     >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
     order: you said random, plain, it is random, plain: right
+    >>> guess(share="50%", loss="log 64").compare(share=0.52, loss=math.log(64))
+    share: you said 50%, it is 0.52: close
+    loss: you said log 64, it is 4.16: right
     """
     return Guesses(dict(values))
 
@@ -39,7 +54,7 @@ class Guesses:
         return f"you said: {', '.join(said) or 'nothing yet'}"
 
     def compare(self, **found: object) -> Outcome:
-        """Each guess beside what was found.
+        """Each guess beside what was found. What was not guessed is not told.
 
         Raises:
             ValueError: a name that was not among the guesses; lists them.
@@ -47,15 +62,7 @@ class Guesses:
         unknown = [name for name in found if name not in self.values]
         if unknown:
             raise ValueError(f"no guess is called {unknown[0]!r}; there are: {', '.join(self.values)}.")
-        lines = []
-        for name, value in found.items():
-            value, mine = _plain(value), _plain(self.values[name])
-            if mine is None or mine is ...:
-                lines.append((f"{name}: no guess yet, it is {_words(value)}", ""))
-            else:
-                verdict = _verdict(mine, value)
-                lines.append((f"{name}: you said {_words(mine)}, it is {_words(value)}: {verdict}", verdict))
-        return Outcome(tuple(lines))
+        return Outcome(tuple(_compared(name, _plain(self.values[name]), _plain(found[name])) for name in found))
 
 
 @dataclass(frozen=True)
@@ -75,12 +82,63 @@ class Outcome:
         return "\n".join(rows)
 
 
-def _verdict(mine: object, found: object) -> str:
+def number(text: str) -> float:
+    """The number that a text says: "0.5", "50%", "1/3", "log 64", "sqrt(2) * pi".
+
+    Only arithmetic is read: + - * / **, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp.
+
+    >>> number("50%"), number("log 64") == math.log(64)
+    (0.5, True)
+
+    Raises:
+        ValueError: it is not arithmetic, or has no value: "log 0".
+    """
+    share = text.strip().removesuffix("%")
+    written = re.sub(r"\b([a-z]+\d*)\s+(\d[\d.]*)", r"\1(\2)", share.strip()).replace("^", "**")
+    try:
+        value = _value(ast.parse(written, mode="eval").body)
+    except (ValueError, TypeError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
+        raise ValueError(f'{text!r} is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"') from None
+    return value / 100 if text.strip().endswith("%") else value
+
+
+def _value(node: ast.AST) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return float(value)
+        case ast.Name(id=name) if name in CONSTANTS:
+            return CONSTANTS[name]
+        case ast.Call(func=ast.Name(id=name), args=[inside], keywords=[]) if name in FUNCTIONS:
+            return FUNCTIONS[name](_value(inside))
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
+            return OPERATIONS[type(sign)](_value(left), _value(right))
+        case ast.UnaryOp(op=sign, operand=inside) if type(sign) in OPERATIONS:
+            return OPERATIONS[type(sign)](_value(inside))
+    raise ValueError
+
+
+def _compared(name: str, mine: Any, found: Any) -> tuple[str, str]:
+    """A line about a guess, and its verdict."""
+    if mine is None or mine is ...:
+        return f"{name}: no guess yet; write one above to see the answer", ""
+    said = _words(mine)
+    if _is_number(found) and isinstance(mine, str):
+        try:
+            mine = number(mine)
+        except ValueError as error:
+            return f"{name}: {error}", ""
+    if isinstance(mine, float) and math.isnan(mine):
+        return f"{name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer", ""
+    verdict = _verdict(mine, found)
+    return f"{name}: you said {said}, it is {_words(found)}: {verdict}", verdict
+
+
+def _verdict(mine: Any, found: Any) -> str:
     if isinstance(mine, str) and isinstance(found, str):
         return "right" if _letters(mine) == _letters(found) else "not so"
-    if not isinstance(mine, int | float) or not isinstance(found, int | float) or bool in (type(mine), type(found)):
+    if not _is_number(mine) or not _is_number(found):
         return "right" if mine == found else "not so"
-    if shown(float(mine)) == shown(float(found)):
+    if _words(float(mine)) == _words(float(found)):
         return "right"
     if abs(mine - found) <= CLOSE * max(abs(found), abs(mine)) or (mine == 0 and abs(found) < NOTHING):
         return "close"
@@ -91,14 +149,20 @@ def _verdict(mine: object, found: object) -> str:
     return "you said too much" if mine > found else "you said too little"
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _letters(text: str) -> str:
     """A word without what nobody means by it: capitals, hyphens, spaces."""
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def _plain(value: object) -> object:
-    """Numbers of numpy and torch as Python's."""
-    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+def _plain(value: Any) -> Any:
+    """Numbers of numpy and torch as Python's, tuples as lists."""
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _words(value: object) -> str:

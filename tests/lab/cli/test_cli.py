@@ -3,8 +3,10 @@ import json
 import lzma
 import os
 import re
+import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,16 +14,15 @@ import nbformat
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from cselab_lab import cli
-from cselab_lab.cli import names
-from cselab_lab.experiments.dev import CHOICES
+from cselab_lab.cli import registered
+from cselab_lab.cli.options import suites_or_default
 from filelock import FileLock
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
 from scipy.stats import spearmanr
 from tiny import WORDS, make_sentences, write_checkpoint
-from typer.main import get_command
-from typer.testing import CliRunner
 
 import cselab
 from cselab import SentenceEncoder
@@ -29,6 +30,7 @@ from cselab.data import STS_PAIRS, STS_TASKS, Pairs
 from cselab.data.fetch import Fetched
 from cselab.evaluators import SUITES, sts
 from cselab.methods import METHODS
+from cselab.training import TrainConfig
 from cselab.world import World
 
 CORPUS = make_sentences(64)
@@ -86,8 +88,9 @@ def stsb(tmp_path_factory):
 
 
 def train(encoder, corpus, output, *more, method="simcse", ok=True):
-    options = ("--encoder", encoder, "--corpus", corpus, "--output", output, "--batch-size", 8, "--steps", 4)
-    return run("train", method, *options, "--lr", 1e-3, *more, ok=ok)
+    options = ("--encoder", encoder, "--corpus", corpus, "--output", output, "--batch-size", 8)
+    steps = () if "--epochs" in more else ("--steps", 4)
+    return run("train", method, *options, *steps, "--lr", 1e-3, *more, ok=ok)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +137,7 @@ def test_a_finished_run_is_read_back(trained, encoder, corpus, stsb):
 
 
 def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch):
-    module = sys.modules["cselab.training"]
+    module = sys.modules["cselab.training.loop"]
     take = module._Training._take_step
 
     def interrupted(self, *arguments):
@@ -204,14 +207,23 @@ def test_settings_that_a_method_does_not_have_or_of_another_type_are_named(
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--batch-size", 1], "batch_size must be at least 2, got 1"),
+        (["--batch-size", 1], "'--batch-size': 1 is not in the range x>=2"),
         (["--batch-size", 65], "the corpus has 64 sentences, fewer than one batch of 65"),
-        (["--steps", 0], "steps must be at least 1, got 0"),
+        (["--steps", 0], "'--steps': 0 is not in the range x>=1"),
         (["--limit", 0], "Invalid value for '--limit'"),
         (["--representation", "pooler"], "'pooler' is not one of 'backbone', 'head'"),
         (["--precision", "fp8"], "'fp8' is not one of 'auto', 'fp32', 'bf16'"),
         (["--dev", "test"], "unknown dev 'test'. Choose one of auto, sts-b, world, corpus, none"),
-        (["--pooling", "max"], "unknown pooling 'max'; choose one of cls, cls_pooler, mean"),
+        (["--pooling", "max"], "unknown pooling 'max'. Choose one of cls, cls_pooler, mean"),
+        (["--steps", "9" * 30], "--steps: more than 1,000,000,000 steps, which at 100 a second take four months"),
+        (["--steps", "9" * 300], "--steps: more than 1,000,000,000 steps"),
+        (["--epochs", "1e300"], "--epochs: more than 1,000,000,000 steps"),
+        (["--epochs", "inf"], "--epochs: more than 1,000,000,000 steps"),
+        (["--seeds", f"0-{10**12}"], "is more than 1000 seeds"),
+        (["--temperature", "0.1"], "It is a hyper-parameter of "),
+        (["--temperature", "0.1"], ": --set temperature=VALUE"),
+        (["--recipe", "bundled"], "--recipe bundled is for mini, micro, not for"),
+        (["--column", "text"], "is plain text, a sentence a line: it has no column 'text'"),
         (["--steps", "many"], "Invalid value for '--steps'"),
     ],
 )
@@ -412,7 +424,7 @@ def test_a_file_of_ones_own_brings_its_methods(encoder, corpus, tmp_path, monkey
     assert "SimCSE again." in said and "temperature = 0.05" in said
     train(encoder, corpus, tmp_path / "run", "--dev", "none", method="of_mine")
     assert json.loads((tmp_path / "run" / "run.json").read_text())["identity"]["method"]["name"] == "of_mine"
-    assert "does not exist" in run("--code", tmp_path / "none.py", "methods", ok=False)
+    assert "no such file" in run("--code", tmp_path / "none.py", "methods", ok=False)
     assert "not a Python file" in run("--code", corpus, "methods", ok=False)
 
 
@@ -421,7 +433,7 @@ def test_quiet_training_prints_nothing(encoder, corpus, own_pairs, tmp_path):
 
 
 def test_ctrl_c_says_where_the_run_stands_and_how_to_go_on(encoder, corpus, tmp_path, monkeypatch):
-    module = sys.modules["cselab.training"]
+    module = sys.modules["cselab.training.loop"]
     take, at = module._Training._take_step, {"step": 1}
 
     def interrupted(self, *arguments):
@@ -615,18 +627,10 @@ def test_an_encoder_that_cannot_be_used_is_named(trained, encoder, stsb, tmp_pat
     assert str(tmp_path / "cut") in refused(tmp_path / "cut")
 
 
-def test_without_a_suite_the_world_is_scored_and_sts_where_its_data_are(encoder, stsb, monkeypatch):
-    asked = []
-
-    def scored(model, suites, data, *_, **__):
-        asked.append(suites)
-        raise ValueError("enough")
-
-    monkeypatch.setattr("cselab_lab.cli.measuring._scores", scored)
+def test_without_a_suite_the_world_is_scored_and_sts_where_its_data_are(stsb, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
-    run("evaluate", encoder, ok=False)
-    run("evaluate", encoder, "--data", stsb, ok=False)
-    assert asked == [["world"], ["world", "sts"]]
+    assert suites_or_default([], None) == ["world"]
+    assert suites_or_default([], stsb) == ["world", "sts"]
 
 
 @pytest.fixture
@@ -677,7 +681,7 @@ def test_compare_tells_the_difference_of_two_encoders_and_how_sure_it_is(encoder
     assert low < second - first < high
 
 
-def test_an_encoder_is_used_on_the_accelerator_unless_a_device_is_named(encoder, own_pairs, monkeypatch):
+def test_an_encoder_is_used_on_the_accelerator_unless_a_device_is_named(encoder, own_pairs, corpus, monkeypatch):
     asked = []
     original = SentenceEncoder.from_pretrained.__func__
 
@@ -691,8 +695,8 @@ def test_an_encoder_is_used_on_the_accelerator_unless_a_device_is_named(encoder,
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
     run("evaluate", encoder, "--suite", own_pairs)
     run("evaluate", encoder, "--suite", own_pairs, "--device", "cpu")
-    run("encode", encoder, own_pairs, "--output", own_pairs.with_suffix(".npy"), "--device", "cuda:1")
-    run("search", encoder, own_pairs, "the cat")
+    run("encode", encoder, corpus, "--output", corpus.with_suffix(".npy"), "--device", "cuda:1")
+    run("search", encoder, corpus, "the cat")
     assert asked == ["cuda", "cpu", "cuda:1", "cuda"]
 
 
@@ -748,9 +752,9 @@ def test_world_writes_the_sentences_documents_and_pairs_of_the_generator():
 
 
 def test_a_number_that_is_none_and_an_unknown_choice_are_told_in_plain_words():
-    assert "'n': a whole number is wanted (see" in run("world", "sentences", "many", ok=False)
+    assert "'N': 'many' is not a whole number (see" in run("world", "sentences", "many", ok=False)
     said = run("notebooks", "run", "--profile", "smok", ok=False)
-    assert "'--profile': 'smok' is not one of 'smoke', 'classroom', 'paper'" in said
+    assert "unknown profile 'smok'. Did you mean 'smoke'? Choose one of smoke, classroom, paper" in said
 
 
 def test_the_usage_line_has_what_is_to_be_filled_in_in_capitals():
@@ -781,16 +785,19 @@ def test_methods_lists_all_and_shows_one_with_its_parameters():
 
 
 def test_data_check_passes_a_whole_folder_and_says_what_is_missing(stsb):
-    said = run("data", "check", stsb)
+    said = run("data", "check", stsb, "--allow-missing")
     assert re.search(r"ok .*STS-B +test +1379 rows", said)
-    assert re.search(r"missing .*STS12", said)
+    assert re.search(r"missing .*STS12", said) and "--allow-missing" not in said
+    said = CliRunner().invoke(cli.app, ["data", "check", str(stsb)])
+    assert said.exit_code == 1
+    assert re.search(r"^\d+ of \d+ are missing: `cselab data fetch`, or --allow-missing", said.stderr)
 
 
 def test_data_check_fails_on_a_damaged_file_and_names_it(stsb, tmp_path):
     file = tmp_path / "STS" / "STSBenchmark" / "sts-dev.csv"
     file.parent.mkdir(parents=True)
     file.write_text((stsb / "STS" / "STSBenchmark" / "sts-dev.csv").read_text()[:-200])
-    said = run("data", "check", tmp_path, ok=False)
+    said = run("data", "check", tmp_path, "--allow-missing", ok=False)
     assert re.search(rf"damaged .*STS-B .*{re.escape(str(file))}", said)
     assert "none is not a folder" in run("data", "check", tmp_path / "none", ok=False)
 
@@ -882,6 +889,7 @@ def notebooks(tmp_path):
     return write
 
 
+@pytest.mark.lesson
 def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(notebooks, tmp_path):
     folder = notebooks("00_good", "print('size', size)")
     notebooks("01_bad", "1 / 0")
@@ -893,6 +901,7 @@ def test_notebooks_run_headless_and_tell_by_the_exit_code_whether_they_passed(no
     assert (tmp_path / "out" / "00_good.html").exists() and (tmp_path / "out" / "records.json").exists()
 
 
+@pytest.mark.lesson
 def test_a_headless_run_leaves_a_junit_file_and_a_summary_for_ci(notebooks, tmp_path):
     numbers = "from cselab_lab.headless.record import record\nrecord('size', size)\nrecord('half', size / 2, 0.5)"
     folder = notebooks("00_good", numbers)
@@ -926,7 +935,7 @@ def test_notebooks_are_listed_with_their_titles_and_copied_to_work_in(tmp_path):
         (["--set", "sise=5"], "00_good: unknown parameter 'sise'. It has: size"),
         (["--set", "size=large"], "00_good: parameter 'size' takes an int"),
         (["01_none"], "unknown notebook '01_none'. Known: 00_good"),
-        (["--profile", "huge"], "'huge' is not one of 'smoke', 'classroom', 'paper'"),
+        (["--profile", "huge"], "unknown profile 'huge'. Choose one of smoke, classroom, paper"),
     ],
 )
 def test_notebooks_that_cannot_run_are_refused_before_the_first_starts(options, said, notebooks, tmp_path):
@@ -954,7 +963,7 @@ def test_doctor_reports_for_people_and_for_programs():
     "line, said",
     [
         ("train simcse --stesp 4", "No such option: --stesp. Did you mean '--steps'?"),
-        ("trian simcse", "No such command 'trian'. Did you mean 'train'"),
+        ("trian simcse", "No such command: trian. Did you mean 'train'"),
         (
             "evaluate micro --taks STS12",
             "No such option: --taks. Did you mean '--task'? Allowed: --suite, --task, --data",
@@ -987,19 +996,23 @@ def test_what_is_not_known_is_refused_with_what_is(line, said):
     assert said in run(*line.split(), ok=False)
 
 
+@pytest.mark.process
 def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
     lines = [
         "methods simsce", "evaluate micor", "evaluate micro --suite stss", "train simcse --stesp 3", "--version",
-        "train -h", "trian",
-    ]  # fmt: skip
-    files = [  # a path is read by pydantic
+        "train -h", "trian", "train simcse --pooling max", "evaluate micro --task STS17",
+        "notebooks run --profile smok",
+        "train simcse --temperature 1", "experiment run focal --profile smok",
         "encode micro no.txt --output v.npy", "encode micro pyproject.toml --output no/v.npy",
         "search micro no.txt cat", "train simcse --corpus no.txt --output run", "evaluate micro --suite no.tsv",
         "evaluate micro --format markdown", "references micro --fit no.txt",
         "data negate no.txt rows.tsv",
     ]  # fmt: skip
-    for line in lines + files:
-        heavy = {"torch", "transformers", "huggingface_hub"} | ({"pydantic"} if line in lines else set())
+    heavy = {"torch", "transformers", "huggingface_hub"}
+    subprocess.run(
+        [sys.executable, "-m", "cselab_lab.cli", "methods", "simsce"], capture_output=True
+    )  # remembers names
+    for line in lines:
         script = (
             "import sys\nfrom cselab_lab.cli import app\n"
             f"try: app({line.split()!r}, prog_name='cselab')\n"
@@ -1009,39 +1022,77 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
         assert done.stdout.splitlines()[-1] == "set()", line + done.stdout + done.stderr
 
 
-def test_the_names_known_without_torch_are_those_that_there_are():
-    assert set(names.packaged_methods()) == set(METHODS)
-    assert set(names.SUITES) == set(SUITES)
-    assert names.DEV == CHOICES
+@pytest.mark.process
+def test_the_names_known_without_torch_are_those_of_the_registries_whatever_was_changed(tmp_path):
+    assert registered.methods() == {name: list(method.hyperparameters()) for name, method in METHODS.items()}
+    assert registered.suites() == {name: list(suite.tasks) for name, suite in SUITES.items()}
+    fields = {field["name"]: field for field in registered.train_settings()}
+    assert {name: field["default"] for name, field in fields.items()} == asdict(TrainConfig())
+    packages = {"cselab": Path(cselab.__file__).parent, "cselab_lab": Path(cli.__file__).parents[1]}
+    for name, folder in packages.items():
+        shutil.copytree(folder, tmp_path / name, ignore=shutil.ignore_patterns("assets", "__pycache__"))
+    (tmp_path / "cselab" / "assets").symlink_to(packages["cselab"] / "assets")
+    asked = "print('of_mine' in methods(), 'torch' in sys.modules)"
+    script = f"import sys; from cselab_lab.cli.registered import methods; {asked}"
+
+    def known():
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
+        return done.stdout.split() or done.stderr
+
+    assert known() == ["False", "True"]
+    assert known() == ["False", "False"]
+    with open(tmp_path / "cselab" / "methods" / "simcse.py", "a") as file:
+        file.write('\n\n@register("of_mine", "Of mine")\nclass OfMine(SimCSE):\n    "SimCSE again."\n')
+    assert known() == ["True", "True"]
+    assert known() == ["True", "False"]
 
 
+@pytest.mark.process
 def test_version_help_and_completion():
     assert run("--version") == f"cselab {cselab.__version__}\n"
     assert run("train", "-h") == run("train", "--help")
     assert "float32 [n," in run("encode", "-h")  # brackets are not markup
     command = Path(sys.executable).with_name("cselab")
-    asked = {"_CSELAB_COMPLETE": "complete_bash", "COMP_WORDS": "cselab train whi", "COMP_CWORD": "2"}
+    asked = {"_CSELAB_COMPLETE": "bash_complete", "COMP_WORDS": "cselab train whi", "COMP_CWORD": "2"}
     done = subprocess.run([command], capture_output=True, text=True, env=os.environ | asked)
-    assert done.stdout.split() == ["whitenedcse"]
+    assert done.stdout.split() == ["plain,whitenedcse"]
 
 
 def commands(group, path=()):
-    for name, command in group.commands.items():
-        yield from commands(command, (*path, name)) if hasattr(command, "commands") else [(*path, name)]
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        yield from commands(command, (*path, name)) if hasattr(command, "commands") else [((*path, name), command)]
 
 
 def test_help_is_in_plain_words_and_the_list_of_commands_in_whole_sentences():
-    for path in commands(get_command(cli.app)):
+    for path, command in commands(cli.app):
         said = run(*path, "-h")
-        assert not re.search(r"<|list\[|int range|Path\b", said), said  # Python's types
+        assert not re.search(r"<\w+>|list\[|RANGE|INTEGER|FLOAT|Path\b", said), said  # Python's types
         usage = said.splitlines()[0].split("[OPTIONS]")[1].split()
-        arguments = [name.strip(".") for name in re.findall(r"^  ([A-Z|.]+)  ", said, re.M)]
-        assert arguments == [name.strip("[].") for name in usage]
+        listed = said.split("Positional arguments:\n")[-1].split("\nOptions:")[0] if usage else ""
+        assert re.findall(r"^  (\S+)", listed, re.M) == usage
+        assert all(option.help for option in command.params), path
     for group in ((), ("data",), ("notebooks",), ("world",), ("experiment",)):
         listed = run(*group, "-h").split("Commands:\n")[1]
         assert all(line.endswith(".") and not line.endswith("...") for line in listed.splitlines()), listed
 
 
+@pytest.mark.process
+def test_the_help_that_waits_for_nothing_is_that_of_the_commands():
+    for name, (_, summary) in cli.COMMANDS.items():
+        command = cli.app.get_command(None, name)
+        assert command.name == name and command.help.startswith(summary.removesuffix("."))
+    options = {name for option in cli.app.params for name in option.opts}
+    assert {name for told in cli.OPTIONS for name in re.findall(r"--\w[\w-]*", told)} == options | {"--help"}
+    assert all(len(line) <= 80 for line in cli.help_text().splitlines())
+    done = subprocess.run([Path(sys.executable).with_name("cselab"), "-h"], capture_output=True, text=True)
+    assert done.stdout == run("-h") == f"{cli.help_text()}\n"
+
+
+@pytest.mark.process
 def test_a_reader_that_stops_reading_is_no_error():
     command = Path(sys.executable).with_name("cselab")
     line = f"{command} world sentences 3000 | head -n 1"
@@ -1072,14 +1123,15 @@ def test_full_memory_is_one_sentence(encoder, corpus, tmp_path, monkeypatch):
     "line", ["train", "evaluate", "encode", "compare", "search", "data fetch", "notebooks run", "doctor"]
 )
 def test_an_unknown_option_is_answered_with_all_that_the_command_has(line):
-    command = get_command(cli.app)
+    command = cli.app
     for name in line.split():
-        command = command.commands[name]
+        command = command.get_command(None, name)
     options = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
     said = run(*line.split(), "--no-such-option", ok=False)
     assert options and all(option in said for option in options)
 
 
+@pytest.mark.process
 def test_the_command_runs_as_a_process_of_its_own(encoder, corpus, tmp_path):
     command = Path(sys.executable).with_name("cselab")
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}

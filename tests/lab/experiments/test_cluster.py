@@ -17,6 +17,8 @@ from small_experiment import DEV, tiny_profile
 
 from cselab.evaluators.versions import versions
 
+pytestmark = pytest.mark.process
+
 WAIT = 120
 LONG = 60  # steps: long enough to be killed in the middle
 

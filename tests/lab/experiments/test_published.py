@@ -7,9 +7,9 @@ from decimal import Decimal
 from io import StringIO
 
 import pytest
+from click.testing import CliRunner
 from cselab_lab.cli import app
 from cselab_lab.experiments.published import HERE, PAPERS, TITLES, claims, published_table, tables_of
-from typer.testing import CliRunner
 
 WRONG_AVERAGES = {
     ("focal", 2, "SimCSE-BERT_base"): "75.69",

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from cselab_lab.experiments import get_experiment
 from cselab_lab.experiments.compute import K_MEANS_RUNS, RUNS_A_SEED, _measured, run_job
@@ -13,7 +12,6 @@ from small_experiment import DEV, tiny_profile
 from tiny import make_encoder
 
 from cselab.evaluators import Geometry, Scores, word_overlap
-from cselab.transforms.components import ComponentsRemoved, fit
 
 TRAINED = [
     ("whitenedcse-table3", "ZCA"),
@@ -136,20 +134,6 @@ def test_a_transform_is_fitted_on_as_many_sentences_as_asked(fit_on, rows, monke
     job = job_of(experiment, experiment.row("plain, mean subtracted"), profile, seed=None)
     run_job(job.settings, (), "world")
     assert seen == [rows] and job.settings["fit_on"] == fit_on
-
-
-def test_components_are_removed_from_the_largest_on():
-    generator = np.random.default_rng(0)
-    x = generator.normal(size=(500, 6)) * [9.0, 5.0, 1.0, 1.0, 1.0, 1.0] + 3.0
-    y = ComponentsRemoved(2).fit(x).transform(x)
-    assert np.abs(y.mean(0)).max() < 1e-9 and np.linalg.matrix_rank(y) == 4
-    assert np.allclose(ComponentsRemoved(0).fit(x).transform(x), x - x.mean(0))
-    assert y[:, :2].std() < 0.2 < 0.8 < y[:, 2:].std()
-
-
-def test_an_unknown_transform_is_answered_with_the_known():
-    with pytest.raises(ValueError, match="unknown transform 'pca'; choose centred, without K, whitening or flow"):
-        fit("pca", np.eye(3))
 
 
 def test_a_corpus_is_the_same_each_time_and_missing_text_says_where_it_was_looked_for(monkeypatch, tmp_path):

@@ -6,6 +6,8 @@ from cselab_lab.headless.notebook_folder import find_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+pytestmark = pytest.mark.lesson
+
 PARAMETERS = "profile = 'classroom'\nsteps = 200"
 RECORDS = """
 from cselab_lab.headless.record import record

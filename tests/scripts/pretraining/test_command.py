@@ -2,9 +2,9 @@ import json
 
 import pretrain
 import pytest
+from click.testing import CliRunner
 from pretraining import pretrain as pretraining
 from tiny import make_sentences
-from typer.testing import CliRunner
 
 from cselab import SentenceEncoder
 

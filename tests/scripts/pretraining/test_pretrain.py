@@ -378,6 +378,7 @@ pretraining.pretrain_from_files(
 """
 
 
+@pytest.mark.process
 def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(files, tmp_path, monkeypatch):
     monkeypatch.setattr(pretraining, "LOG_EVERY", 1)
     output = tmp_path / "killed"

@@ -1,0 +1,131 @@
+"""The rows of a table in a file: comma- or tab-separated, JSON lines or Parquet, as the file's ending says."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from cselab.data.files import DataError, check_file, ending, read_lines
+
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+"""The endings of tables; all but .parquet may be packed (.gz, .xz). Any other file is plain text."""
+
+Rows = Iterator[tuple[int, list[str]]]
+
+SIMCSE_NAMES = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contradiction"}
+"""What SimCSE's file of natural language inference, nli_for_simcse.csv, calls its columns."""
+
+TEXT_COLUMNS = ("sentence", "text", "sentences", "content", "sentence1")
+"""The columns that are taken for sentences where none is named, the first that there is."""
+
+
+def read_table(path: str | Path) -> tuple[list[str], Rows]:
+    """The names of the columns, and the rows with the numbers of their lines, streamed.
+
+    The first line of .csv and .tsv has the names. Fields of .tsv are never quoted; those of .csv are as a spreadsheet
+    writes them. A line of .jsonl (.ndjson) is an object, and the first one has the names.
+
+    Raises:
+        MissingFile: the path is not a file.
+        DataError: no row at all, a row of another width, no object, or Parquet where pyarrow is not installed.
+    """
+    path = check_file(path)
+    kind = ending(path)
+    read = {".csv": _csv, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}.get(kind, _tsv)
+    rows = read(path)
+    number, names = next(rows, (0, []))
+    if not number:
+        raise DataError(f"{path}: it is empty; wanted is a table whose first line names its columns")
+    return [SIMCSE_NAMES.get(name.strip(), name.strip()) for name in names], _of_one_width(path, rows, len(names))
+
+
+def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows] | None:
+    """The column of a table that holds its sentences, and what stands there, line by line; None for plain text.
+
+    Args:
+        path: the file.
+        column: its name; or its number, from 1 on, in a table without a line of names. None takes the first of
+            `TEXT_COLUMNS` that there is.
+
+    Raises:
+        DataError: no such column, none that is known where none was named, or plain text that has no columns.
+    """
+    if ending(path) not in TABLES:
+        if column is not None:
+            raise DataError(f"{path} is plain text, a sentence a line: it has no column {column!r}")
+        return None
+    names, rows = read_table(path)
+    if column is not None and column.isdigit() and column not in names:
+        if not 1 <= int(column) <= len(names):
+            raise DataError(f"{path} has {len(names)} columns, no column {column}")
+        return column, ((number, [row[int(column) - 1]]) for number, row in chain([(1, names)], rows))
+    lower = [name.lower() for name in names]
+    if column is None:
+        column = next((name for name in TEXT_COLUMNS if name in lower), None)
+        if column is None:
+            raise DataError(
+                f"{path}: none of its columns ({', '.join(names):.200}) is called {', '.join(TEXT_COLUMNS)}: name the "
+                "one with the sentences (`--column NAME`), or number it, from 1 on, where the first line is no header"
+            )
+    if column.lower() not in lower:
+        raise DataError(f"{path}: it has no column {column!r}; its columns are {', '.join(names):.200}")
+    place = lower.index(column.lower())
+    return names[place], ((number, [row[place]]) for number, row in rows)
+
+
+def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:
+    for number, row in rows:
+        if any(field.strip() for field in row):
+            if len(row) != width:
+                raise DataError(f"{path}, line {number}: {len(row)} fields, its header has {width}")
+            yield number, [field.strip() for field in row]
+
+
+def _tsv(path: Path) -> Rows:
+    return ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
+
+
+def _csv(path: Path) -> Rows:
+    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: {error}") from None
+
+
+def _json_lines(path: Path) -> Rows:
+    names: list[str] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{path}, line {number}: it is not JSON ({error})") from None
+        if not isinstance(found, dict):
+            raise DataError(f'{path}, line {number}: an object such as {{"text": "..."}} is expected, not {line:.40}')
+        if not names:
+            names = list(found)
+            yield number, names
+        yield number, _texts([found.get(name, "") for name in names])
+
+
+def _parquet(path: Path) -> Rows:
+    try:
+        from pandas import read_parquet
+
+        frame = read_parquet(path)
+    except ImportError:
+        raise DataError(f"{path}: Parquet is read with pyarrow: pip install pandas pyarrow, or save a .csv") from None
+    return chain(
+        [(1, list(map(str, frame.columns)))],
+        ((number, _texts(row)) for number, row in enumerate(frame.itertuples(index=False), start=1)),
+    )
+
+
+def _texts(fields: Sequence[Any]) -> list[str]:
+    """Each field as text; what is not one (null, a list) is told by the reader that needs it, being empty."""
+    return [str(field) if isinstance(field, str | int | float) and field == field else "" for field in fields]

@@ -1,0 +1,60 @@
+"""MoCo (He et al. 2020): the keys of a slowly following encoder, and a queue of earlier ones as negatives."""
+
+import torch
+from torch import nn
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import DenseLayers
+from cselab.methods.base import Rows, Views, register
+from cselab.methods.components import MomentumEncoder, Queue
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
+from cselab.methods.recipe import SURVEY_RECIPES
+
+
+@register("moco", "MoCo")
+class MoCo(Contrastive):
+    """A sentence against its key by a second encoder; the negatives are the queue, not the batch.
+
+        l_i = -log( e^{q_i k_i / t} / ( e^{q_i k_i / t} + sum_b e^{q_i k_b / t} ) ),    k_b in the queue       Eq. 1
+        theta_k <- momentum theta_k + (1 - momentum) theta_q                    before each step               Eq. 2
+
+    q = f(x), k = f'(x): unit vectors of one sentence under two dropout masks, which take the place of the crops and
+    colours of images. f', with the projection, follows f and has no gradient. After the step the batch's keys go into
+    the queue, and the oldest leave it. The survey names MoCo as one of its two frameworks (section 2.1.1, Fig. 2).
+
+    The projection is MoCo v2's: Linear, ReLU, Linear into `width`; the vector before it is evaluated. The queue starts
+    as random directions. The paper's holds 65,536 keys of 1.28 million images; it should be smaller than the corpus,
+    so 4,096 are the default. The paper prints settings for images alone, so the recipe is the survey's.
+
+    See also: `SimCLR`, the survey's other framework; `MomentumEncoder` and `Queue`, its parts; `CERT`, `ESimCSE`,
+        `PTBERT`, `MoCoSE` and `AdCSE`, which build on it.
+    """
+
+    family = "momentum"
+    temperature: PositiveFloat = 0.07
+    momentum: Momentum = 0.999
+    queue: PositiveInt = 4096
+    width: PositiveInt = 128
+
+    recipes = SURVEY_RECIPES
+
+    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+        size = encoder.hidden_size
+        wide, narrow = nn.Linear(size, size), nn.Linear(size, self.width)
+        for layer in (wide, narrow):
+            nn.init.normal_(layer.weight, std=0.02, generator=generator)
+            nn.init.zeros_(layer.bias)
+        head = DenseLayers([(wide, nn.ReLU()), (narrow, nn.Identity())]) if self.head == "mlp" else None
+        self.slow = MomentumEncoder(encoder, self.momentum, head)
+        self.earlier = Queue(self.queue, size if head is None else self.width, generator)
+        return head
+
+    def views(self, encode: Encode, batch: Rows) -> Views:
+        keys = self.slow.keys(encode, self.column(batch, self.columns[-1]))
+        v = Views(encode(self.column(batch, self.columns[0])), keys)
+        out = torch.full((len(batch), len(batch)), -torch.inf).fill_diagonal_(0)  # the batch is no negative
+        v.weigh(out.to(keys)).against(self.earlier.vectors)
+        self.earlier.put(torch.nn.functional.normalize(keys, dim=1))
+        return v

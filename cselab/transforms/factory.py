@@ -1,0 +1,38 @@
+"""A transform by its name."""
+
+import numpy as np
+from jaxtyping import Float
+
+from cselab.metrics.geometry import rank
+from cselab.transforms.components import ComponentsRemoved
+from cselab.transforms.flow import BertFlow
+from cselab.transforms.whitening import BertWhitening
+
+Transform = ComponentsRemoved | BertWhitening | BertFlow
+
+
+def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
+    """The transform of that name, fitted on these vectors: `fit("whitening", train).transform(test)`.
+
+    Args:
+        name: "centred"; "without K", K the number of components; "whitening", of all directions in which the vectors
+            vary (a layer norm leaves one out, n vectors have at most n - 1); "flow", with the defaults of `BertFlow`.
+        vectors: a row a sentence.
+
+    Raises:
+        ValueError: an unknown name; fewer than two vectors, or too few for the flow.
+
+    >>> x = np.random.default_rng(0).normal(size=(50, 4)) + 3
+    >>> fit("centred", x).transform(x).mean().round(9) + 0.0
+    np.float64(0.0)
+    """
+    kind, _, number = name.partition(" ")
+    if name == "centred":
+        return ComponentsRemoved(0).fit(vectors)
+    if kind == "without" and number.isdigit():
+        return ComponentsRemoved(int(number)).fit(vectors)
+    if name == "whitening":
+        return BertWhitening(n_components=min(rank(vectors), len(vectors) - 1)).fit(vectors)
+    if name == "flow":
+        return BertFlow().fit(vectors)
+    raise ValueError(f"unknown transform {name!r}; choose centred, without K, whitening or flow")

@@ -1,0 +1,144 @@
+"""Meanings drawn and told: sentences, texts, and what is true of what they say."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from cselab.world import changes
+from cselab.world.composer import Composer
+from cselab.world.frames import Frame, read_frames
+from cselab.world.grammar import Grammar
+from cselab.world.lexicon import Lexicon
+from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
+
+
+class Entity(NamedTuple):
+    """Somebody or something with a name: what kind it is, and what else it is called."""
+
+    name: str
+    kind: str
+    aliases: tuple[str, ...]
+
+
+class Speaker:
+    """Lexicon, frames and grammar at work: the part of a `World` that says one thing at a time."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.lexicon, self.frames = Lexicon(), read_frames()
+        self.composer = Composer(self.lexicon, self.frames)
+        self.grammar = Grammar(self.lexicon, self.frames)
+        self.topics = tuple(self.composer.of_topic)
+        self._all = list(self.frames.values())
+
+    def meaning(self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None) -> Meaning:
+        """A random meaning of a split, of any frame that suits."""
+        frames = [frame for frame in self._all if suits(frame)] if suits else self._all
+        while True:
+            meaning = self.composer.compose(rng.choice(frames), rng, split)
+            if meaning:
+                return meaning
+
+    def say(self, meaning: Meaning, rng: random.Random) -> Sentence:
+        """One of the sentences for a meaning."""
+        return Sentence(self.grammar.say(meaning, rng), meaning)
+
+    def documents(self, n: int, split: str = "train", length: int = 5) -> list[list[Sentence]]:
+        """`n` short texts of `length` sentences; each goes on with people or things of those before."""
+        rng = self._random("documents", n, split)
+        out: list[list[Sentence]] = []
+        if length not in range(1, 9):
+            raise ValueError(f"length {length!r}: a document has 1 to 8 sentences")
+        while len(out) < n:
+            document = list(self._told(length, split, rng))
+            if len(document) == length:
+                out.append(document)
+        return out
+
+    def _told(self, length: int, split: str, rng: random.Random) -> Iterator[Sentence]:
+        """The sentences of one text; fewer than `length` where the story does not go on."""
+        meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
+        told: set[str] = set()
+        known: frozenset[str] = frozenset()
+        opener = ""
+        for _ in range(length):
+            yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
+            frame = self.frames[meaning.frame]
+            told |= {frame.name, frame.kind_of} - {""}
+            met = {thing.noun for _, thing in meaning.roles if thing.noun}
+            known |= met
+            kinds = {kind for noun in met for kind in self.lexicon.nouns[noun].ancestors}
+            left = [
+                other
+                for other in self.composer.of_topic[frame.topic]
+                if not (other.lasting or told & {other.name, other.kind_of, other.opposite})
+                and not kinds.isdisjoint(other.classes)
+            ]
+            if not left:
+                return
+            tries = (self.composer.retell(meaning, rng.choice(left), rng) for _ in range(20))
+            events = (
+                event for event in tries if known & {thing.noun for _, thing in event.roles} and event.split == split
+            )
+            event = next(events, None)
+            if not event:
+                return
+            meaning = replace(event, tense="past", place=None, time="", way="", negated=False)
+            opener = self.grammar.word(rng.choice(self.lexicon.families["sequence"]), rng)
+
+    def changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
+        """The meaning after a change of `cselab.world.changes`, if it can be made and stays in its split."""
+        changed = getattr(changes, change)(self.composer, meaning, rng)
+        return changed if changed and changed.split == meaning.split else None
+
+    def feeling(self, meaning: Meaning) -> int:
+        """Is what is said pleasant (1), unpleasant (-1) or neither (0)?"""
+        said = [self.lexicon.words[thing.quality].feeling for _, thing in meaning.roles if not thing.noun]
+        return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
+
+    def entities(self) -> list[Entity]:
+        """Everybody and everything that has a name of its own."""
+        named = [noun for noun in self.lexicon.nouns.values() if noun.kind == "name"]
+        return [
+            Entity(noun.name, noun.parent.name, tuple(one for one, _ in noun.words[1:]))
+            for noun in named
+            if noun.parent
+        ]
+
+    def scene_vector(self, meaning: Meaning, width: int = 64) -> np.ndarray:
+        """What a picture of the situation would show, as a unit vector: the same for every wording, float32.
+
+        The sum of fixed random directions of the event and its topic, of the kinds of people and things in
+        their roles, of their qualities and numbers, and of the place. A picture shows no names, no times and
+        no denials, and its vector knows none of them.
+        """
+        frame = self.frames[meaning.frame]
+        seen = [f"topic {frame.topic}", *2 * [f"event {frame.name}"]]
+        for role, thing in (*meaning.roles, ("place", meaning.place or Thing())):
+            if thing.noun:
+                noun = self.lexicon.nouns[thing.noun]
+                shown = noun.parent if noun.kind == "name" and noun.parent else noun
+                seen += [f"{role} {shown.name}", *shown.ancestors[:2]]
+            seen += [mark for mark in (thing.quality, thing.quantity) if mark]
+        total = np.sum([direction(name, width) for name in seen], axis=0)
+        return (total / np.linalg.norm(total)).astype(np.float32)
+
+    def _random(self, purpose: str, n: int, split: str) -> random.Random:
+        if split not in SPLITS:
+            raise ValueError(f"unknown split {split!r}; the splits are: {', '.join(SPLITS)}")
+        if n < 1:
+            raise ValueError(f"n is {n}; ask for at least 1")
+        return random.Random(f"{self.seed}/{purpose}/{split}")
+
+
+def direction(name: str, width: int) -> np.ndarray:
+    """A random unit vector, always the same for a name."""
+    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
+    vector = np.random.default_rng(seed).standard_normal(width)
+    return vector / np.linalg.norm(vector)

@@ -1,0 +1,83 @@
+"""`cselab compare`: whether one encoder is better than another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cselab_lab.cli import options
+from cselab_lab.cli.frame import Command
+from cselab_lab.cli.measuring import MEASURED, suites_and_tasks
+from cselab_lab.cli.tables import print_table
+
+
+@click.command(cls=Command)
+@click.argument("first", type=options.SCORED, help="an encoder as `evaluate` takes it, or a folder of seeds")
+@click.argument("second", type=options.SCORED, help="the other; differences are second minus first")
+@options.several(*MEASURED)
+@click.option(
+    "--metric",
+    default="spearman",
+    type=click.Choice(["spearman", "pearson"]),
+    help="for STS; transfer tasks are compared by accuracy",
+)
+@options.several(options.table_form, options.device, options.quiet)
+def compare(
+    first: str, second: str, tasks: Sequence[str], data: Path | None, metric: Any, form: str, **given: Any
+) -> None:
+    """Test whether one encoder is better than another.
+
+    Paired tests on every task that both have.
+
+    Two encoders are compared row by row (paired bootstrap; McNemar's test for classes). Two folders of seeds, as
+    `train --seeds` writes them, are compared seed by seed (paired t-test).
+    """
+    from statistics import mean
+
+    from cselab.evaluators import compare as paired
+    from cselab.evaluators import evaluate, named_encoder
+    from cselab.metrics import paired_t_test
+
+    suites, tasks = suites_and_tasks(given["suites"], tasks, data, {"protocol": given["protocol"]})
+    device = options.accelerator(given["device"])
+
+    def scores_of(name: str) -> Any:
+        return evaluate(named_encoder(name, given["pooling"], None, device), suites, data, tasks or None)
+
+    seeds = [_seeds(name) for name in (first, second)]
+    if any(seeds):
+        if set(seeds[0]) != set(seeds[1]):
+            raise ValueError(
+                f"{first} has the seeds {', '.join(seeds[0]) or 'of one run'} and {second} "
+                f"{', '.join(seeds[1]) or 'of one run'}: a paired test needs the same"
+            )
+        found = [[scores_of(side[seed]).scores for seed in sorted(side)] for side in seeds]
+        shared = [name for name in found[0][0] if all(name in scores for side in found for scores in side)]
+        columns = {name: [[scores[name] for scores in side] for side in found] for name in shared}
+        comparisons = [paired_t_test(one, other, name) for name, (one, other) in columns.items()]
+        means = {name: [mean(side) for side in both] for name, both in columns.items()}
+    else:
+        both = [scores_of(name) for name in (first, second)]
+        comparisons = paired(both[0], both[1], metric)
+        means = {line.name: [scores.scores[line.name] for scores in both] for line in comparisons}
+    rows = {
+        f"{line.name}, {line.test}": {
+            "first": means[line.name][0],
+            "second": means[line.name][1],
+            "difference": f"{line.difference:+.2f}",
+            "95 % interval": "{:+.2f} to {:+.2f}".format(*line.interval),
+            "p": f"{line.p_value:.3g}",
+            "over": str(line.samples),
+        }
+        for line in comparisons
+    }
+    print_table(rows, form)
+
+
+def _seeds(name: str) -> dict[str, str]:
+    """The runs in a folder that `train --seeds` wrote, by seed; of anything else none."""
+    folder = Path(name)
+    if not folder.is_dir() or (folder / "config.json").exists():
+        return {}
+    return {run.name.removeprefix("seed-"): str(run) for run in folder.glob("seed-*") if (run / "config.json").exists()}

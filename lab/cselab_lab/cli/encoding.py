@@ -1,0 +1,121 @@
+"""`cselab encode` and `search`: the vectors of a file's sentences."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cselab.encoders.progress import is_quiet
+from cselab_lab.cli import options
+from cselab_lab.cli.frame import Command
+from cselab_lab.cli.tables import print_table
+
+CORPUS_HELP = "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet); .gz and .xz too"
+
+
+@click.command(cls=Command)
+@options.encoder
+@click.argument("corpus", type=options.TEXT_FILE, help=CORPUS_HELP)
+@click.option(
+    "--output",
+    required=True,
+    type=options.PATH,
+    help="VECTORS.npy, written as it goes; or VECTORS.safetensors, held in memory",
+)
+@click.option(
+    "--batch-size",
+    default=64,
+    type=click.IntRange(1),
+    metavar="N",
+    help="sentences per forward pass",
+    show_default=True,
+)
+@click.option("--normalize", is_flag=True, help="scale vectors to length one")
+@options.several(options.column, options.pooling, options.precision, options.device, options.quiet)
+@click.pass_context
+def encode(
+    context: click.Context,
+    encoder: str,
+    corpus: Path,
+    output: Path,
+    batch_size: int,
+    normalize: bool,
+    column: str | None,
+    device: str | None,
+    **given: Any,
+) -> None:
+    """Write the vectors of a file's sentences.
+
+    An array of float32 [n, d], its rows in the order of the sentences.
+    """
+    if options.writable(output).suffix not in (".npy", ".safetensors"):
+        raise ValueError(f"output must end in .npy or .safetensors, got {output}")
+    from cselab.data import read_sentences
+
+    sentences = read_sentences(corpus, column)
+    options.tell_column(corpus, column)
+    from safetensors.numpy import save_file
+
+    from cselab.data.writing import written_whole
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.encoders.streaming import encode_to_file
+
+    model: Any = SentenceEncoder.from_pretrained(encoder, device=options.accelerator(device), **given)
+    model = options.over_processes(context, model)
+    if output.suffix == ".npy":
+        vectors: Any = encode_to_file(model, sentences, output, batch_size, normalize_embeddings=normalize)
+    else:
+        vectors = model.encode(list(sentences), batch_size, True, normalize_embeddings=normalize)
+        if options.is_main_process():
+            with written_whole(output) as aside:
+                save_file({"vectors": vectors}, aside)
+    if not is_quiet():
+        click.echo(f"{len(vectors)} vectors of width {vectors.shape[1]} in {output}")
+
+
+@click.command(cls=Command)
+@options.encoder
+@click.argument("file", type=options.TEXT_FILE, help=CORPUS_HELP)
+@click.argument("query", nargs=-1, required=True, help="what to look for; several queries get a list each")
+@click.option(
+    "--top", default=10, type=click.IntRange(1), metavar="N", help="how many sentences to show", show_default=True
+)
+@options.several(options.column, options.pooling, options.table_form, options.device, options.quiet)
+def search(
+    encoder: str,
+    file: Path,
+    query: Sequence[str],
+    top: int,
+    column: str | None,
+    pooling: str | None,
+    form: str,
+    device: str | None,
+) -> None:
+    """Find the sentences of a file that are nearest to a query.
+
+    By cosine; each is shown with the number of its line.
+    """
+    from cselab.data.rows import numbered_sentences
+
+    lines = dict(numbered_sentences(file, column))
+    options.tell_column(file, column)
+    import numpy as np
+
+    from cselab.encoders.encoder import SentenceEncoder
+
+    model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=options.accelerator(device))
+    vectors = model.encode([*lines.values(), *query], normalize_embeddings=True)
+    numbers, found = list(lines), vectors[: len(lines)] @ vectors[len(lines) :].T
+    for place, asked in enumerate(query):
+        nearest = np.argsort(-found[:, place], kind="stable")[:top]
+        if len(query) > 1 and form == "text":
+            click.echo("\n" * bool(place) + asked)
+        rows = {
+            str(numbers[row]): {"cosine": float(found[row, place]), "sentence": lines[numbers[row]]} for row in nearest
+        }
+        if form == "text":
+            for line, row in rows.items():
+                click.echo(f"{row['cosine']:6.3f}  line {line}: {row['sentence']}")
+        else:
+            print_table(rows, form, digits=3, corner="line")

@@ -1,0 +1,46 @@
+"""What one run of a notebook gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cselab.evaluators.versions import versions
+from cselab_lab.headless.recorded import Comparison
+
+
+@dataclass
+class NotebookResult:
+    """One notebook's run: where its files are, what it recorded, and what is wrong with it."""
+
+    name: str
+    profile: str
+    parameters: dict[str, object]  # as passed; the others kept their defaults
+    executed: Path  # the notebook with outputs: partial where a cell failed
+    page: Path  # the HTML page
+    state: str  # SHA-256 of all that its numbers depend on: cells, parameters, package, versions
+    seconds: float = 0.0
+    records: list[dict] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)  # with the recorded ones, where there are any
+    failures: list[str] = field(default_factory=list)  # of the run itself
+    notes: list[str] = field(default_factory=list)  # each is only worth knowing
+
+    @property
+    def problems(self) -> list[str]:
+        """Each fails the run: what went wrong in it, and the numbers that disagree."""
+        return self.failures + [found.trouble for found in self.comparisons if not found.ok]
+
+    @property
+    def passed(self) -> bool:
+        return not self.problems
+
+    def as_json(self) -> dict:
+        """The entry of `records.json`, and the content of a file of recorded numbers."""
+        return {
+            "notebook": self.name,
+            "profile": self.profile,
+            "parameters": self.parameters,
+            "seconds": round(self.seconds, 1),
+            "versions": versions(),
+            "records": self.records,
+        }

@@ -1,0 +1,213 @@
+"""The exercises of lesson 08: alignment, an encoder that knows nothing, a cone that keeps the score."""
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+
+# ---- 1: the alignment of Wang and Isola: my_alignment(x, y, grades, threshold=4) --------------------------
+
+
+def _alignment(
+    unit: Any = F.normalize,
+    keep: Any = lambda grades, threshold: grades > threshold,
+    term: Any = lambda u, v: (u - v).square().sum(1),
+    end: Any = lambda terms, grades: terms.mean(),
+) -> Any:
+    """An alignment with one mistake."""
+
+    def of(x: Any, y: Any, grades: Any, threshold: Any = 4) -> Any:
+        kept = keep(grades, threshold)
+        return end(term(unit(x)[kept], unit(y)[kept]), grades)
+
+    return of
+
+
+def _side(degrees: float, length: float) -> list[float]:
+    angle = math.radians(degrees)
+    return [length * math.cos(angle), length * math.sin(angle), 0.0, 0.0]
+
+
+# five pairs with these angles between the sides; on the unit sphere the squared distance is 2 - 2 cos(angle)
+_ANGLES = {5.0: 120, 4.5: 90, 4.2: 0, 4.0: 60, 1.0: 180}  # by grade; squared distances 3, 2, 0, 1 and 4
+_STARTS = (0, 40, 75, 110, 200)
+_X = torch.tensor([_side(start, length) for start, length in zip(_STARTS, (2, 1, 0.5, 3, 1.5), strict=True)])
+_ENDS = zip(_STARTS, _ANGLES.values(), (3, 2, 1, 2, 1), strict=True)
+_Y = torch.tensor([_side(start + angle, length) for start, angle, length in _ENDS])
+_GRADES = torch.tensor(list(_ANGLES))
+_THREE = [0, 2, 4]
+ALIGNMENT = Exercise(
+    Example(
+        "of three pairs those graded 5 and 4.2 count; at 120 and 0 degrees they give (3 + 0) / 2 = 1.5",
+        (_X[_THREE], _Y[_THREE], _GRADES[_THREE]),
+        1.5,
+    ),
+    Example("of five pairs those graded 5, 4.5 and 4.2 count: (3 + 2 + 0) / 3 = 1.667", (_X, _Y, _GRADES), 5 / 3),
+    Example("with a threshold of 0.5 all five count: 10 / 5 = 2", (_X, _Y, _GRADES, 0.5), 2),
+    mistakes={
+        "Square the distances.": _alignment(term=lambda u, v: (u - v).norm(dim=1)),
+        "Scale each row to length 1 before you measure distances.": _alignment(lambda x: x),
+        "Scale each row to length 1, not each column: dim=1.": _alignment(lambda x: F.normalize(x, dim=0)),
+        "Which pairs count? Those with a grade above the threshold.": _alignment(keep=lambda g, t: g == g),
+        "Above the threshold: a pair whose grade equals it does not count.": _alignment(keep=lambda g, t: g >= t),
+        "The pairs that count are those above the threshold, not the others.": _alignment(keep=lambda g, t: g <= t),
+        "Is there a 4 in your code where threshold should be?": _alignment(keep=lambda g, t: g > 4),
+        "Take the mean over the pairs, not the sum.": _alignment(end=lambda terms, g: terms.sum()),
+        "Divide by the number of pairs that count, not by the number of all pairs.": _alignment(
+            end=lambda terms, g: terms.sum() / len(g)
+        ),
+        "Row i of x belongs to row i of y alone: no distances between other rows.": _alignment(
+            term=lambda u, v: torch.cdist(u, v).square()
+        ),
+        "This is the mean cosine. The squared distance is 2 - 2 times it.": _alignment(term=F.cosine_similarity),
+    },
+)
+
+# ---- 2: an encoder of perfect uniformity that knows nothing: my_encode(sentences) -------------------------
+
+EVEN = -3.8  # random vectors of 256 entries reach about -3.97
+CHANCE = 0.28  # on 161 pairs Spearman's correlation strays by 0.08 (one standard deviation); word overlap has 0.4
+_FEW = [
+    "A cook peels an onion.",
+    "The rain has stopped.",
+    "Two dogs chase a red ball across the yard.",
+    "A goat rests upon the hill.",
+    "Nobody sang.",
+]
+
+
+@cache
+def _pairs() -> Any:
+    from cselab.world.classroom import classroom_sts
+
+    return classroom_sts("dev")
+
+
+def _of_pairs(encode: Any) -> Any:
+    return numbers_of(encode(list(dict.fromkeys(_pairs().sentences))))
+
+
+def are_rows(found: Any, count: int) -> bool:
+    """Whether these are so many rows of finite numbers, none of them all 0."""
+    return found.ndim == 2 and len(found) == count and bool(np.isfinite(found).all() and found.any(axis=1).all())
+
+
+def _same(encode: Any, order: int) -> bool:
+    """Whether the sentences have the same vectors once more, in this order."""
+    return np.allclose(numbers_of(encode(_FEW[::order]))[::order], numbers_of(encode(list(_FEW))), atol=1e-6)
+
+
+def _different(encode: Any) -> bool:
+    rows = _of_pairs(encode)
+    return len(np.unique(rows, axis=0)) == len(rows)
+
+
+def _even(encode: Any) -> bool:
+    from cselab.metrics import uniformity
+
+    return uniformity(_of_pairs(encode)) < EVEN
+
+
+def _ignorant(encode: Any) -> bool:
+    from scipy.stats import spearmanr
+
+    one, two = (numbers_of(encode(list(side))) for side in (_pairs().sentences1, _pairs().sentences2))
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+    return abs(spearmanr((one * two).sum(axis=1) / lengths, _pairs().scores).statistic) < CHANCE
+
+
+KNOW_NOTHING = Exercise(
+    Stage(
+        "each sentence gets a row of numbers, not all of them 0",
+        lambda encode: are_rows(numbers_of(encode(list(_FEW))), len(_FEW)),
+        "return an array of shape [sentences, width] without NaN, such as 256 numbers for each sentence.",
+    ),
+    Stage(
+        "asked twice, it gives the same vectors",
+        lambda encode: _same(encode, 1),
+        "draw from a generator with a seed; otherwise every call draws anew.",
+    ),
+    Stage(
+        "a vector depends on its sentence, not on the place in the list",
+        lambda encode: _same(encode, -1),
+        "make a generator for each sentence, and let its text be the seed, not the row number or the list.",
+    ),
+    Stage(
+        "different sentences get different vectors",
+        _different,
+        "the seed must hold the whole text: the length, the first word or the letters in any order are not enough.",
+    ),
+    Stage(
+        "the uniformity is below -3.8",
+        _even,
+        "vectors must point everywhere: entries on both sides of 0, the mean 0, and many of them (256).",
+    ),
+    Stage(
+        "the cosines know nothing of the grades: Spearman within 0.28 of 0",
+        _ignorant,
+        "your vectors know which words two sentences share. Let the seed be the whole text, not each word.",
+    ),
+)
+
+# ---- 3: the geometry spoiled, the score kept: my_cone(vectors), rows of any length ------------------------
+
+NARROW = -0.1  # the uniformity of a cone that leaves hardly any room
+
+
+def _cloud() -> Any:
+    """Forty rows of unequal lengths about five centres: some near each other, some opposite."""
+    generator = np.random.default_rng(0)
+    centres = generator.standard_normal((5, 16))
+    rows = np.repeat(centres, 8, axis=0) + 0.7 * generator.standard_normal((40, 16))
+    return rows * generator.uniform(0.2, 3.0, size=(40, 1))
+
+
+def _cosines(rows: Any) -> Any:
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return (unit @ unit.T)[np.triu_indices(len(rows), 1)]
+
+
+def _narrow(cone: Any) -> bool:
+    from cselab.metrics import uniformity
+
+    return uniformity(numbers_of(cone(_cloud()))) > NARROW
+
+
+def _agreement(cone: Any) -> float:
+    from scipy.stats import spearmanr
+
+    return spearmanr(_cosines(numbers_of(cone(_cloud()))), _cosines(_cloud())).statistic
+
+
+CONE = Exercise(
+    Stage(
+        "each row gives a row of numbers, not all of them 0",
+        lambda cone: are_rows(numbers_of(cone(_cloud())), 40),
+        "return an array with as many rows as `vectors`, without NaN; it may be wider.",
+    ),
+    Stage(
+        "the uniformity is above -0.1: everything crowds together",
+        _narrow,
+        "give all rows something large in common. Scaling the rows changes no cosine.",
+    ),
+    Stage(
+        "the cosines still differ",
+        lambda cone: np.ptp(_cosines(numbers_of(cone(_cloud())))) > 1e-7,
+        "what told the rows apart is gone, or drowned in rounding: keep it, and add less.",
+    ),
+    Stage(
+        "the order of the cosines is nearly the old one: Spearman above 0.8",
+        lambda cone: _agreement(cone) > 0.8,
+        "whatever you add must say nothing about a single row; and long rows must not count for more than short ones.",
+    ),
+    Stage(
+        "the order of the cosines is exactly the old one: Spearman above 0.999",
+        lambda cone: _agreement(cone) > 0.999,
+        "scale the rows to length 1 first, and add at a right angle to all of them: in a new column.",
+    ),
+)

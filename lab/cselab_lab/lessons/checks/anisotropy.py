@@ -1,0 +1,200 @@
+"""The exercises of lesson 01: the mean cosine, directions removed, two sentences outside the cone."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cselab_lab.lessons.checks.answers import are_texts
+from cselab_lab.lessons.checks.encoders import cosine
+from cselab_lab.lessons.checks.sentences import words
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+
+# ---- 1: the mean cosine of all pairs of different rows: my_mean_cosine(vectors) --------------------------
+
+
+def _unit(x: Any, axis: int = 1) -> Any:
+    return x / np.linalg.norm(x, axis=axis, keepdims=True)
+
+
+def _mean_cosine(
+    scale: Any = _unit,
+    part: Any = lambda cosines: cosines,
+    without: Any = np.trace,
+    pairs: Any = lambda n, d: n * (n - 1),
+) -> Any:
+    """A mean cosine with one mistake: in the rows, in the cosines, in what is left out, in the number of pairs."""
+
+    def of(x: Any) -> Any:
+        cosines = part(scale(x) @ scale(x).T)
+        return (cosines.sum() - without(cosines)) / pairs(*x.shape)
+
+    return of
+
+
+class _Watched(np.ndarray):
+    """Vectors that note the size of every array that is computed from them."""
+
+    sizes: list[int] | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.sizes = getattr(source, "sizes", None)
+        if self.sizes is not None:
+            self.sizes.append(self.size)
+
+
+ROWS, WIDTH = 300, 3
+
+
+def _needs_no_pairs(function: Any) -> str:
+    """Whether no array of n * n numbers was made, and not one for each pair either."""
+    vectors = np.random.default_rng(0).normal(1, 1, (ROWS, WIDTH)).view(_Watched)
+    vectors.sizes = sizes = []
+    found, expected = numbers_of(function(vectors)), _mean_cosine()(np.asarray(vectors))
+    if found.size != 1 or not math.isclose(float(found.reshape(())), expected, abs_tol=1e-3):
+        return f"Your function returned {found}; expected is {expected:.4g}."
+    if max(sizes, default=0) >= ROWS * ROWS / 2 or len(sizes) >= ROWS * ROWS / 2:
+        return "You compared every row with every row. |u_1 + ... + u_n|^2 holds the products of all pairs: expand it."
+    return ""
+
+
+_FOUR = np.array([[4.0, 0.0, 0.0, 0, 0], [0.0, 1.0, 0.0, 0, 0], [3.0, 3.0, 0.0, 0, 0], [1.0, 0.0, 1.0, 0, 0]])
+_OF_FOUR = (3 * math.sqrt(0.5) + 0.5) / 6  # of the six pairs three are at 45 degrees, one at 60, two at 90
+MEAN_COSINE = Exercise(
+    Example("the six pairs of four vectors have the mean cosine 0.437", (_FOUR,), _OF_FOUR),
+    Example("the lengths of the vectors do not matter", (_FOUR * [[5.0], [1.0], [0.1], [9.0]],), _OF_FOUR),
+    Example("two opposite vectors have -1", (np.array([[1.0, 0.0, 0.0], [-2.0, 0.0, 0.0]]),), -1.0),
+    Example("three copies of one vector have 1", (np.array([[3.0, 4.0]] * 3),), 1.0),
+    Stage(f"{ROWS} rows need no {ROWS} x {ROWS} cosines", _needs_no_pairs),
+    mistakes={
+        "Each row has been paired with itself, too: n of the n * n cosines are 1.": _mean_cosine(
+            without=lambda c: 0, pairs=lambda n, d: n * n
+        ),
+        "The n products of a row with itself are still in the sum. Take them out.": _mean_cosine(without=lambda c: 0),
+        "Each of the n products of a row with itself is 1: take out n, not 1.": _mean_cosine(without=lambda c: 1),
+        "Scale each row to length 1 first.": _mean_cosine(lambda x: x),
+        "Scale each row to length 1 first: only then is the product of a row with itself 1.": _mean_cosine(
+            lambda x: x, without=len
+        ),
+        "Scale each row to length 1 first, and leave out the pairs of a row with itself.": _mean_cosine(
+            lambda x: x, without=lambda c: 0, pairs=lambda n, d: n * n
+        ),
+        "Scale each row, not each column: axis=1.": _mean_cosine(lambda x: x / np.linalg.norm(x, axis=0).clip(1e-12)),
+        "Do not subtract the mean: the cone is what is measured.": _mean_cosine(lambda x: _unit(x - x.mean(0))),
+        "Keep the sign of each cosine: opposite directions count against the cone.": _mean_cosine(part=np.abs),
+        "That is the mean of the squares of the cosines.": _mean_cosine(part=np.square),
+        "Write / (n * (n - 1)): without the brackets the last factor multiplies.": _mean_cosine(
+            pairs=lambda n, d: n / (n - 1)
+        ),
+        "n is the number of rows, not of columns.": _mean_cosine(pairs=lambda n, d: d * (d - 1)),
+        "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": lambda x: (
+            np.linalg.norm(_unit(x).mean(0))
+        ),
+        "That is the mean cosine to the mean vector. What is wanted is the mean over pairs of rows.": lambda x: (
+            (_unit(x) @ x.mean(0)).mean() / np.linalg.norm(x.mean(0))
+        ),
+    },
+)
+
+# ---- 2: the mean and the first k principal directions removed: my_removal(vectors, k) --------------------
+
+
+def _removal(
+    centre: bool = True,
+    fit: Any = lambda x: x - x.mean(0),
+    axes: Any = lambda x: np.linalg.svd(x, full_matrices=False)[2],
+    chosen: Any = lambda axes, k: axes[:k],
+    end: Any = lambda values, along, mean: values - along,
+) -> Any:
+    """A removal with one mistake."""
+
+    def of(x: Any, k: int) -> Any:
+        mean = x.mean(0)
+        values, directions = x - mean if centre else x, chosen(axes(fit(x)), k)
+        return end(values, values @ directions.T @ directions, mean)
+
+    return of
+
+
+def _in_new_axes(x: Any, k: int) -> Any:
+    centred = x - x.mean(0)
+    return centred @ np.linalg.svd(centred, full_matrices=False)[2][k:].T
+
+
+# Three patterns at right angles to each other, each of mean 0: principal directions by construction.
+_PATTERNS = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
+_ROWS = _PATTERNS * [3, 2, 1] + [5, 7, -1]
+_TURN = np.array([[2.0, -2.0, 1.0], [1.0, 2.0, 2.0], [-2.0, -1.0, 2.0]]) / 3  # a rotation
+_TURNED = _ROWS @ _TURN.T
+
+
+def _twice_is_two(function: Any) -> bool:
+    x = np.random.default_rng(0).normal(1, 1, (6, 4)) * [4, 3, 2, 1]
+    once = numbers_of(function(x.copy(), 1))
+    return np.allclose(numbers_of(function(once, 1)), numbers_of(function(x, 2)), atol=5e-3)
+
+
+def _stays_as_it_was(function: Any) -> bool:
+    given = _ROWS.copy()
+    function(given, 1)
+    return np.array_equal(given, _ROWS)
+
+
+REMOVAL = Exercise(
+    Example("k = 0 subtracts the mean and no more", (_ROWS, 0), _PATTERNS * [3, 2, 1]),
+    Example("k = 1 takes the widest of three axes away", (_ROWS, 1), _PATTERNS * [0, 2, 1]),
+    Example("it finds directions that are no axes", (_TURNED, 1), _PATTERNS * [0, 2, 1] @ _TURN.T),
+    Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
+    Stage("one direction, and then one more, are two", _twice_is_two, "is every row changed in the same way?"),
+    Stage("the vectors that were given stay as they are", _stays_as_it_was, "`x -= mean` changes them: x = x - mean."),
+    mistakes={
+        "The mean is still in it: subtract it from the rows, too.": _removal(centre=False),
+        "You added the mean again at the end; it stays out.": _removal(end=lambda x, along, mean: x - along + mean),
+        "Take the directions of the centred rows: subtract the mean first.": _removal(fit=lambda x: x),
+        "Nothing of the mean was removed: subtract it, then look for directions.": _removal(False, lambda x: x),
+        "You removed the directions of the smallest variance; eigh sorts upwards.": _removal(
+            chosen=lambda axes, k: axes[len(axes) - k :]
+        ),
+        "You kept the k directions and removed the rest: subtract them.": _removal(end=lambda x, along, mean: along),
+        "One direction too many is gone: the mean is not one of the k.": _removal(chosen=lambda axes, k: axes[: k + 1]),
+        "One direction too few is gone: the mean is not one of the k.": _removal(
+            chosen=lambda axes, k: axes[: max(k - 1, 0)]
+        ),
+        "The directions are the rows of the last matrix that svd returns, vt[:k], not its columns.": _removal(
+            chosen=lambda axes, k: axes[:, :k].T
+        ),
+        "The eigenvectors are the columns of what eigh returns, not its rows.": _removal(
+            axes=lambda x: np.linalg.eigh(x.T @ x)[1][:, ::-1]
+        ),
+        "These are coordinates along the directions that are left. Go back: the result is as wide as the input.": (
+            _in_new_axes
+        ),
+        "Subtract the mean of each column (axis=0), not of each row.": lambda x, k: x - x.mean(1, keepdims=True),
+    },
+)
+
+# ---- 3: two sentences that leave the cone of the plain `mini` at [CLS] -----------------------------------
+
+WORDS = 3  # at least so many in each: not a code, not an exclamation
+BELOW, ALMOST = 0.3, 0.45
+TOPIC = "Another topic does little. Change the form: who speaks, how long, which words come first, numbers, commas."
+FURTHER = "The form is right; go to its ends: one of three or four small words, the other long, with names and numbers."
+
+
+def _apart(pair: Sequence[str]) -> str:
+    found = cosine(pair)
+    return "" if found < BELOW else f"Yours have the cosine {found:.3f}. {FURTHER if found < ALMOST else TOPIC}"
+
+
+LEAVE_THE_CONE = Exercise(
+    Stage(
+        "it is a pair of texts", lambda p: are_texts(p, 2), 'write two sentences in brackets: apart = ("...", "...").'
+    ),
+    Stage(
+        f"both are sentences of at least {WORDS} different words",
+        lambda p: all(len({word for word in words(text) if not word.isdecimal()}) >= WORDS for text in p),
+        "codes, exclamations and repeated words do not count.",
+    ),
+    Stage(f"their cosine is below {BELOW}", _apart),
+)

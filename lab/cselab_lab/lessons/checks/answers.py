@@ -1,0 +1,24 @@
+"""What kind of thing an answer is, in whatever type it was written."""
+
+from typing import Any
+
+from cselab_lab.lessons.exercises import numbers_of
+
+
+def are_texts(answer: Any, count: int) -> bool:
+    """Whether an answer is so many texts in a row: a tuple, a list, an array; not one text, not a dictionary."""
+    if isinstance(answer, str | dict) or not hasattr(answer, "__getitem__") or not hasattr(answer, "__len__"):
+        return False
+    return len(answer) == count and all(isinstance(text, str) for text in answer)
+
+
+def is_number(answer: Any) -> bool:
+    """Whether this is one finite number: of Python, NumPy or torch; not a bool, not a list with a number in it."""
+    if isinstance(answer, bool | list | tuple) or (number := numbers_of(answer)) is None:
+        return False
+    return number.size == 1 and abs(float(number.reshape(()))) < float("inf")
+
+
+def is_whole(answer: Any) -> bool:
+    """Whether this is a whole number: 6, 6.0, one of NumPy or torch."""
+    return is_number(answer) and float(answer) == round(float(answer))

@@ -1,0 +1,233 @@
+"""The exercises of lesson 09: neighbours that a map keeps, islands in noise, two sentences about which a map lies."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cselab_lab.lessons.checks.answers import is_whole
+from cselab_lab.lessons.checks.encoders import plain
+from cselab_lab.lessons.exercises import Example, Exercise, Stage
+
+# ---- 1: the neighbours that a map keeps: my_preservation(vectors, points, k=10) ---------------------------
+
+
+def cosines(vectors: Any) -> Any:
+    """The cosine of every two rows; -inf of a row with itself."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = unit @ unit.T
+    np.fill_diagonal(found, -np.inf)
+    return found
+
+
+def distances(points: Any) -> Any:
+    """The distance of every two dots; inf of a dot from itself."""
+    found = np.linalg.norm(points[:, None] - points[None], axis=2)
+    np.fill_diagonal(found, np.inf)
+    return found
+
+
+def _preservation(
+    full: Any = lambda rows: -cosines(rows),
+    plane: Any = distances,
+    change: Any = lambda far: far,
+    always: Any = None,
+    score: Any = lambda one, other, k, n: len(one & other) / k,
+    total: Any = np.mean,
+) -> Any:
+    """A preservation with one mistake."""
+
+    def of(vectors: Any, points: Any, k: Any = 10) -> Any:
+        k = always or k
+        sides = change(full(np.asarray(vectors))), change(plane(np.asarray(points)))
+        near = [np.argsort(far, axis=1, kind="stable")[:, :k].tolist() for far in sides]
+        return total([score(set(one), set(other), k, len(vectors)) for one, other in zip(*near, strict=True)])
+
+    return of
+
+
+def _with_itself(far: Any) -> Any:
+    np.fill_diagonal(far, -np.inf)
+    return far
+
+
+def _farthest(far: Any) -> Any:
+    far = -far
+    np.fill_diagonal(far, np.inf)
+    return far
+
+
+# Seven rows by their angles and lengths, and their places in a map, for which every mistake gives a number of its own.
+_ANGLES = np.radians([160, 80, 200, 210, 270, 90, 280])
+_SEVEN = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1) * np.array([[4.0, 1, 1, 4, 4, 1, 2]]).T
+_PLACES = np.array([[27.0, 7], [14, 6], [5, 4], [15, 7], [9, 4], [11, 3], [4, 7]])
+_draw = np.random.default_rng(0)
+_CLOUD = _draw.standard_normal((40, 6)) * _draw.uniform(0.3, 3, (40, 1))
+_SHADOW = _CLOUD[:, :2] + 3
+
+
+def _slowly(vectors: Any, points: Any, k: int) -> float:
+    """Counted row by row."""
+    kept = 0
+    for i in range(len(vectors)):
+        others = [j for j in range(len(vectors)) if j != i]
+        lengths = [float(np.sqrt((row**2).sum())) for row in vectors]
+        in_full = sorted(others, key=lambda j: -float(vectors[i] @ vectors[j]) / lengths[j])[:k]
+        in_map = sorted(others, key=lambda j: float(((points[i] - points[j]) ** 2).sum()))[:k]
+        kept += sum(j in in_map for j in in_full)
+    return kept / (k * len(vectors))
+
+
+PRESERVATION = Exercise(
+    Example(
+        "of seven rows and their two nearest, 4 of 14 neighbours are kept",
+        (_SEVEN, _PLACES, 2),
+        _slowly(_SEVEN, _PLACES, 2),
+    ),
+    Example("the same rows, three nearest", (_SEVEN, _PLACES, 3), _slowly(_SEVEN, _PLACES, 3)),
+    Example(
+        "forty rows in six dimensions, k = 10, agree with a count by hand",
+        (_CLOUD, _SHADOW),
+        _slowly(_CLOUD, _SHADOW, 10),
+    ),
+    mistakes={
+        "A row is not its own neighbour: leave it out in both.": _preservation(change=_with_itself),
+        "In full width neighbours are those with the highest cosine; you took the shortest distance.": _preservation(
+            distances
+        ),
+        "In the map neighbours are the dots at the shortest distance; you took the cosine.": _preservation(
+            plane=lambda rows: -cosines(rows)
+        ),
+        "You took distances in full width and cosines in the map; it is the other way round.": _preservation(
+            distances, lambda rows: -cosines(rows)
+        ),
+        "These are the farthest, not the nearest: argsort sorts from low to high.": _preservation(change=_farthest),
+        "Is there a 10 in your code where k should be?": _preservation(always=10),
+        "Divide by k: a share, not a count.": _preservation(score=lambda one, other, k, n: len(one & other)),
+        "Divide by k, not by the number of rows.": _preservation(score=lambda one, other, k, n: len(one & other) / n),
+        "Divide by k, not by the number of all that are near in either (that is Jaccard's measure).": _preservation(
+            score=lambda one, other, k, n: len(one & other) / len(one | other)
+        ),
+    },
+)
+
+# ---- 2: settings of t-SNE that show islands where there is only noise: a dictionary -----------------------
+
+ALLOWED = ("perplexity", "early_exaggeration", "learning_rate", "max_iter", "init")
+ROWS, WIDTH = 150, 64
+REASONABLE = 0.5  # of a silhouette: "a reasonable structure has been found" (Kaufman and Rousseeuw 1990, Table 4)
+
+
+@cache
+def silhouette(**settings: Any) -> float:
+    """The best silhouette of 20 to 40 clusters of k-means in a t-SNE map of pure noise."""
+    from sklearn.cluster import KMeans
+    from sklearn.manifold import TSNE
+    from sklearn.metrics import silhouette_score
+
+    noise = np.random.default_rng(0).standard_normal((ROWS, WIDTH))
+    points = TSNE(random_state=0, **settings).fit_transform(noise)
+    groups = (KMeans(k, n_init=3, random_state=0).fit_predict(points) for k in (20, 30, 40))
+    return max(float(silhouette_score(points, group)) for group in groups)
+
+
+ISLANDS_IN_NOISE = Exercise(
+    Stage(
+        "the settings are a dictionary",
+        lambda settings: isinstance(settings, Mapping) and len(settings) > 0,
+        "write it as dict(perplexity=30), then look for a better number.",
+    ),
+    Stage(
+        f"they are settings that shape the map: {', '.join(ALLOWED)}",
+        lambda settings: set(settings) <= set(ALLOWED),
+        "leave the others as they are; the noise, the seed and the two dimensions are fixed.",
+    ),
+    Stage(
+        f"scikit-learn can draw a map of {ROWS} rows with them",
+        lambda settings: silhouette(**settings) is not None,
+        f"the perplexity must lie above 0 and below the number of rows, {ROWS}; max_iter must be 250 or more.",
+    ),
+    Stage(
+        "the map shows islands: a silhouette above 0.5",
+        lambda settings: silhouette(**settings) > REASONABLE,
+        "t-SNE tries to give each row about `perplexity` neighbours. How many may an island hold to stand alone?",
+    ),
+)
+
+# ---- 3: two sentences about which a map of principal components lies: their row numbers -------------------
+
+TOPICS = ("cooking", "sport", "music", "travel", "school", "health", "work", "home")
+BESIDE = 5  # nearest dots in the map
+
+
+class Cloud(NamedTuple):
+    """Sentences of eight topics, their vectors by `mini`, their places in the map of two principal components."""
+
+    sentences: list[str]
+    topics: list[str]
+    vectors: Any
+    points: Any
+
+
+@cache
+def cloud() -> Cloud:
+    """The sentences of the exercise; the same every time, whatever the profile."""
+    from sklearn.decomposition import PCA
+
+    from cselab.world import World
+
+    sentences, topics = eight_topics(World(0))
+    vectors = plain().encode(sentences)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return Cloud(sentences, topics, vectors, PCA(2, svd_solver="full").fit_transform(unit))
+
+
+def eight_topics(world: Any) -> tuple[list[str], list[str]]:
+    """Test sentences of a world on eight topics, 24 of each, and the topic of each."""
+    labelled = world.clustering(504, split="test")
+    found = [(text, labelled.classes[label]) for text, label in zip(labelled.sentences, labelled.labels, strict=True)]
+    kept = [(text, topic) for text, topic in found if topic in TOPICS]
+    return [text for text, _ in kept], [topic for _, topic in kept]
+
+
+def _both_ways(pair: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    one, other = map(int, pair)
+    return (one, other), (other, one)
+
+
+def _two_rows(pair: Any) -> bool:
+    one, other = pair
+    return all(is_whole(row) and 0 <= row < len(cloud().sentences) for row in pair) and one != other
+
+
+def beside(pair: Any) -> bool:
+    """Whether each is among the nearest dots of the other in the map."""
+    far = distances(cloud().points)
+    return all((far[a] < far[a, b]).sum() < BESIDE for a, b in _both_ways(pair))
+
+
+def strangers(pair: Any) -> bool:
+    """Whether at least half of all sentences are nearer in full width, for both."""
+    near = cosines(cloud().vectors)
+    return all((near[a] > near[a, b]).sum() >= (len(near) - 1) / 2 for a, b in _both_ways(pair))
+
+
+LIARS = Exercise(
+    Stage(
+        "they are two different row numbers",
+        _two_rows,
+        "write a pair of whole numbers from 0 to 191, such as (3, 17); hover texts have none, `panel.selection` has.",
+    ),
+    Stage(
+        "in the map they are neighbours: each among the other's five nearest dots",
+        beside,
+        "lasso a few dots that touch, or sort `embedding_maps.distances(cloud.points)`.",
+    ),
+    Stage(
+        "in full width they are strangers: at least half of all sentences are nearer, for both",
+        strangers,
+        "the map tells the truth about these two. Look at `embedding_maps.cosines(cloud.vectors)`, "
+        "and try other neighbours.",
+    ),
+)

@@ -1,0 +1,58 @@
+"""The bundled encoders as they are before training, and rows of their world: a check works after a kernel restart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from cselab_lab.experiments.recipes import recipe
+
+if TYPE_CHECKING:
+    from cselab.encoders.encoder import SentenceEncoder
+
+
+@cache
+def plain(name: str = "mini") -> SentenceEncoder:
+    """A bundled encoder with its recipe's pooling, loaded once. What changes it works on a copy."""
+    from cselab.encoders.encoder import SentenceEncoder
+
+    return SentenceEncoder.from_pretrained(name, pooling=recipe(name).pooling)
+
+
+@cache
+def rows(columns: tuple[str, ...], count: int) -> list[Any]:
+    """Rows of the world with these columns."""
+    from cselab.world import World
+
+    return World(0).rows(columns, count)
+
+
+@cache
+def sentences(count: int, split: str) -> list[str]:
+    """Sentences of the world."""
+    from cselab.world import World
+
+    return [sentence.text for sentence in World(0).sentences(count, split=split)]
+
+
+def cosine(pair: Sequence[str]) -> float:
+    """The cosine of two sentences for the plain `mini`, pooled at [CLS]."""
+    first, second = plain().encode([str(text) for text in pair])
+    return float(plain().similarity(first[None], second[None]))
+
+
+def mini_views(texts: Sequence[str], times: int, seed: int = 0) -> list[Any]:
+    """`times` vectors of each sentence by `mini`, [CLS] of length 1, each with dropout masks of its own.
+
+    The same for the same seed; the caller's random numbers are left as they were.
+    """
+    import torch
+    from torch.nn.functional import normalize
+
+    encoder = plain().copy()  # the other checks' encoder stays in eval mode
+    features = encoder.tokenize(list(texts))
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        encoder.train()
+        return [normalize(encoder.pooled(features)) for _ in range(times)]

@@ -1,0 +1,198 @@
+"""The exercises of lesson 11: six methods and their stages, two methods in one, SimCSE in disguise."""
+
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any
+
+import torch
+
+from cselab.encoders.encoding import Encode
+from cselab.losses import info_nce
+from cselab.methods import Method, SimCSE, Views, create_method
+from cselab_lab.lessons.checks.encoders import plain, rows
+from cselab_lab.lessons.exercises import Exercise, Stage
+from cselab_lab.lessons.touches import STAGES as PIPELINE
+from cselab_lab.lessons.touches import method_cards
+
+ROWS = 8
+
+
+class _Counting(Encode):
+    texts = 0
+
+    def __call__(self, *views: Any, **options: Any) -> Any:
+        self.texts += sum(len(view) for view in views)
+        return super().__call__(*views, **options)
+
+
+def _step(method: Method, batch: Any, dropout: bool) -> tuple[Any, Views, Any, int]:
+    """The encoder, the views of a batch, the loss, and how many texts were encoded."""
+    encoder = plain("micro").copy()
+    method.prepare(encoder)
+    encoder.attach_head(method.build(encoder, batch, torch.Generator().manual_seed(0)))
+    encode = _Counting(encoder, 32)
+    with torch.random.fork_rng(devices=[]):
+        method.seed(0)
+        encoder.backbone.train(dropout)
+        v = method.views(encode, batch)
+    return encoder, v, method.loss(v), encode.texts
+
+
+# ---- 1: six methods by where they touch the pipeline: {"name": "data" | ... | "loss"} ---------------------
+
+SIX = {
+    "bt_bert": "its second view is a sentence that the corpus brought along: encoder and loss see two texts as ever",
+    "sr_bert": "the words change before anything is encoded",
+    "consert": "input vectors and positions change: what goes into the encoder, not the encoder itself",
+    "dcpcse": "the vectors of the prefix are weights inside each layer; texts and loss stay as they are",
+    "mixcse": "the mixed vectors are made of encoded ones, and count only in the denominator",
+    "focal": "the same vectors are contrasted, with other weights",
+}
+"""Methods that touch one stage only, and what gives each away."""
+WRONGLY = {
+    "loss": "Its loss is plain InfoNCE; ",
+    "head": "Linear + tanh stands there, as in SimCSE; ",
+    "data": "Its rows hold a sentence and nothing else; ",
+    "encoder": "One network with the usual weights encodes all views; ",
+}
+
+
+@cache
+def _seen() -> dict[str, str]:
+    """Where each is seen to touch the pipeline, in a step on the spot."""
+    return {card.name: next(iter(card.stages)) for card in method_cards(SIX)}
+
+
+def _placed(name: str, answer: Mapping[str, str]) -> str:
+    if (said := str(answer[name])) == _seen()[name]:
+        return ""
+    hint = WRONGLY.get(said, "") + SIX[name]
+    return f"You said {said!r}. {hint[0].upper()}{hint[1:]}."
+
+
+METHOD_STAGES = Exercise(
+    Stage(
+        f"all six have a place: {', '.join(SIX)}",
+        lambda answer: isinstance(answer, Mapping) and set(answer) == set(SIX),
+        f'a dictionary, {{"bt_bert": "...", ...}}, with these six names and no others: {", ".join(SIX)}.',
+    ),
+    Stage(
+        f"the places are stages: {', '.join(PIPELINE)}",
+        lambda answer: set(answer.values()) <= set(PIPELINE),
+        f"write one of {', '.join(PIPELINE)} for each, as text.",
+    ),
+    *(Stage(f"{name} is at its stage", partial(_placed, name)) for name in SIX),
+)
+
+# ---- 2: two methods put together, and a prediction of what the result does: (class, prediction) -----------
+
+
+def _observed(answer: Any) -> tuple[Views, dict[str, float], dict[str, Any]]:
+    """The views of a batch of `ROWS`, the terms of the loss, and what was to be predicted."""
+    method = answer[0]()
+    _, v, loss, texts = _step(method, rows(method.columns, ROWS), dropout=True)
+    candidates = len(v.positive) + (0 if v.negatives is None else len(v.negatives))
+    if v.log_weights is not None:  # its positive, and the negatives of weight above 0
+        candidates = int(v.log_weights[0].isfinite().sum())
+    return v, loss.floats(), {"columns": method.columns, "texts": texts, "candidates": candidates}
+
+
+def _has_both(answer: Any) -> bool:
+    v, terms, _ = _observed(answer)
+    return set(terms) == {"info_nce", "bidirectional_margin"} and v.negatives is not None and hasattr(v, "denial")
+
+
+def _predicted(name: str, mistakes: Mapping[object, str], answer: Any) -> str:
+    if not isinstance(answer[1], Mapping) or name not in answer[1]:
+        return 'The prediction is a dictionary: {"columns": ..., "texts": ..., "candidates": ...}.'
+    said, seen = answer[1][name], _observed(answer)[2][name]
+    said = tuple(map(str, said)) if name == "columns" and not isinstance(said, str) else said
+    return "" if said == seen else f"You said {said!r}. {mistakes.get(said, 'Count again, view by view.')}"
+
+
+PREDICTED = {
+    "columns": {
+        ("sentence",): "One of the parts reads more than a sentence; the other does not mind.",
+        ("sentence", "entailment", "contradiction"): "That is SupervisedSimCSE; here a row brings one denial.",
+    },
+    "texts": {
+        8: "Each sentence is encoded twice, with two dropout masks.",
+        16: "The denials are encoded, too.",
+        32: "MixCSE's negatives are made of vectors: nothing is encoded for them.",
+    },
+    "candidates": {
+        8: "The mixed negative stands in the denominator as well.",
+        10: "The denial stands in the margin alone: it is no negative of the InfoNCE.",
+        16: 'All eight mixed vectors are there, but with `appended="own"` only its own counts for a sentence.',
+        17: 'The denial is no negative, and with `appended="own"` one mixed vector of the eight counts.',
+        24: 'Denials are no negatives, and with `appended="own"` one mixed vector of the eight counts.',
+    },
+}
+COMPOSED_METHOD = Exercise(
+    Stage(
+        "the first of the two is a method: a class, not called",
+        lambda answer: isinstance(answer[0], type) and issubclass(answer[0], Method),
+        "write `class Mine(One, Other):` with a docstring as its body, and give the class itself, without brackets.",
+    ),
+    Stage(
+        "it has MixCSE's negatives and SNCSE-Dropout's margin",
+        _has_both,
+        "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part alone, or a `views` of your own without "
+        "`super()`, loses the other.",
+    ),
+    *(Stage(f"you predicted the {name}", partial(_predicted, name, said)) for name, said in PREDICTED.items()),
+)
+
+# ---- 3: a method, set so that it is SimCSE in all but its name: (name, settings) --------------------------
+
+
+def _made(answer: Any) -> Method:
+    name, knobs = answer
+    return create_method(str(name), **knobs)
+
+
+def _gradients(method: Method, batch: Any) -> tuple[Any, torch.Tensor]:
+    """The views of a batch, and the gradient that its loss sends into the encoder; no dropout, no other chance."""
+    encoder, v, loss, _ = _step(method, batch, dropout=False)
+    loss.total.backward()
+    weights = [weight for weight in encoder.backbone.parameters() if weight.grad is not None]
+    return v, torch.cat([weight.grad.flatten() for weight in weights])
+
+
+def _same_loss(answer: Any) -> bool:
+    method = _made(answer)
+    v, _ = _gradients(method, rows(method.columns, ROWS))
+    return torch.allclose(method.loss(v).total, info_nce(v.anchor, v.positive, 0.05).total, rtol=1e-4, atol=1e-6)
+
+
+def _same_gradient(answer: Any) -> bool:
+    method = _made(answer)
+    batch = rows(method.columns, ROWS)
+    mine, simcse = _gradients(method, batch)[1], _gradients(SimCSE(), method.column(batch, "sentence"))[1]
+    return mine.shape == simcse.shape and torch.allclose(mine, simcse, rtol=1e-3, atol=1e-6)
+
+
+DISGUISED_SIMCSE = Exercise(
+    Stage(
+        "it is a name and settings that the method has",
+        lambda answer: isinstance(_made(answer), Method),
+        'a pair: ("name", {"knob": value}).',
+    ),
+    Stage(
+        "it is not SimCSE by name",
+        lambda answer: not isinstance(_made(answer), SimCSE),
+        "take another method; the knobs of each are in its help: `cselab methods NAME`.",
+    ),
+    Stage(
+        "its loss of a batch is SimCSE's",
+        _same_loss,
+        "which terms does its card name? Turn their weight, their number or their share to what leaves nothing over; "
+        "the temperature must be 0.05, too.",
+    ),
+    Stage(
+        "the encoder learns from it what it learns from SimCSE",
+        _same_gradient,
+        "the loss is right for its own vectors, but the vectors are others: its views, its head or what is encoded "
+        "beside them differ from SimCSE's.",
+    ),
+)

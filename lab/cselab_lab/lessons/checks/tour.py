@@ -1,0 +1,116 @@
+"""The exercises of lesson 00: sentences that fool the encoder, uniformity, InfoNCE."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from cselab_lab.lessons.checks.answers import are_texts
+from cselab_lab.lessons.checks.contrast import choice_mistakes, direction_mistakes, temperature_mistakes, terms
+from cselab_lab.lessons.checks.encoders import cosine
+from cselab_lab.lessons.checks.sentences import JUDGE, LITTLE, say_the_same, words
+from cselab_lab.lessons.exercises import Example, Exercise, Stage
+
+# ---- 1: two sentences that `mini` takes for nearly the same although they are not ------------------------
+
+COOKS = ("A cook is peeling an onion.", "The chef peels some onions.")  # one meaning: the pair to beat
+
+
+def _closer_than_the_cooks(pair: Sequence[str]) -> str:
+    mine, cooks = cosine(pair), cosine(COOKS)
+    return "" if mine > cooks + 1e-4 else f"Yours have the cosine {mine:.3f}, the two cooks {cooks:.3f}."
+
+
+FOOLED = Exercise(
+    Stage(
+        "it is a pair of texts", lambda p: are_texts(p, 2), 'write two sentences in brackets: fooled = ("...", "...").'
+    ),
+    Stage(
+        "both say something",
+        lambda p: all(set(words(text)) - LITTLE for text in p),
+        "one of the two has no word in it that means something.",
+    ),
+    Stage(f"they do not say the same ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
+    Stage(
+        "the encoder finds them closer than the two cooks",
+        _closer_than_the_cooks,
+        "Keep most words: deny it, exchange who does it and whom it is done to, or change one number.",
+    ),
+)
+
+# ---- 2: the uniformity of Wang and Isola (2020): my_uniformity(vectors, t=2) -----------------------------
+
+
+def _uniformity(
+    dim: int | None = 1,
+    square: bool = True,
+    pairs: Any = torch.pdist,
+    end: Any = lambda exponents: exponents.exp().mean().log(),
+    factor: Any = lambda t: -t,
+) -> Any:
+    """A uniformity with one mistake."""
+
+    def of(vectors: Any, t: Any = 2) -> Any:
+        distances = pairs(vectors if dim is None else F.normalize(vectors, dim=dim))
+        return end(factor(t) * (distances.square() if square else distances))
+
+    return of
+
+
+_CORNER = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])  # squared distances 2, 2 and 4
+_OF_CORNER = math.log((2 * math.exp(-4) + math.exp(-8)) / 3)
+UNIFORMITY = Exercise(
+    Example("two opposite vectors have uniformity -2 * 2**2 = -8", (torch.tensor([[0.6, 0.8], [-0.6, -0.8]]),), -8),
+    Example("three vectors, two right angles between them, have -4.40", (_CORNER,), _OF_CORNER),
+    Example("the lengths of the vectors do not matter", (_CORNER * torch.tensor([[5.0], [1.0], [0.1]]),), _OF_CORNER),
+    Example(
+        "at t = 1 the same three have log((2 exp(-2) + exp(-4)) / 3) = -2.34",
+        (_CORNER, 1),
+        math.log((2 * math.exp(-2) + math.exp(-4)) / 3),
+    ),
+    mistakes={
+        "Square the distances.": _uniformity(square=False),
+        "Each row is paired with itself, too: only pairs i < j.": _uniformity(pairs=lambda u: torch.cdist(u, u)),
+        "The mean of the exponentials comes first, the log last.": _uniformity(end=torch.mean),
+        "The log is missing.": _uniformity(end=lambda e: e.exp().mean()),
+        "Take the mean over the pairs inside the log, not the sum.": _uniformity(end=lambda e: e.exp().sum().log()),
+        "The exponent is negative: -t times the squared distance.": _uniformity(factor=lambda t: t),
+        "Use the natural logarithm.": _uniformity(end=lambda e: e.exp().mean().log10()),
+        "Scale each row to length 1, not each column: dim=1.": _uniformity(dim=0),
+        "Scale each row to length 1 before you measure distances.": _uniformity(dim=None),
+        "Is there a 2 in your code where t should be?": _uniformity(factor=lambda t: -2),
+    },
+)
+
+# ---- 3: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------
+
+
+def _logits(cosines: Any, temperature: Any = 0.05) -> Any:
+    return cosines / temperature
+
+
+_UNEQUAL = [[1.0, 0.5, 0.0], [0.8, 0.1, 0.9], [0.7, 0.3, 0.6]]
+_LARGE = torch.tensor([[1.0, 0.99, -1.0], [0.0, 1.0, 0.995], [-0.5, 0.0, 1.0]])
+INFO_NCE = Exercise(
+    Example("who cannot tell 4 sentences apart has log 4 = 1.386", (torch.zeros(4, 4),), math.log(4)),
+    Example(
+        "positive at cosine 1, negative at 0, temperature 0.5: log(1 + exp(-2)) = 0.127",
+        (torch.eye(2), 0.5),
+        math.log1p(math.exp(-2)),
+    ),
+    Example(
+        "each anchor (a row) chooses among the positives (the columns)",
+        (torch.tensor(_UNEQUAL), 1.0),
+        sum(math.log(sum(math.exp(c) for c in row)) - row[i] for i, row in enumerate(_UNEQUAL)) / 3,
+    ),
+    Example(
+        "a temperature of 0.005 does not overflow",
+        (_LARGE, 0.005),
+        (math.log1p(math.exp(-2)) + math.log1p(math.exp(-1))) / 3,
+    ),
+    mistakes=choice_mistakes(_logits)
+    | direction_mistakes(_logits)
+    | temperature_mistakes(lambda c, t=0.05: terms(_logits(c, t)).mean(), usual=0.05),
+)

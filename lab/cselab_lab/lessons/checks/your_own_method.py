@@ -1,0 +1,222 @@
+"""The exercises of lesson 12: weights of hard negatives, a line of the leader board, an encoder above the control."""
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from cselab.evaluators.vectors import Encoder
+from cselab.losses import info_nce
+from cselab_lab.lessons.checks.encoders import plain, sentences
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+
+if TYPE_CHECKING:
+    from cselab.evaluators import PairsEvaluator
+
+# ---- 1: hard negatives weighed: my_log_weights(cosines, beta), [N, N] of logarithms -----------------------
+#     w_ij = exp(beta c_ij) / mean over k != i of exp(beta c_ik) for j != i,   w_ii = 1
+# the importance weights of Robinson et al. (2021, "Contrastive Learning with Hard Negative Samples") within a batch.
+
+
+def _log_weights(
+    own: bool = False, dim: int = 1, count: Any = lambda n: n - 1, scale: Any = lambda beta: beta, end: Any = None
+) -> Any:
+    """Weights with one mistake."""
+
+    def of(cosines: Any, beta: Any) -> Any:
+        logits, eye = scale(beta) * cosines.detach(), torch.eye(len(cosines), dtype=torch.bool)
+        others = logits if own else logits.masked_fill(eye, -math.inf)
+        found = logits - others.logsumexp(dim, keepdim=True) + math.log(count(len(cosines)))
+        return found.masked_fill(eye, 0.0) if end is None else end(found, eye)
+
+    return of
+
+
+def _over_everything(cosines: Any, beta: Any) -> Any:
+    logits, n = beta * cosines.detach(), len(cosines)
+    off = logits[~torch.eye(n, dtype=torch.bool)]
+    return (logits - off.logsumexp(0) + math.log(len(off))).fill_diagonal_(0)
+
+
+def _by_hand(beta: float) -> list[list[float]]:
+    found = []
+    for i, row in enumerate(_ROWS):
+        mean = sum(math.exp(beta * c) for j, c in enumerate(row) if j != i) / (len(row) - 1)
+        found.append([0.0 if j == i else beta * c - math.log(mean) for j, c in enumerate(row)])
+    return found
+
+
+_ROWS = [[0.9, 0.5, 0.0, 0.2], [0.7, 0.8, 0.1, -0.3], [0.0, 0.6, 1.0, 0.4], [0.3, 0.2, -0.1, 0.7]]
+_COSINES = torch.tensor(_ROWS)
+# at beta 1000 only the hardest negative of a row is left, with the weight 3
+_EXTREME = [[0.0 if j == i else 1000 * (c - max(row[:i] + row[i + 1 :])) + math.log(3) for j, c in enumerate(row)]
+            for i, row in enumerate(_ROWS)]  # fmt: skip
+
+
+def _constant(weights: Any) -> bool:
+    """Whether no gradient flows through them; NumPy takes no tensor that wants one, and gives none."""
+    try:
+        return not getattr(weights(_COSINES.clone().requires_grad_(), 2.0), "requires_grad", False)
+    except RuntimeError:
+        return True
+
+
+def _pushes(weights: Any) -> bool:
+    """Whether a step of gradient descent parts anchor 0 from its hardest negative more than without weights."""
+    generator = torch.Generator().manual_seed(0)
+    anchor, positive = torch.randn(4, 8, generator=generator), torch.randn(4, 8, generator=generator)
+    cosines = torch.nn.functional.cosine_similarity(anchor[:, None], positive[None], dim=2)
+    hardest = int(cosines[0].masked_fill(torch.arange(4) == 0, -2).argmax())
+    slopes = []
+    for log_weights in (torch.zeros(4, 4), torch.from_numpy(numbers_of(weights(cosines, 3.0))).float()):
+        z = anchor.clone().requires_grad_()
+        (slope,) = torch.autograd.grad(info_nce(z, positive, 0.5, log_weights=log_weights).total, z)
+        moved = torch.nn.functional.cosine_similarity(anchor[0] - 0.01 * slope[0], positive[hardest], dim=0)
+        slopes.append(float(moved - cosines[0, hardest]))
+    return slopes[1] < slopes[0]
+
+
+LOG_WEIGHTS = Exercise(
+    Example(
+        "four sentences, beta 1, by hand: in row 0 the negatives have the log weights 0.245, -0.255 and -0.055",
+        (_COSINES, 1.0),
+        _by_hand(1.0),
+    ),
+    Example("with beta 0 all negatives weigh the same", (_COSINES, 0.0), [[0.0] * 4] * 4),
+    Example("with beta 5 the hardest weighs far more", (_COSINES, 5.0), _by_hand(5.0)),
+    Example(
+        "with beta 1000 one negative of each row is left, and nothing overflows", (_COSINES, 1000.0), _EXTREME, 0.05
+    ),
+    Stage("no gradient flows through the weights", _constant, "weights are numbers, not to be learnt: .detach()"),
+    Stage("through info_nce the hardest negative is pushed away harder", _pushes, "does info_nce get them?"),
+    mistakes={
+        "The logarithm is missing: info_nce adds log weights to the logits.": _log_weights(
+            end=lambda found, eye: found.masked_fill(eye, 0.0).exp()
+        ),
+        "The positive is no negative: leave the diagonal out of the mean.": _log_weights(own=True, count=lambda n: n),
+        "A row has N - 1 negatives, not N.": _log_weights(count=lambda n: n),
+        "Divide by the mean, not by the sum: the weights of a row's negatives have the mean 1.": _log_weights(
+            count=lambda n: 1
+        ),
+        "Each anchor is a row: take the mean along the row, dim=1.": _log_weights(dim=0),
+        "The positive keeps the weight 1, whose logarithm is 0.": _log_weights(end=lambda found, eye: found),
+        "The logarithm of the weight 1 is 0, not 1.": _log_weights(end=lambda found, eye: found.masked_fill(eye, 1.0)),
+        "Harder is more similar: the weight grows with the cosine.": _log_weights(scale=lambda beta: -beta),
+        "beta is not used.": _log_weights(scale=lambda beta: 1.0),
+        "Divide by the mean over the row, so that only the share of each negative changes.": lambda cosines, beta: (
+            beta * cosines
+        ).fill_diagonal_(0),
+        "The mean is taken row by row, not over the whole batch.": _over_everything,
+    },
+)
+
+# ---- 2: a line of the leader board: my_entry(name, run, control), a dict for JSON -------------------------
+
+KEYS = ("name", "method", "settings", "seed", "step", "dev", "gain")
+CONTROL = 54.5
+"""Of the mean-centred plain encoder, in the example."""
+
+
+def _run() -> Any:
+    """A run as `train` leaves it: its best step is not its last, and a score may be a number of NumPy."""
+    history: list[dict[str, Any]] = [{"step": 0, "score": 52.25}]
+    history += [{"step": 20, "loss": 0.5, "score": np.float32(57.75)}, {"step": 40, "loss": 0.1, "score": 56.0}]
+    method = SimpleNamespace(name="weighted", title="Weighted", settings=lambda: {"variant": "default", "beta": 2.0})
+    return SimpleNamespace(history=history, best=history[1], method=method, config=SimpleNamespace(seed=7, steps=40))
+
+
+def _entry(answer: Any) -> Mapping[str, Any]:
+    return answer("an idea", _run(), CONTROL)
+
+
+def _is(key: str, value: Any, answer: Any) -> bool:
+    found = _entry(answer)[key]
+    return abs(found - value) < 0.01 if isinstance(value, float) else found == value
+
+
+BOARD_ENTRY = Exercise(
+    Stage("it returns a dict", lambda f: isinstance(_entry(f), dict), "return {...}; json.dumps comes later."),
+    Stage(
+        f"it has the keys {', '.join(KEYS)}",
+        lambda f: set(_entry(f)) == set(KEYS),
+        "these seven and no others: a board holds no test score.",
+    ),
+    Stage(
+        "JSON can hold it",
+        lambda f: json.loads(json.dumps(_entry(f))) == _entry(f),
+        "numbers of NumPy and torch need float(...), and a method its .name.",
+    ),
+    Stage("name is what the author calls it", partial(_is, "name", "an idea"), "the first argument."),
+    Stage("method is the registered name", partial(_is, "method", "weighted"), "run.method.name"),
+    Stage(
+        "settings are all hyper-parameters",
+        partial(_is, "settings", {"variant": "default", "beta": 2.0}),
+        "run.method.settings()",
+    ),
+    Stage("seed is the run's", partial(_is, "seed", 7), "run.config.seed: without it nobody can repeat the run."),
+    Stage("step is the kept one", partial(_is, "step", 20), "run.best, not the last row: these weights are kept."),
+    Stage(
+        "dev is the score of the kept step", partial(_is, "dev", 57.75), "run.best['score']; history[-1] is the last."
+    ),
+    Stage(
+        "gain is dev less the control",
+        partial(_is, "gain", 57.75 - CONTROL),
+        "over the mean-centred plain encoder, not over step 0; what is better is above 0.",
+    ),
+)
+
+# ---- 3: an encoder above the control, the mean-centred plain `mini`, on dev -------------------------------
+
+PAIRS = 200  # of the world's dev split
+POINTS = 6.0  # above the control; about what a minute of SimCSE gives
+
+
+@cache
+def _dev() -> "PairsEvaluator":
+    from cselab.evaluators import PairsEvaluator
+    from cselab.world import World
+
+    return PairsEvaluator(World(0).sts(PAIRS, split="dev"))
+
+
+@cache
+def control() -> float:
+    """The dev score of plain `mini`, [CLS], less its mean over sentences of the train split."""
+    from cselab.evaluators import TransformedEncoder
+    from cselab.transforms import fit
+
+    vectors = plain().encode(sentences(200, "train"))
+    return score(TransformedEncoder(plain(), fit("centred", np.asarray(vectors))))
+
+
+def score(encoder: Encoder) -> float:
+    """The dev score of an encoder."""
+    return float(_dev()(encoder)["score"])
+
+
+def _alone(encoder: Encoder) -> bool:
+    """Whether a sentence has the same vector in any company: nothing is fitted on what is scored."""
+    texts = ["A dog runs.", "The bank closed early.", "She sings.", "A cook is peeling an onion."]
+    together, apart = numbers_of(encoder.encode(texts)), np.vstack([numbers_of(encoder.encode([one])) for one in texts])
+    return bool(np.allclose(together, apart, atol=2e-3 * np.abs(together).max() + 1e-3))
+
+
+BEAT_CONTROL = Exercise(
+    Stage(
+        "it encodes sentences",
+        lambda e: numbers_of(e.encode(["A dog runs."])).ndim == 2,
+        "anything with .encode(list).",
+    ),
+    Stage("a sentence has the same vector in any company", _alone, "fit on training sentences, not on what is scored."),
+    Stage(
+        "its dev score is six points above the control",
+        lambda e: score(e) >= control() + POINTS,
+        "not there yet: see your_own_method.score(mine) beside your_own_method.control(); "
+        "try another pooling or transform.",
+    ),
+)

@@ -1,0 +1,133 @@
+"""What people embed with today: opened, equal to sentence-transformers, saved, trained; one row a family."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from families import FAMILIES, write_checkpoint
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+from tiny import make_sentences
+
+from cselab import SentenceEncoder, TrainConfig, train
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.encoder import PoolingWarning
+
+SENTENCES = [*make_sentences(12), "a cat"]
+THEIRS = {"cls": "cls", "mean": "mean", "last_token": "lasttoken"}
+DECODERS = ("llama", "qwen3", "gemma3")
+
+
+def theirs(folder, **options):
+    return SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": torch.float32}, **options)
+
+
+def write_folder(folder, family, prompts=None, default=None, dim=None, **settings):
+    """A sentence-transformers folder, written by it, with the pooling that this family's users have."""
+    plain = write_checkpoint(folder / "plain", family, **settings)
+    transformer = Transformer(str(plain), model_kwargs={"dtype": torch.float32})
+    pooling = Pooling(transformer.get_embedding_dimension(), THEIRS[FAMILIES[family].pooling])
+    options = {"prompts": prompts, "default_prompt_name": default, "truncate_dim": dim}
+    SentenceTransformer(modules=[transformer, pooling, Normalize()], device="cpu", **options).save(str(folder / "st"))
+    return folder / "st"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_folder_of_each_family_gives_the_vectors_of_sentence_transformers(family, tmp_path):
+    folder = write_folder(tmp_path, family)
+    encoder = SentenceEncoder.from_pretrained(folder)
+    assert encoder.pooling == FAMILIES[family].pooling and encoder.pooling_given
+    vectors = encoder.encode(SENTENCES, batch_size=4)
+    np.testing.assert_allclose(vectors, theirs(folder).encode(SENTENCES, batch_size=5), atol=1e-5)
+    encoder.save_pretrained(tmp_path / "mine")
+    np.testing.assert_allclose(theirs(tmp_path / "mine").encode(SENTENCES), vectors, atol=1e-5)
+    again = SentenceEncoder.from_pretrained(tmp_path / "mine")
+    np.testing.assert_allclose(again.encode(SENTENCES, batch_size=4), vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_is_trained_with_its_own_pooling(family, tmp_path):
+    encoder = SentenceEncoder.from_pretrained(write_folder(tmp_path, family))
+    encoder.dropout = 0.1
+    before = encoder.weights_hash()
+    config = TrainConfig(steps=2, batch_size=4, seed=0, precision="fp32")
+    run = train(encoder, "simcse", make_sentences(16), config, show_progress_bar=False)
+    assert [row["step"] for row in run.history if "loss" in row] == [1, 2]
+    assert encoder.weights_hash() != before and encoder.pooling == FAMILIES[family].pooling
+
+
+@pytest.mark.parametrize("pooling", THEIRS)
+@pytest.mark.parametrize("family", ["bert", "llama"])
+def test_poolings_are_those_of_sentence_transformers_on_either_side_of_padding(pooling, family, tmp_path):
+    plain = write_checkpoint(tmp_path, family)
+    encoder = SentenceEncoder.from_pretrained(plain, pooling=pooling)
+    transformer = Transformer(str(plain), model_kwargs={"dtype": torch.float32})
+    for side in ("left", "right"):
+        encoder.tokenizer.padding_side = transformer.tokenizer.padding_side = side
+        modules = [transformer, Pooling(transformer.get_embedding_dimension(), THEIRS[pooling])]
+        expected = SentenceTransformer(modules=modules, device="cpu").encode(SENTENCES)
+        np.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_decoder_without_a_pooling_is_told_what_it_gets_and_others_are_not(family, tmp_path):
+    plain = write_checkpoint(tmp_path, family)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", PoolingWarning)
+        encoder = SentenceEncoder.from_pretrained(plain)
+    told = [str(one.message) for one in told if one.category is PoolingWarning]
+    assert (encoder.pooling, encoder.pooling_given) == (("last_token", True) if family in DECODERS else ("mean", False))
+    assert len(told) == (family in DECODERS) and all("the last token is taken" in text for text in told)
+
+
+def test_prompts_are_put_before_sentences_by_name(tmp_path):
+    folder = write_folder(tmp_path, "qwen3", prompts={"query": "this cat : ", "document": ""}, default="query")
+    encoder, other = SentenceEncoder.from_pretrained(folder), theirs(folder)
+    assert encoder.prompts == other.prompts and encoder.default_prompt_name == "query"
+    for options in ({}, {"prompt_name": "document"}, {"prompt_name": "query"}, {"prompt": "the dog "}):
+        expected = other.encode(SENTENCES, **options)
+        np.testing.assert_allclose(encoder.encode(SENTENCES, **options), expected, atol=1e-5)
+    assert np.abs(encoder.encode(SENTENCES) - encoder.encode(SENTENCES, prompt_name="document")).max() > 1e-3
+    encoder.save_pretrained(tmp_path / "mine")
+    np.testing.assert_allclose(theirs(tmp_path / "mine").encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+    with pytest.raises(ValueError, match=r"unknown prompt 'passage'; st has \['document', 'query'\]"):
+        encoder.encode("a cat", prompt_name="passage")
+
+
+def test_vectors_are_truncated_as_the_folder_or_the_call_says(tmp_path):
+    folder = write_folder(tmp_path, "gemma3", dim=6)
+    encoder, other = SentenceEncoder.from_pretrained(folder), theirs(folder)
+    assert encoder.truncate_dim == encoder.embedding_dimension == 6
+    for options in ({}, {"truncate_dim": 3}, {"normalize_embeddings": True}, {"truncate_dim": 99}):
+        np.testing.assert_allclose(encoder.encode(SENTENCES, **options), other.encode(SENTENCES, **options), atol=1e-5)
+    encoder.save_pretrained(tmp_path / "mine")
+    assert SentenceEncoder.from_pretrained(tmp_path / "mine").truncate_dim == 6
+    with pytest.raises(ValueError, match="truncate_dim must be at least 1, or None for the whole vector, got 0"):
+        encoder.encode("a cat", truncate_dim=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_of_half_precision_are_opened_in_float32(dtype, tmp_path):
+    plain = write_checkpoint(tmp_path, "qwen3")
+    half = SentenceEncoder.from_pretrained(plain, pooling="mean").backbone.to(dtype)
+    half.save_pretrained(plain)
+    encoder = SentenceEncoder.from_pretrained(plain, pooling="last_token")
+    assert {weights.dtype for weights in encoder.parameters()} == {torch.float32}
+    transformer = Transformer(str(plain), model_kwargs={"dtype": torch.float32})
+    modules = [transformer, Pooling(transformer.get_embedding_dimension(), "lasttoken")]
+    expected = SentenceTransformer(modules=modules, device="cpu").encode(SENTENCES)
+    np.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
+
+
+def test_a_pooling_that_is_not_understood_is_named(tmp_path):
+    folder = write_folder(tmp_path, "bert")
+    file = folder / "1_Pooling" / "config.json"
+    said = json.loads(file.read_text())
+    file.write_text(json.dumps(said | {"pooling_mode": "weightedmean"}))
+    with pytest.raises(CheckpointError, match="pools by weightedmean; understood are cls, mean, lasttoken"):
+        SentenceEncoder.from_pretrained(folder)
+    file.write_text(json.dumps(said | {"include_prompt": False}))
+    with pytest.raises(CheckpointError, match="leaves the tokens of a prompt out of the pooling"):
+        SentenceEncoder.from_pretrained(folder)

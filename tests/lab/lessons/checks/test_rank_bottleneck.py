@@ -1,0 +1,123 @@
+"""Lesson 06: what is said of wrong answers."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cselab_lab.lessons.checks import rank_bottleneck
+from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
+from cselab_lab.lessons.exercises import diagnose
+from right_answers import labels, shares, smallest, standard, unit
+from spellings import wrong_answers
+
+from cselab.metrics import rank
+
+
+def of(p):
+    p = p[p > 1e-7]
+    return (-(p * p.log()).sum()).exp()
+
+
+def centred(share):
+    return lambda v: of(share(torch.linalg.svdvals(v - v.mean(0))))
+
+
+def without_care(v):
+    p = torch.linalg.svdvals((v - v.mean(0)).double())
+    p = torch.where(p > 1e-5 * p.max(), p, 0) / p.sum()
+    return (-(p * p.log()).sum()).exp()
+
+
+def logits(a, p, t):
+    return standard(a).T @ standard(p) / len(a) / t
+
+
+def contrast(s):
+    return F.cross_entropy(s, labels(s))
+
+
+def made(of):
+    return lambda a, p, t=5.0: contrast(of(a, p) / t)
+
+
+WRONG = {
+    "EFFECTIVE_RANK": [
+        ("Subtract the mean of the rows", lambda v: of((s := torch.linalg.svdvals(v)) / s.sum())),
+        ("not each row's own mean", lambda v: of((s := torch.linalg.svdvals(v - v.mean(1, keepdim=True))) / s.sum())),
+        ("not their squares", lambda v: of(shares(v, 2))),
+        ("Divide the singular values by their sum", centred(lambda s: s)),
+        ("not by their length", centred(lambda s: s / s.norm())),
+        ("not by the largest", centred(lambda s: s / s.max())),
+        ("no softmax", centred(lambda s: s.softmax(0))),
+        ("take its exponential", lambda v: of(shares(v)).log()),
+        ("has a minus", lambda v: 1 / of(shares(v))),
+        ("not with log2", lambda v: (-(shares(v) * shares(v).log2()).sum()).exp()),
+        ("not with log10", lambda v: (-(shares(v) * shares(v).log10()).sum()).exp()),
+        ("do not average", lambda v: (-(shares(v) * shares(v).log()).mean()).exp()),
+        ("counts all directions alike", lambda v: torch.linalg.matrix_rank(v - v.mean(0))),
+        ("another measure", lambda v: 1 / shares(v).square().sum()),
+        ("from the log of 0", without_care),
+        ("One number is wanted", shares),
+    ],
+    "DIMENSION_CONTRAST": [
+        ("transpose", made(lambda a, p: standard(a) @ standard(p).T / len(a))),
+        ("contrast the columns", made(lambda a, p: unit(a) @ unit(p).T)),
+        ("Standardise each dimension", made(lambda a, p: a.T @ p / len(a))),
+        ("by its standard deviation", made(lambda a, p: (a - a.mean(0)).T @ (p - p.mean(0)) / len(a))),
+        ("mean, too.", made(lambda a, p: (a / a.std(0, correction=0)).T @ (p / p.std(0, correction=0)) / len(a))),
+        ("as they are", made(lambda a, p: F.normalize(a, dim=0).T @ F.normalize(p, dim=0))),
+        ("not each row", made(lambda a, p: standard(a.T) @ standard(p.T).T / len(a))),
+        ("not N - 1", made(lambda a, p: standard(a, 1).T @ standard(p, 1) / len(a))),
+        ("Divide the dot product by N.", made(lambda a, p: standard(a).T @ standard(p))),
+        ("not by the number of dimensions", made(lambda a, p: standard(a).T @ standard(p) / a.shape[1])),
+        ("not used", lambda a, p, t=5.0: contrast(logits(a, p, 1))),
+        ("do not multiply", lambda a, p, t=5.0: contrast(logits(a, p, 1 / t))),
+        ("5 in your code", lambda a, p, t=5.0: contrast(logits(a, p, 5.0))),
+        ("dim=1", lambda a, p, t=5.0: contrast(logits(a, p, t).T)),
+        ("both directions", lambda a, p, t=5.0: (contrast(logits(a, p, t)) + contrast(logits(a, p, t).T)) / 2),
+        ("over the columns, not the sum", lambda a, p, t=5.0: contrast(logits(a, p, t)) * a.shape[1]),
+        ("takes the softmax by itself", lambda a, p, t=5.0: contrast(logits(a, p, t).softmax(1))),
+        ("is column i, not column 0", lambda a, p, t=5.0: F.cross_entropy(logits(a, p, t), 0 * labels(a.T))),
+        ("log comes first", lambda a, p, t=5.0: -logits(a, p, t).softmax(1).diagonal().mean().log()),
+        ("log is missing", lambda a, p, t=5.0: logits(a, p, t).softmax(1).diagonal().mean()),
+        ("One number is wanted", lambda a, p, t=5.0: F.cross_entropy(logits(a, p, t), labels(a.T), reduction="none")),
+        ("no spread", lambda a, p, t=5.0: contrast((a / a[:1].std(0)).T @ p / t)),
+    ],
+    "FULL_RANK_BATCH": [
+        ("whole number", 320.5),
+        ("whole number", "320"),
+        ("whole number", True),
+        ("whole number", (320,)),
+        ("There are 2 to 420", 0),
+        ("There are 2 to 420", 768),
+        ("Take more", 64),
+        ("Take more", 300),
+        ("Centring takes one", 255),
+        ("Centring takes one", 256),
+        ("come twice, and add nothing", 257),
+        ("take fewer", 419),
+    ],
+}
+
+
+def test_bisection_finds_the_same_batch():
+    low, high = 2, SENTENCES
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rank(batch(middle)) == rank(batch(SENTENCES)) else (middle + 1, high)
+    assert low == smallest()
+
+
+def test_there_is_something_to_find():
+    vectors = batch(SENTENCES)
+    assert rank(vectors) == vectors.shape[1] - 1  # the layer norm's plane
+    assert rank(batch(100)) < 99  # sentences that come twice
+    assert len(torch.unique(vectors, dim=0)) > vectors.shape[1]
+    with pytest.raises(ValueError, match="2 to 420 sentences"):
+        batch(1)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value", "ignore:std")  # the answers' own
+@wrong_answers(rank_bottleneck, WRONG)
+def test_a_wrong_answer_is_named(exercise, said, answer):
+    verdict = diagnose(answer, exercise)
+    assert not verdict.solved and said in verdict.lines[-1], verdict

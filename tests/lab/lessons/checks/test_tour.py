@@ -1,0 +1,97 @@
+"""Lesson 00: what is said of wrong answers."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from cselab_lab.lessons.checks import tour
+from cselab_lab.lessons.checks.encoders import cosine
+from cselab_lab.lessons.checks.sentences import say_the_same
+from cselab_lab.lessons.exercises import diagnose
+from right_answers import labels, unit
+from spellings import wrong_answers
+
+GIRL = "The girl hugs the boy."
+WRONG = {
+    "FOOLED": [
+        ("in brackets", "The girl hugs the boy. The boy hugs the girl."),
+        ("in brackets", (GIRL, "The boy hugs the girl.", "The dog sleeps.")),
+        ("in brackets", (0.9, 0.8)),
+        ("in brackets", {"first": GIRL, "second": "The boy hugs the girl."}),
+        ("in brackets", lambda: (GIRL, "The boy hugs the girl.")),
+        ("no word in it", (GIRL, "")),
+        ("no word in it", ("...", "...")),
+        ("Change what is said", (GIRL, GIRL)),
+        ("Change what is said", (GIRL, "the girl hugs the boy !")),
+        ("Change what is said", (GIRL, "A girl is hugging a boy.")),
+        ("Change what is said", ("A dog barks.", "The dogs barked.")),
+        ("'teh' is 'the', misspelt", (GIRL, "Teh girl hugs the boy.")),
+        ("'grl' is 'girl', misspelt", (GIRL, "The grl hugs the boy.")),
+        ("'girl' and 'lass' mean the same", (GIRL, "The lass hugs the boy.")),
+        ("'hugs' and 'embraces' mean the same", (GIRL, "The girl embraces the boy.")),
+        ("Keep most words", ("A cook is peeling an onion.", "Parliament rejected the new tax.")),
+        ("Keep most words", tour.COOKS),
+    ],
+    "UNIFORMITY": [
+        ("Square the distances", lambda v, t=2: torch.pdist(unit(v)).mul(-t).exp().mean().log()),
+        ("paired with itself", lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().mean().log()),
+        ("the log last", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().log().mean()),
+        ("log is missing", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean()),
+        ("not the sum", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().sum().log()),
+        ("exponent is negative", lambda v, t=2: torch.pdist(unit(v)).square().mul(t).exp().mean().log()),
+        ("natural logarithm", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log10()),
+        ("not each column", lambda v, t=2: torch.pdist(F.normalize(v, dim=0)).square().mul(-t).exp().mean().log()),
+        ("length 1 before", lambda v, t=2: torch.pdist(v).square().mul(-t).exp().mean().log()),
+        ("where t should be", lambda v, t=2: torch.pdist(unit(v)).square().mul(-2).exp().mean().log()),
+        ("One number is wanted", lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().log()[0]),
+        ("raised IndexError", lambda v, t=2: v[99]),
+    ],
+    "INFO_NCE": [
+        ("not the sum", lambda c, t=0.05: F.cross_entropy(c / t, labels(c), reduction="sum")),
+        (
+            "belongs into the sum",
+            lambda c, t=0.05: ((c / t).exp().fill_diagonal_(0).sum(1).log() - c.diagonal() / t).mean(),
+        ),
+        ("do not multiply", lambda c, t=0.05: F.cross_entropy(c * t, labels(c))),
+        ("not used", lambda c, t=0.05: F.cross_entropy(c, labels(c))),
+        ("0.05 in your code", lambda c, t=0.05: F.cross_entropy(c / 0.05, labels(c))),
+        ("along a row", lambda c, t=0.05: F.cross_entropy(c.T / t, labels(c))),
+        (
+            "both directions",
+            lambda c, t=0.05: (F.cross_entropy(c / t, labels(c)) + F.cross_entropy(c.T / t, labels(c))) / 2,
+        ),
+        ("takes the softmax by itself", lambda c, t=0.05: F.cross_entropy((c / t).softmax(1), labels(c))),
+        ("log comes first", lambda c, t=0.05: -(c / t).softmax(1).diagonal().mean().log()),
+        ("not column 0", lambda c, t=0.05: F.cross_entropy(c / t, 0 * labels(c))),
+        ("sign", lambda c, t=0.05: (c / t).log_softmax(1).diagonal().mean()),
+        ("log is missing", lambda c, t=0.05: (c / t).softmax(1).diagonal().mean()),
+        ("comes from exp", lambda c, t=0.05: -((c / t).exp().diagonal() / (c / t).exp().sum(1)).log().mean()),
+        ("One number is wanted", lambda c, t=0.05: F.cross_entropy(c / t, labels(c), reduction="none")),
+    ],
+}
+
+
+def test_a_pair_too_far_apart_is_told_its_cosine_and_the_one_to_beat():
+    pair = ("A dog barks.", "The tax rises.")
+    said = diagnose(pair, tour.FOOLED).lines[-1]
+    assert f"{cosine(pair):.3f}" in said and f"{cosine(tour.COOKS):.3f}" in said
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("The man sings.", "The manager sings."),
+        ("The boat is red.", "The boat is new."),
+        ("He bought a car.", "He brought a car."),
+        ("The cat sleeps.", "The cat does not sleep."),
+        ("The dog bit the man.", "The man bit the dog."),
+        ("Anna met Zyx.", "Anna met Qwv."),
+    ],
+)
+def test_sentences_that_may_say_different_things_are_not_called_the_same(pair):
+    assert say_the_same(*pair) == ""
+
+
+@wrong_answers(tour, WRONG)
+def test_a_wrong_answer_is_named(exercise, said, answer):
+    verdict = diagnose(answer, exercise)
+    assert not verdict.solved and said in verdict.lines[-1], verdict

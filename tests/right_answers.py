@@ -1,0 +1,789 @@
+"""Right answers of every exercise: ways to write a function, or values that fulfil what is asked."""
+
+import hashlib
+import zlib
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from cselab_lab.lessons.checks.dropout_noise import distance, radius
+from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
+from cselab_lab.lessons.checks.focal_infonce import TAU, M, concentration
+from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
+from scipy.stats import pearsonr, rankdata, spearmanr
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
+from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
+
+from cselab import SentenceEncoder, evaluators
+from cselab.evaluators import RandomEncoder, TransformedEncoder
+from cselab.losses import dimension_contrastive, off_dropout_info_nce
+from cselab.methods import MixCSE, SNCSEDropout
+from cselab.metrics import effective_rank, rank
+from cselab.metrics.significance import paired_bootstrap
+from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
+from cselab.transforms import BertWhitening, ComponentsRemoved, fit
+
+
+def unit(v):
+    return F.normalize(v, dim=1)
+
+
+def normed(x):
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def own(c):
+    return torch.eye(len(c), dtype=torch.bool)
+
+
+def labels(c):
+    return torch.arange(len(c))
+
+
+# ---- 00 ---------------------------------------------------------------------------------------------------
+
+
+def uniformity_by_loop(v, t=2):
+    u = normed(v.numpy())
+    terms = [np.exp(-t * ((u[i] - u[j]) ** 2).sum()) for i in range(len(u)) for j in range(i)]
+    return np.log(sum(terms) / len(terms))
+
+
+def uniformity_by_einsum(v, t=2):
+    u = unit(v)
+    squared = 2 - 2 * torch.einsum("id,jd->ij", u, u)
+    return (-t * squared[torch.triu(torch.ones_like(squared), 1).bool()]).exp().mean().log()
+
+
+UNIFORMITY = [
+    lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(),
+    lambda v, t=2: evaluators.uniformity(v.numpy(), t=t),
+    uniformity_by_loop,
+    uniformity_by_einsum,
+]
+INFO_NCE = [
+    lambda c, t=0.05: ((c / t).logsumexp(1) - (c / t).diagonal()).mean(),
+    lambda c, t=0.05: F.cross_entropy(c / t, labels(c)),
+    lambda c, t=0.05: -(c / t).log_softmax(1).diagonal().mean().item(),
+    lambda c, t=0.05: np.mean([np.logaddexp.reduce((row - row[i]) / t) for i, row in enumerate(c.double().numpy())]),
+]
+FOOLING = ("The girl hugs the boy.", "The boy hugs the girl.")
+FOOLED = [
+    *of_texts(FOOLING).values(),
+    ("A cook is peeling an onion.", "A cook is not peeling an onion."),
+    ("Two men ride a horse.", "Five men ride a horse."),
+    ("He bought a red car.", "He sold a red car."),
+]
+
+# ---- 01 ---------------------------------------------------------------------------------------------------
+
+
+def mean_cosine(x):
+    total, n = normed(x).sum(axis=0), len(x)
+    return (total @ total - n) / (n * (n - 1))
+
+
+def mean_cosine_in_torch(x):
+    total = F.normalize(torch.from_numpy(np.array(x)), dim=1).sum(0)
+    return (total.square().sum() - len(x)) / (len(x) * (len(x) - 1))
+
+
+def mean_cosine_by_loop(x):
+    total, n = [0.0] * x.shape[1], len(x)
+    for row in np.asarray(x).tolist():
+        length = sum(value * value for value in row) ** 0.5
+        total = [have + value / length for have, value in zip(total, row, strict=True)]
+    return (sum(value * value for value in total) - n) / n / (n - 1)
+
+
+MEAN_COSINE = [
+    mean_cosine,
+    lambda x: (np.linalg.norm(normed(x).mean(axis=0)) ** 2 * len(x) - 1) / (len(x) - 1),
+    mean_cosine_in_torch,
+    mean_cosine_by_loop,
+    lambda x: (np.einsum("id->d", normed(x)) ** 2).sum() / len(x) / (len(x) - 1) - 1 / (len(x) - 1),
+]
+
+
+def removed(x, k):
+    x = x - x.mean(0)
+    axes = np.linalg.svd(x, full_matrices=False)[2][:k]
+    return x - x @ axes.T @ axes
+
+
+def removed_by_eigh(x, k):
+    x = x - x.mean(0)
+    axes = np.linalg.eigh(x.T @ x)[1][:, ::-1][:, :k]
+    return x - np.einsum("id,dk,ek->ie", x, axes, axes)
+
+
+def removed_one_by_one(x, k):
+    x = x - x.mean(0)
+    for _ in range(k):
+        axis = np.linalg.svd(x)[2][0]
+        x = x - np.outer(x @ axis, axis)
+    return x
+
+
+def removed_by_sklearn(x, k):
+    pca = PCA(max(k, 1)).fit(x)
+    return x - (pca.inverse_transform(pca.transform(x)) if k else pca.mean_)
+
+
+REMOVAL = [
+    removed,
+    removed_by_eigh,
+    removed_one_by_one,
+    removed_by_sklearn,
+    lambda x, k: ComponentsRemoved(k).fit(x).transform(x),
+]
+REPORT = "According to the report, inflation rose to 3.5 per cent in March."
+LEAVE_THE_CONE = [*of_texts((REPORT, "I do not know.")).values(), (REPORT, "She loves him.")]
+
+# ---- 02 ---------------------------------------------------------------------------------------------------
+
+
+def places(c):
+    return (c >= c.diagonal()[:, None]).sum(1)
+
+
+def ranks_by_loop(c):
+    found = [1 + sum(float(c[i, j]) >= float(c[i, i]) for j in range(len(c)) if j != i) for i in range(len(c))]
+    return sum(place == 1 for place in found) / len(found), sum(found) / len(found)
+
+
+def ranks_by_the_best_other(c):
+    others = c.masked_fill(own(c), -2)
+    found = (c.diagonal() > others.max(1).values).float().mean()
+    return found, 1 + (others >= c.diagonal()[:, None]).sum(1).float().mean()
+
+
+RANKS = [lambda c: ((places(c) == 1).float().mean(), places(c).float().mean()), ranks_by_loop, ranks_by_the_best_other]
+
+
+def gradient_by_autograd(c, t=0.05):
+    c = c.clone().requires_grad_()
+    F.cross_entropy(c / t, labels(c), reduction="sum").backward()
+    return c.grad
+
+
+def gradient_by_parts(c, t=0.05):
+    shares = (c / t - (c / t).logsumexp(1, keepdim=True)).exp()
+    return shares.diagonal_scatter(-(shares.sum(1) - shares.diagonal())) / t
+
+
+GRADIENT = [lambda c, t=0.05: ((c / t).softmax(1) - torch.eye(len(c))) / t, gradient_by_autograd, gradient_by_parts]
+NUMBERS = [f"{number} men sing." for number in "Two Three Four Five Six Seven Eight Nine".split()]
+ROLES = [
+    f"{one} {first} bit {two} {second}."
+    for one, two in (("The", "the"), ("The", "a"), ("A", "the"), ("A", "a"))
+    for first, second in (("dog", "man"), ("man", "dog"))
+]
+HARD_BATCH = [*of_texts(ROLES).values(), NUMBERS]
+
+# ---- 03 ---------------------------------------------------------------------------------------------------
+
+
+def zca_by_eigh(x, eps=0.0):
+    z = x - x.mean(0)
+    values, axes = torch.linalg.eigh(z.T @ z / len(x))
+    return axes @ torch.diag((values + eps) ** -0.5) @ axes.T
+
+
+def zca_in_numpy(x, eps=0.0):
+    values, axes = np.linalg.eigh(np.cov(x.numpy(), rowvar=False, bias=True))
+    return np.einsum("ik,k,jk->ij", axes, 1 / np.sqrt(values + eps), axes)
+
+
+def zca_by_singular_values(x, eps=0.0):
+    _, singular, axes = torch.linalg.svd(x - x.mean(0), full_matrices=False)
+    return axes.T @ torch.diag((singular**2 / len(x) + eps).rsqrt()) @ axes
+
+
+ZCA = [zca_by_eigh, zca_in_numpy, zca_by_singular_values, lambda x, eps=0.0: whitening_matrix(covariance(x), eps=eps)]
+
+
+def score(whiten, pairs, correlation=spearmanr, cosine=True):
+    a, b = whiten(pairs[0]), whiten(pairs[1])
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1) if cosine else 1
+    return correlation((a * b).sum(1) / lengths, pairs[2])[0]
+
+
+def by_eigenvalues(rows, k, power=-0.5, order=slice(None, None, -1), centre=True):
+    values, axes = np.linalg.eigh(np.cov(rows, rowvar=False))
+    kernel = (axes[:, order] * values[order] ** power)[:, :k]
+    return lambda x: (x - rows.mean(0) * centre) @ kernel
+
+
+def choice_with_cselab(corpus, dev, test, ks):
+    fitted = {k: BertWhitening(k).fit(corpus).transform for k in ks}
+    best = max(ks, key=lambda k: score(fitted[k], dev))
+    return best, score(fitted[best], test)
+
+
+def choice_by_loop(corpus, dev, test, ks):
+    best, highest = None, -2
+    for k in ks:
+        if (found := score(by_eigenvalues(corpus, k), dev)) > highest:
+            best, highest = k, found
+    return np.array([best, score(by_eigenvalues(corpus, best), test)])
+
+
+CHOICE = [choice_with_cselab, choice_by_loop]
+FAR = "Why, why, why?", "no no no no no", "one two three four five six seven", "Where? When? How?"
+FAR_SENTENCE = [spelled for text in FAR for spelled in (text, np.str_(text), f" {text} ")]
+
+# ---- 04 ---------------------------------------------------------------------------------------------------
+
+
+def zca_rows(z):
+    return (z - z.mean(0)) @ whitening_matrix(covariance(z))
+
+
+def sgw_by_split(x, num_groups, permutation, whiten=zca_rows):
+    parts = x[:, permutation].split(x.shape[1] // num_groups, dim=1)
+    return torch.cat([whiten(part) for part in parts], dim=1)[:, permutation.argsort()]
+
+
+def sgw_by_loop(x, num_groups, permutation):
+    found = torch.empty_like(x)
+    for channels in permutation.chunk(num_groups):
+        found[:, channels] = zca_rows(x[:, channels])
+    return found
+
+
+def rows_by_svd(z):
+    left, _, right = torch.linalg.svd(z - z.mean(0), full_matrices=False)
+    return left @ right * len(z) ** 0.5
+
+
+SGW = [
+    sgw_by_split,
+    sgw_by_loop,
+    lambda x, k, p: sgw_by_split(x, k, p, rows_by_svd),
+    lambda x, k, p: shuffled_group_whiten(x, k, p, eps=0.0),
+]
+UNSEEN_CHANGE = [
+    lambda x: x + 100,
+    lambda x: x + torch.linspace(50, 100, x.shape[1]),
+    lambda x: 0.01 * x + 1,
+    lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100,
+]
+
+# ---- 05 ---------------------------------------------------------------------------------------------------
+
+
+def cosines(x, y):
+    return unit(x) @ unit(y).T
+
+
+def off_dropout_by_mask(a, p, c, t=0.05, m=1.0):
+    s = F.cosine_similarity(a, p) / t
+    others = (cosines(c, c) / t + torch.tensor(m).log()).masked_fill(own(c), -torch.inf)
+    return (torch.cat([s[:, None], others], dim=1).logsumexp(1) - s).mean()
+
+
+def off_dropout_by_cross_entropy(a, p, c, t=0.05, m=1.0):
+    logits = cosines(c, c) / t + torch.tensor(m).log()
+    return F.cross_entropy(logits.diagonal_scatter(cosines(a, p).diagonal() / t), labels(c))
+
+
+def off_dropout_by_loop(a, p, c, t=0.05, m=1.0):
+    a, p, c = (normed(side.numpy().astype(float)) for side in (a, p, c))
+    total = 0.0
+    for i in range(len(c)):
+        others = [c[i] @ c[j] / t for j in range(len(c)) if j != i]
+        total += np.logaddexp(0, np.log(m) + np.logaddexp.reduce(others) - a[i] @ p[i] / t)
+    return total / len(c)
+
+
+OFF_DROPOUT = [
+    off_dropout_by_mask,
+    off_dropout_by_cross_entropy,
+    off_dropout_by_loop,
+    lambda a, p, c, t=0.05, m=1.0: off_dropout_info_nce(a, p, c, t, m).total,
+]
+CARS = ("He bought a red car.", "He sold a red car.")
+HUGS = ("The girl hugs the boy.", "The boy hugs the girl.")
+
+
+def fewest(first, second):
+    return next(k for k in range(1, 61) if radius(first, k) <= distance(first, second) / 2)
+
+
+def fewest_by_law(first, second):
+    """The variance of a mean of K passes is that of one over K."""
+    return int(np.ceil((2 * radius(first) / distance(first, second)) ** 2))
+
+
+def DROPOUT_CLOUDS():
+    pairs = [CARS, HUGS, CARS[::-1]]
+    found = [(*pair, k(*pair)) for pair in pairs for k in (fewest, fewest_by_law)]
+    return [*found, list(found[0]), *((*CARS, k) for k in of_a_number(fewest(*CARS)).values())]
+
+
+# ---- 06 ---------------------------------------------------------------------------------------------------
+
+
+def shares(v, power=1):
+    s = torch.linalg.svdvals(v - v.mean(0)) ** power
+    s = s[s > 1e-6 * s.max()]
+    return s / s.sum()
+
+
+def rank_by_gram_matrix(v):
+    v = (v - v.mean(0)).double()
+    p = torch.linalg.eigvalsh(torch.einsum("id,jd->ij", v, v)).clamp(min=0).sqrt()
+    p = p / p.sum()
+    return float(torch.exp(-torch.special.xlogy(p, p).sum()))
+
+
+EFFECTIVE_RANK = [
+    lambda v: (-(shares(v) * shares(v).log()).sum()).exp(),
+    rank_by_gram_matrix,
+    lambda v: (1 / shares(v) ** shares(v)).prod(),
+    lambda v: effective_rank(v.numpy()),
+]
+
+
+def standard(v, correction=0):
+    return (v - v.mean(0)) / v.var(0, correction=correction).sqrt()
+
+
+def contrast_by_correlation(a, p, t=5.0):
+    d = a.shape[1]
+    s = np.corrcoef(a.T, p.T)[:d, d:] / t
+    return np.mean([np.logaddexp.reduce(row) - row[c] for c, row in enumerate(s)])
+
+
+def contrast_by_batch_norm(a, p, t=5.0):
+    a, p = (F.batch_norm(side, None, None, training=True, eps=1e-9) for side in (a, p))
+    return F.cross_entropy(torch.einsum("nc,nd->cd", a, p) / len(a) / t, labels(a.T))
+
+
+DIMENSION_CONTRAST = [
+    lambda a, p, t=5.0: F.cross_entropy(standard(a).T @ standard(p) / len(a) / t, labels(a.T)),
+    contrast_by_correlation,
+    contrast_by_batch_norm,
+    lambda a, p, t=5.0: dimension_contrastive(a, p, t).total,
+]
+
+
+def smallest():
+    return next(size for size in range(330, 1, -1) if rank(batch(size - 1)) < rank(batch(SENTENCES)))
+
+
+def FULL_RANK_BATCH():
+    return list(of_a_number(smallest()).values())
+
+
+# ---- 07 ---------------------------------------------------------------------------------------------------
+
+
+def focal_logits(c, m):
+    return (c * (c + m)).diagonal_scatter(c.diagonal().square())
+
+
+def focal_by_loop(c, t=0.07, m=0.3):
+    c, losses = c.double().numpy(), []
+    for i in range(len(c)):
+        logits = np.array([s * (s if j == i else s + m) / t for j, s in enumerate(c[i])])
+        losses.append(np.logaddexp.reduce(logits) - logits[i])
+    return np.mean(losses)
+
+
+FOCAL = [
+    lambda c, t=0.07, m=0.3: ((focal_logits(c, m) / t).logsumexp(1) - c.diagonal() ** 2 / t).mean(),
+    lambda c, t=0.07, m=0.3: F.cross_entropy(c * (c + m * (1 - torch.eye(len(c)))) / t, labels(c)),
+    lambda c, t=0.07, m=0.3: -(focal_logits(c, m) / t).log_softmax(1).diagonal().mean().item(),
+    focal_by_loop,
+]
+
+
+def focal_gradient(c, t=0.07, m=0.3):
+    inner = (2 * c + m).diagonal_scatter(2 * c.diagonal())
+    return inner * ((focal_logits(c, m) / t).softmax(1) - torch.eye(len(c))) / t
+
+
+def focal_gradient_by_autograd(c, t=0.07, m=0.3):
+    c = c.clone().requires_grad_()
+    F.cross_entropy(focal_logits(c, m) / t, labels(c), reduction="sum").backward()
+    return c.grad
+
+
+def focal_gradient_by_loops(c, t=0.07, m=0.3):
+    p = (focal_logits(c, m) / t).softmax(1)
+    return [
+        [float(p[i, j] * (2 * c[i, j] + m) if i != j else (p[i, i] - 1) * 2 * c[i, i]) / t for j in range(len(c))]
+        for i in range(len(c))
+    ]
+
+
+FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_autograd, focal_gradient_by_loops]
+
+
+def matching():
+    """By bisection: the lower the temperature, the more the hardest carry."""
+    low, high = 0.01, 0.2
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if concentration(middle) > concentration(TAU, M) else (low, middle)
+    return middle
+
+
+def MATCHING_TEMPERATURE():
+    return [*of_a_number(0.039).values(), *of_a_number(matching()).values()]
+
+
+# ---- 08 ---------------------------------------------------------------------------------------------------
+
+
+def alignment_by_loop(x, y, grades, threshold=4):
+    found = []
+    for one, other, grade in zip(x.tolist(), y.tolist(), grades.tolist(), strict=True):
+        if grade > threshold:
+            a, b = (sum(z * z for z in side) ** 0.5 for side in (one, other))
+            found.append(sum((p / a - q / b) ** 2 for p, q in zip(one, other, strict=True)))
+    return sum(found) / len(found)
+
+
+ALIGNMENT = [
+    lambda x, y, g, t=4: (unit(x) - unit(y))[g > t].square().sum(dim=1).mean(),
+    lambda x, y, g, t=4: (2 - 2 * F.cosine_similarity(x, y)[g > t]).mean(),
+    lambda x, y, g, t=4: 2 - 2 * torch.einsum("id,id->i", unit(x), unit(y))[g > t].mean(),
+    alignment_by_loop,
+    lambda x, y, g, t=4: evaluators.alignment(x[g > t], y[g > t]),
+]
+
+
+def drawn(seed, width=256):
+    return np.random.default_rng(seed).standard_normal(width)
+
+
+def signs_of_a_hash(sentences):
+    digests = [hashlib.shake_256(text.encode()).digest(64) for text in sentences]
+    return np.unpackbits(np.array([list(digest) for digest in digests], dtype=np.uint8), axis=1) * 2.0 - 1.0
+
+
+KNOW_NOTHING = [
+    lambda sentences: np.stack([drawn(zlib.crc32(text.encode())) for text in sentences]),
+    signs_of_a_hash,
+    lambda sentences: [drawn(list(text.encode())).tolist() for text in sentences],
+    RandomEncoder().encode,
+]
+
+
+def with_column(rows, value):
+    return np.hstack([rows, np.full((len(rows), 1), value)])
+
+
+def by_its_cosines(rows):
+    values, axes = np.linalg.eigh(0.98 + 0.02 * normed(rows) @ normed(rows).T)
+    return axes * np.sqrt(values.clip(0)) * 100
+
+
+def column_by_column(rows):
+    out = np.zeros((len(rows), rows.shape[1] + 1))
+    for i, row in enumerate(rows):
+        out[i, :-1] = row / np.sqrt((row**2).sum())
+        out[i, -1] = 20
+    return out * 100
+
+
+CONE = [
+    lambda rows: with_column(normed(rows), 10.0),
+    column_by_column,
+    by_its_cosines,
+    lambda rows: with_column(with_column(normed(rows), 8.0), -8.0),
+]
+
+# ---- 09 ---------------------------------------------------------------------------------------------------
+
+
+def near(far, k):
+    return np.argsort(far + np.diag(np.full(len(far), np.inf)), axis=1)[:, :k]
+
+
+def apart(rows):
+    return np.linalg.norm(rows[:, None] - rows[None], axis=2)
+
+
+def alike(rows):
+    return normed(rows) @ normed(rows).T
+
+
+def hits(one, other):
+    return np.array([len(set(a) & set(b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)])
+
+
+def preservation_by_loops(vectors, points, k=10):
+    kept = 0
+    for i in range(len(vectors)):
+        others = [j for j in range(len(vectors)) if j != i]
+        full = sorted(others, key=lambda j: -alike(vectors)[i, j])[:k]
+        flat = sorted(others, key=lambda j: apart(points)[i, j])[:k]
+        kept += len(set(full) & set(flat))
+    return kept / k / len(vectors)
+
+
+def preservation_by_sklearn(vectors, points, k=10):
+    full, flat = (
+        NearestNeighbors(n_neighbors=k, metric=metric).fit(rows).kneighbors(return_distance=False)
+        for rows, metric in ((vectors, "cosine"), (points, "euclidean"))
+    )
+    return hits(full, flat).mean() / k
+
+
+PRESERVATION = [
+    lambda v, p, k=10: hits(near(-alike(v), k), near(apart(p), k)).mean() / k,
+    lambda v, p, k=10: hits(near(apart(normed(v)), k), near(apart(p), k)).mean() / k,
+    preservation_by_loops,
+    preservation_by_sklearn,
+]
+ISLANDS_IN_NOISE = [
+    *of_a_dictionary(dict(perplexity=2, init="random", max_iter=500)).values(),
+    dict(perplexity=2),
+    {"perplexity": 3},
+    dict(perplexity=np.float32(2), max_iter=1000),
+]
+
+
+def LIARS():
+    rows = range(len(cloud().sentences))
+    one, other = next((a, b) for a in rows for b in rows if a < b and beside((a, b)) and strangers((a, b)))
+    found = [(one, other), [other, one], np.array([one, other]), torch.tensor([one, other]), (float(one), other)]
+    return [*found, UserPair(one, other), (np.int64(one), np.int32(other)), np.array([one, other], dtype=float)]
+
+
+class UserPair(tuple):
+    def __new__(cls, *rows):
+        return super().__new__(cls, rows)
+
+
+# ---- 10 ---------------------------------------------------------------------------------------------------
+
+
+def spearman_by_counting(x, y):
+    def ranks(v):
+        return np.array([sum(w < value for w in v) + (sum(w == value for w in v) + 1) / 2 for value in v])
+
+    return np.corrcoef(ranks(x), ranks(y))[0, 1]
+
+
+def spearman_by_unique(x, y):
+    def ranks(v):
+        _, which, counts = np.unique(v, return_inverse=True, return_counts=True)
+        return (counts.cumsum() - (counts - 1) / 2)[which]
+
+    a, b = (side - side.mean() for side in (ranks(x), ranks(y)))
+    return float(np.einsum("i,i", a, b) / np.sqrt((a @ a) * (b @ b)))
+
+
+SPEARMAN = [
+    lambda x, y: spearmanr(x, y).statistic,
+    lambda x, y: pearsonr(rankdata(x), rankdata(y)).statistic,
+    spearman_by_counting,
+    spearman_by_unique,
+]
+
+
+def correlations(predicted, gold):
+    """Spearman's correlation of each row."""
+    a, b = (side - side.mean(1, keepdims=True) for side in (rankdata(predicted, axis=1), rankdata(gold, axis=1)))
+    return (a * b).sum(1) / np.sqrt((a**2).sum(1) * (b**2).sum(1))
+
+
+def gains(first, second, gold, resamples, seed, stream="choice"):
+    generator, n = np.random.default_rng(seed), len(gold)
+    if stream == "choice":
+        rows = np.array([generator.choice(n, n) for _ in range(resamples)])
+    else:  # another way to draw, which gives other rows
+        rows = (generator.random((resamples, n)) * n).astype(int)
+    return 100 * (correlations(second[rows], gold[rows]) - correlations(first[rows], gold[rows]))
+
+
+def interval_by_sorting(first, second, gold, resamples=1000, seed=0):
+    ordered = np.sort(gains(first, second, gold, resamples, seed, "floats"))
+    cut = round(0.025 * resamples)
+    return float(ordered[cut]), float(ordered[-1 - cut])
+
+
+def interval_by_deviation(first, second, gold, resamples=1000, seed=0):
+    found = gains(first, second, gold, resamples, seed)
+    return found.mean() + 1.96 * np.array([-1, 1]) * found.std()
+
+
+PAIRED_BOOTSTRAP = [
+    lambda f, s, g, resamples=1000, seed=0: np.percentile(gains(f, s, g, resamples, seed), [2.5, 97.5]),
+    interval_by_sorting,
+    interval_by_deviation,
+    lambda f, s, g, resamples=1000, seed=0: paired_bootstrap(f, s, g, resamples=resamples, seed=seed).interval,
+]
+SEEDS_NEEDED = list(of_a_number(7).values())
+
+# ---- 11 ---------------------------------------------------------------------------------------------------
+
+STAGES = dict(bt_bert="data", sr_bert="view", consert="view", dcpcse="encoder", mixcse="loss", focal="loss")
+METHOD_STAGES = [*of_a_dictionary(STAGES).values(), {name: np.str_(stage) for name, stage in STAGES.items()}]
+SAID = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}
+
+
+class OneWay(MixCSE, SNCSEDropout):
+    """The mixed negatives come after the denials."""
+
+
+class OtherWay(SNCSEDropout, MixCSE):
+    """The denials come after the mixed negatives."""
+
+
+class ByHand(SNCSEDropout):
+    """The same written out."""
+
+    def views(self, encode, batch):
+        v, mix = super().views(encode, batch), MixCSE()
+        own = v.anchor.new_full((len(v.anchor),) * 2, float("-inf")).fill_diagonal_(0)
+        return v.against(mix.mixed(v.positive), own)
+
+
+COMPOSED_METHOD = [
+    (OneWay, SAID),
+    (OtherWay, SAID),
+    (ByHand, SAID),
+    [OneWay, SAID],
+    (OneWay, dict(reversed(SAID.items()))),
+    (OneWay, SAID | {"columns": ["sentence", "negation"]}),
+    (OneWay, SAID | {"columns": np.array(["sentence", "negation"])}),
+    (OneWay, {name: np.int64(said) if isinstance(said, int) else said for name, said in SAID.items()}),
+    (OneWay, SAID | {"texts": 24.0}),
+]
+DISGUISED_SIMCSE = [
+    ("dclr", {"phi": 1.0}),  # the noise stays, at cosines near 0: exp(0 / 0.05) is nothing beside the others
+    ("dclr", {"noise": 0.0, "phi": 1.0}),
+    ("sncse_dropout", {"weight": 0.0}),
+    ("arccse", {"margin": 0.0, "weight": 0.0}),
+    ["dclr", {"phi": 1.0}],
+    ("dclr", {"phi": 1}),
+    *(("dclr", knobs) for knobs in list(of_a_dictionary({"phi": 1.0}).values())[:3]),
+]
+
+# ---- 12 ---------------------------------------------------------------------------------------------------
+
+
+def log_weights(c, beta, dim=1, others=True, n=None, keep=0.0, sign=1):
+    logits = sign * beta * c.detach()
+    rivals = logits.masked_fill(own(c), -torch.inf) if others else logits
+    found = logits - rivals.logsumexp(dim, keepdim=True) + np.log(n or len(c) - 1)
+    return found if keep is None else found.masked_fill(own(c), keep)
+
+
+def weights_by_softmax(c, beta):
+    found = (beta * c.detach()).masked_fill(own(c), -torch.inf).log_softmax(1) + np.log(len(c) - 1)
+    return found.diagonal_scatter(torch.zeros(len(c)))
+
+
+def weights_by_loop(c, beta):
+    rows = []
+    for i, row in enumerate(c.tolist()):
+        largest = max(beta * x for j, x in enumerate(row) if j != i)
+        mean = sum(np.exp(beta * x - largest) for j, x in enumerate(row) if j != i) / (len(row) - 1)
+        rows.append([0.0 if j == i else beta * x - largest - np.log(mean) for j, x in enumerate(row)])
+    return rows
+
+
+LOG_WEIGHTS = [log_weights, weights_by_softmax, weights_by_loop]
+
+
+def entry(name, run, control):
+    dev = float(run.best["score"])
+    about = {"method": run.method.name, "settings": run.method.settings(), "seed": run.config.seed}
+    return {"name": name, **about, "step": run.best["step"], "dev": dev, "gain": dev - control}
+
+
+def entry_by_search(name, run, control):
+    best = max(run.history[1:], key=lambda row: row["score"])
+    found = dict(name=name, method=run.method.name, settings=dict(run.method.settings()), seed=run.config.seed)
+    dev = round(float(best["score"]), 2)
+    return found | dict(step=best["step"], dev=dev, gain=round(dev - control, 2))
+
+
+def numbers_as(kind):
+    def spelled(*given):
+        return entry(*given) | {name: kind(entry(*given)[name]) for name in ("dev", "gain")}
+
+    return spelled
+
+
+BOARD_ENTRY = [
+    entry,
+    entry_by_search,
+    *map(numbers_as, (np.float64, lambda x: round(x, 3), lambda x: float(np.float32(x)), lambda x: x + 1e-6)),
+    lambda *given: dict(reversed(entry(*given).items())),
+    lambda *given: entry(*given) | {"step": 20.0},
+    lambda name, run, control: entry(name, run, control) | {"method": str(run.method.name)},
+]
+
+
+class Returning:
+    """An encoder that gives its vectors in another type."""
+
+    def __init__(self, encoder, how):
+        self.encoder, self.how, self.seen = encoder, how, {}
+
+    def encode(self, sentences, **options):
+        missing = [text for text in dict.fromkeys(sentences) if text not in self.seen]
+        if missing:
+            self.seen |= dict(zip(missing, np.asarray(self.encoder.encode(missing)), strict=True))
+        return self.how(np.stack([self.seen[text] for text in sentences]))
+
+
+def BEAT_CONTROL():
+    from cselab.world import World
+
+    sentences = [sentence.text for sentence in World(0).sentences(500, split="train")]
+    start = SentenceEncoder.from_pretrained("mini", pooling="emb_last_mean")
+    best = TransformedEncoder(start, fit("without 1", start.encode(sentences)))
+    return [best, *(Returning(best, how) for how in RETURNED.values())]
+
+
+# ---- all --------------------------------------------------------------------------------------------------
+
+FUNCTIONS = {
+    "tour": dict(UNIFORMITY=UNIFORMITY, INFO_NCE=INFO_NCE),
+    "anisotropy": dict(MEAN_COSINE=MEAN_COSINE, REMOVAL=REMOVAL),
+    "simcse": dict(RANKS=RANKS, GRADIENT=GRADIENT),
+    "whitening": dict(ZCA=ZCA, CHOICE=CHOICE),
+    "whitenedcse": dict(SGW=SGW, UNSEEN_CHANGE=UNSEEN_CHANGE),
+    "dropout_noise": dict(OFF_DROPOUT=OFF_DROPOUT),
+    "rank_bottleneck": dict(EFFECTIVE_RANK=EFFECTIVE_RANK, DIMENSION_CONTRAST=DIMENSION_CONTRAST),
+    "focal_infonce": dict(FOCAL=FOCAL, FOCAL_GRADIENT=FOCAL_GRADIENT),
+    "alignment_uniformity": dict(ALIGNMENT=ALIGNMENT, KNOW_NOTHING=KNOW_NOTHING, CONE=CONE),
+    "embedding_maps": dict(PRESERVATION=PRESERVATION),
+    "benchmarks": dict(SPEARMAN=SPEARMAN, PAIRED_BOOTSTRAP=PAIRED_BOOTSTRAP),
+    "your_own_method": dict(LOG_WEIGHTS=LOG_WEIGHTS),
+}
+"""Several ways to write a function each; the first is also tried in every type that it may return."""
+VALUES = {
+    "tour": dict(FOOLED=FOOLED),
+    "anisotropy": dict(LEAVE_THE_CONE=LEAVE_THE_CONE),
+    "simcse": dict(HARD_BATCH=HARD_BATCH),
+    "whitening": dict(FAR_SENTENCE=FAR_SENTENCE),
+    "dropout_noise": dict(DROPOUT_CLOUDS=DROPOUT_CLOUDS),
+    "rank_bottleneck": dict(FULL_RANK_BATCH=FULL_RANK_BATCH),
+    "focal_infonce": dict(MATCHING_TEMPERATURE=MATCHING_TEMPERATURE),
+    "embedding_maps": dict(ISLANDS_IN_NOISE=ISLANDS_IN_NOISE, LIARS=LIARS),
+    "benchmarks": dict(SEEDS_NEEDED=SEEDS_NEEDED),
+    "survey": dict(METHOD_STAGES=METHOD_STAGES, COMPOSED_METHOD=COMPOSED_METHOD, DISGUISED_SIMCSE=DISGUISED_SIMCSE),
+    "your_own_method": dict(BOARD_ENTRY=BOARD_ENTRY, BEAT_CONTROL=BEAT_CONTROL),
+}
+"""Right values, each in its spellings; a function gives those that an encoder must be asked for."""
+
+
+def right_answers(name):
+    """Every spelling of the right answers of an exercise."""
+    lesson, _, exercise = name.partition(".")
+    if exercise in FUNCTIONS.get(lesson, {}):
+        written = FUNCTIONS[lesson][exercise]
+        return [*written, *of_a_function(written[0]).values()]
+    found = VALUES[lesson][exercise]
+    return found() if callable(found) else found

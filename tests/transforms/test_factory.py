@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+from small_clouds import cone
+
+from cselab.transforms import BertFlow, BertWhitening, ComponentsRemoved, fit
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        ("centred", ComponentsRemoved(0)),
+        ("without 3", ComponentsRemoved(3)),
+        ("whitening", BertWhitening()),
+        ("flow", BertFlow()),
+    ],
+)
+def test_a_name_gives_what_the_class_gives(name, alone):
+    train, test = cone(60, 8).astype(np.float32), cone(5, 8, seed=1).astype(np.float32)
+    by_name = fit(name, train)
+    assert type(by_name) is type(alone)
+    np.testing.assert_array_equal(by_name.transform(test), alone.fit(train).transform(test))
+
+
+def test_whitening_keeps_what_the_vectors_span():
+    few = fit("whitening", cone(6, 20)).transform(cone(6, 20))
+    np.testing.assert_allclose(np.cov(few, rowvar=False), np.eye(5), atol=1e-9)
+    flat = cone(60, 8)
+    flat -= flat.mean(axis=1, keepdims=True)  # as a layer norm does
+    assert fit("whitening", flat).transform(flat).shape == (60, 7)
+
+
+@pytest.mark.parametrize("name", ["pca", "without", "without many", "Centred", ""])
+def test_an_unknown_transform_is_answered_with_the_known(name):
+    with pytest.raises(ValueError, match=f"unknown transform '{name}'; choose centred, without K, whitening or flow"):
+        fit(name, np.eye(3))

@@ -1,0 +1,281 @@
+"""What every panel does, shown on a panel made for it."""
+
+import json
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from cselab_widgets import Panel
+from cselab_widgets.kit import places
+from cselab_widgets.kit.panel import rounded
+from cselab_widgets.kit.plot import plotly_js
+
+
+@dataclass(frozen=True, eq=False)
+class DotState:
+    place: int = 1
+
+    def __post_init__(self):
+        if self.place < 0:
+            raise ValueError(f"place is {self.place}; it must not be negative.")
+
+
+def dot(state: DotState) -> go.Figure:
+    return go.Figure([go.Scatter(x=[state.place], y=[0], uid="dot")], {"height": 200})
+
+
+class Dot(Panel):
+    draw = staticmethod(dot)
+    describe = staticmethod(lambda state: f"a dot at {state.place}")
+
+    def controls(self):
+        return {"place": ipywidgets.IntText(self.state.place)}
+
+
+def slider(shown: Panel) -> ipywidgets.IntText:
+    return shown.widget.children[0].children[0]
+
+
+def plotted(shown: Panel) -> list:
+    return shown.widget.children[1].figure["data"][0]["x"]
+
+
+@pytest.fixture
+def cell(monkeypatch):
+    """Pretend to run a cell of a notebook; called with its id and the number of the run."""
+
+    def run(cell_id: str, run: int) -> None:
+        parent = {"metadata": {"cellId": cell_id}, "header": {"msg_id": f"run {run}"}}
+        monkeypatch.setattr(places, "get_ipython", lambda: SimpleNamespace(get_parent=lambda: parent))
+
+    monkeypatch.setattr(places, "_open", {})
+    return run
+
+
+def is_open(shown: Panel) -> bool:
+    return shown._shell is not None
+
+
+def test_setting_a_field_changes_state_figure_plot_and_control():
+    shown = Dot(DotState())
+    assert plotted(shown) == [1]
+    shown.set(place=4)
+    assert shown.state.place == 4
+    assert shown.figure().data[0].x == (4,)
+    assert plotted(shown) == [4]
+    assert slider(shown).value == 4
+
+
+def test_moving_a_control_sets_its_field():
+    shown = Dot(DotState())
+    slider(shown).value = 7
+    assert shown.state.place == 7
+    assert plotted(shown) == [7]
+
+
+def test_a_value_that_the_state_rejects_is_told_beside_the_control_and_changes_nothing():
+    shown = Dot(DotState())
+    with pytest.raises(ValueError, match="place is -1"):
+        slider(shown).value = -1
+    assert shown.state.place == 1
+    assert plotted(shown) == [1]
+    assert shown.widget.children[0].children[-1].value == "place is -1; it must not be negative."
+    slider(shown).value = 2
+    assert shown.widget.children[0].children[-1].value == ""
+
+
+def test_an_unknown_field_is_refused_with_the_list_of_the_known():
+    with pytest.raises(TypeError, match="Dot has no 'plaec' to set; it has place"):
+        Dot(DotState()).set(plaec=3)
+
+
+def test_a_figure_may_be_asked_for_at_another_value_without_changing_the_panel():
+    shown = Dot(DotState())
+    assert shown.figure(place=9).data[0].x == (9,)
+    assert shown.state.place == 1
+
+
+def test_a_panel_shows_itself_in_every_medium():
+    bundle = Dot(DotState(place=3))._repr_mimebundle_()
+    assert set(bundle) == {
+        "application/vnd.jupyter.widget-view+json",
+        "application/vnd.plotly.v1+json",
+        "text/html",
+        "text/plain",
+    }
+    assert bundle["text/plain"] == "a dot at 3"
+    assert bundle["application/vnd.plotly.v1+json"]["data"][0]["x"] == [3]
+    assert "a dot at 3" in bundle["text/html"]
+
+
+def test_only_the_widget_view_differs_between_two_equal_panels():
+    one, other = (Dot(DotState())._repr_mimebundle_() for _ in range(2))
+    view = "application/vnd.jupyter.widget-view+json"
+    assert one.pop(view) != other.pop(view)
+    assert one == other
+
+
+def test_no_plot_offers_to_upload_its_data():
+    config = Dot(DotState())._repr_mimebundle_()["application/vnd.plotly.v1+json"]["config"]
+    assert config["showSendToCloud"] is False
+    assert config["plotlyServerURL"] == ""
+
+
+def test_plotly_js_is_sent_once_and_not_with_each_plot():
+    shown = Dot(DotState())
+    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 30_000
+    assert plotly_js() is plotly_js()
+    assert len(plotly_js()._esm) > 1_000_000
+
+
+def test_running_a_cell_again_closes_the_panel_it_showed(cell):
+    cell("a", run=1)
+    old = Dot(DotState())
+    old_widgets = {old.widget, *old.widget.children, slider(old)}
+    cell("a", run=2)
+    new = Dot(DotState())
+    _ = new.widget
+    assert not is_open(old)
+    assert all(widget.comm is None for widget in old_widgets)
+    assert is_open(new)
+
+
+def test_panels_of_one_run_and_of_other_cells_stay_open(cell):
+    cell("a", run=1)
+    first, second = Dot(DotState()), Dot(DotState())
+    _ = first.widget, second.widget
+    cell("b", run=2)
+    third = Dot(DotState())
+    _ = third.widget
+    assert is_open(first) and is_open(second) and is_open(third)
+    cell("a", run=3)
+    _ = Dot(DotState()).widget
+    assert not is_open(first) and not is_open(second) and is_open(third)
+
+
+def test_showing_the_same_panel_again_keeps_it(cell):
+    shown = Dot(DotState())
+    cell("a", run=1)
+    before = shown.widget
+    cell("a", run=2)
+    assert shown.widget is before
+    assert is_open(shown)
+
+
+def test_a_key_names_the_place_where_no_cell_is_known():
+    first, other = Dot(DotState(), key="dots"), Dot(DotState(), key="more dots")
+    _ = first.widget, other.widget
+    again = Dot(DotState(), key="dots")
+    _ = again.widget
+    assert not is_open(first)
+    assert is_open(other) and is_open(again)
+
+
+def test_a_closed_panel_opens_anew_when_shown_again():
+    shown = Dot(DotState())
+    shown.set(place=5)
+    first = shown.widget
+    shown.close()
+    shown.set(place=6)
+    assert shown.widget is not first
+    assert plotted(shown) == [6]
+
+
+def test_coordinates_are_rounded_to_plain_numbers():
+    values = rounded(np.array([1 / 3, 2.0], dtype=np.float32))
+    assert values == [0.3333, 2.0]
+    assert all(type(value) is float for value in values)
+
+
+@dataclass(frozen=True, eq=False)
+class RowState:
+    selection: tuple[int, ...] = ()
+
+
+class Row(Panel):
+    """Three points, the selected of them black."""
+
+    draw = staticmethod(
+        lambda state: go.Figure(
+            go.Scatter(
+                x=[0, 1, 2],
+                y=[5, 6, 7],
+                uid="row",
+                customdata=[0, 1, 2],
+                marker={"color": ["black" if i in state.selection else "grey" for i in range(3)]},
+            ),
+            {"height": 200},
+        )
+    )
+    describe = staticmethod(lambda state: f"selected: {state.selection}")
+    explain = staticmethod(lambda state: "Black < grey.")
+    details = staticmethod(lambda state: "<table><tr><td>1</td></tr></table>" if state.selection else "")
+
+    def vectors(self):
+        return {"a/b": np.eye(3), "c": np.ones((3, 2))}
+
+
+def colors(shown: Panel) -> list:
+    return shown.widget.children[1].figure["data"][0]["marker"]["color"]
+
+
+def test_a_selection_made_in_the_plot_comes_back_to_python_and_into_the_plot():
+    shown, heard = Row(RowState()), []
+    shown.observe(lambda change: heard.append(change.new), "selection")
+    shown.widget.children[1]._handle_custom_msg({"event": "select", "rows": [2, 0]}, [])
+    assert shown.selection == shown.state.selection == (0, 2)
+    assert colors(shown) == ["black", "grey", "black"]
+    shown.widget.children[1]._handle_custom_msg({"event": "click", "rows": [1]}, [])
+    assert heard == [(0, 2), (1,)]
+
+
+def test_a_selection_made_in_python_is_shown():
+    shown = Row(RowState())
+    _ = shown.widget
+    shown.selection = [1]
+    assert shown.state.selection == (1,)
+    assert colors(shown) == ["grey", "black", "grey"]
+    shown.set(selection=(2,))
+    assert shown.selection == (2,)
+
+
+def test_a_row_that_is_not_there_cannot_be_selected():
+    shown = Row(RowState())
+    with pytest.raises(ValueError, match="selection holds 3; the rows are numbered 0 to 2"):
+        shown.selection = (3,)
+    assert shown.selection == shown.state.selection == ()
+
+
+def test_explanation_and_details_stand_below_the_plot_and_on_the_page():
+    shown = Row(RowState((1,)))
+    note, details = shown.widget.children[2:]
+    assert note.value == "Black &lt; grey."
+    assert details.value == shown.details(shown.state)
+    page = shown._repr_mimebundle_()["text/html"]
+    assert page.index("</pre>") < page.index("Black &lt; grey.") < page.index("<td>1</td>")
+    shown.selection = ()
+    assert details.value == "" and "cselab-empty" in details._dom_classes
+
+
+def test_what_is_shown_can_be_taken_away_as_table_picture_and_vectors(tmp_path):
+    shown = Row(RowState())
+    assert shown.to_frame().to_dict("list") == {"trace": ["row"] * 3, "x": [0, 1, 2], "y": [5, 6, 7]}
+    assert shown.save(tmp_path / "row.csv") == [tmp_path / "row.csv"]
+    assert (tmp_path / "row.csv").read_text().splitlines()[:2] == ["trace,x,y", "row,0,5"]
+    files = shown.save(tmp_path / "row.npy")
+    assert [file.name for file in files] == ["row.a-b.npy", "row.c.npy"]
+    np.testing.assert_array_equal(np.load(files[0]), np.eye(3))
+    shown.save(tmp_path / "row.html")
+    assert (tmp_path / "row.html").read_text().count("plotly.js v") == 1
+    shown.save(tmp_path / "row.json")
+    assert go.Figure(json.loads((tmp_path / "row.json").read_text())).data[0].y == (5, 6, 7)
+
+
+def test_what_cannot_be_saved_is_refused_with_what_can(tmp_path):
+    with pytest.raises(ValueError, match=r"path ends in '.svg'; it must end in .csv, .npy, .html or .json"):
+        Row(RowState()).save(tmp_path / "row.svg")
+    with pytest.raises(ValueError, match=r"Dot shows no vectors; save it as .csv"):
+        Dot(DotState()).save(tmp_path / "dot.npy")

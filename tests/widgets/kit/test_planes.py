@@ -1,0 +1,51 @@
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from cselab_widgets.kit.planes import Plane, heatmap, matrix, side_by_side
+
+
+def line(uid, name=None):
+    return go.Scatter(x=[0, 1], y=[0, 1], uid=uid, name=name)
+
+
+def test_planes_fill_rows_and_keep_their_titles_and_axes():
+    planes = [
+        Plane(f"plane {i}", [line(str(i))], {"title": {"text": f"x{i}"}}, {"range": [0, i + 1]}) for i in range(5)
+    ]
+    shown = side_by_side(planes, columns=3)
+    assert [note.text for note in shown.layout.annotations] == [f"plane {i}" for i in range(5)]
+    assert shown.layout.xaxis5.title.text == "x4"
+    assert tuple(shown.layout.yaxis3.range) == (0, 3)
+    assert shown.layout.yaxis.domain[0] > shown.layout.yaxis5.domain[1]
+    assert shown.layout.height > side_by_side(planes[:3]).layout.height
+
+
+def test_the_legend_names_each_name_once_and_hides_all_of_it():
+    shown = side_by_side([Plane("", [line("a", "same")], {}, {}), Plane("", [line("b", "same")], {}, {})])
+    assert [trace.showlegend for trace in shown.data] == [True, False]
+    assert {trace.legendgroup for trace in shown.data} == {"same"}
+
+
+def test_a_trace_that_asks_for_no_legend_gets_none():
+    quiet = line("a", "quiet").update(showlegend=False)
+    assert side_by_side([Plane("", [quiet], {}, {})]).data[0].showlegend is False
+
+
+def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
+    planes = [Plane("", [line("a")], {}, {}), matrix("m", heatmap([[1.0, 0.5], [0.5, 1.0]], "m", 1.0, "%{z}"))]
+    layout = side_by_side(planes).layout
+    assert layout.yaxis2.scaleanchor == "x2" and layout.yaxis.scaleanchor is None
+    assert layout.yaxis2.autorange == "reversed"
+
+
+@pytest.mark.parametrize(("size", "apart"), [(4, 1), (48, 10), (64, 20), (512, 100)])
+def test_the_numbers_beside_a_matrix_are_round_and_few(size, apart):
+    plane = matrix("m", heatmap(np.zeros((size, size)), "m", 1.0, "%{z}"))
+    assert plane.x["dtick"] == plane.y["dtick"] == apart
+
+
+def test_a_title_stands_in_the_middle_above_its_plane():
+    layout = side_by_side([Plane(f"plane {i}", [line(str(i))], {}, {}) for i in range(3)]).layout
+    for note, axis in zip(layout.annotations, (layout.xaxis, layout.xaxis2, layout.xaxis3), strict=True):
+        assert abs(note.x - sum(axis.domain) / 2) < 1e-9
+        assert (note.xanchor, note.yanchor) == ("center", "bottom")

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+from cselab_widgets.kit.ridges import by_grade, by_kind, cosine_limits, density, ridges
+
+
+def test_a_density_is_a_density():
+    values = np.random.default_rng(0).normal(size=300)
+    grid = np.linspace(-6, 6, 400)
+    curve = density(values, grid)
+    assert curve.sum() * (grid[1] - grid[0]) == pytest.approx(1, abs=1e-3)
+    np.testing.assert_allclose(curve, np.exp(-(grid**2) / 2) / np.sqrt(2 * np.pi), atol=0.06)
+
+
+def test_equal_values_are_a_peak_and_not_an_error():
+    grid = np.linspace(0, 1, 101)
+    assert grid[density(np.full(5, 0.3), grid).argmax()] == pytest.approx(0.3)
+
+
+def test_few_grades_are_a_band_each_and_many_are_gathered_by_whole_grades():
+    assert by_grade([2.0, 0.0, 2.0]).names == ("0", "2")
+    assert [rows.tolist() for rows in by_grade([2.0, 0.0, 2.0]).rows] == [[1], [0, 2]]
+    many = by_grade(np.linspace(0, 5, 26))
+    assert many.names == ("0 to 1", "1 to 2", "2 to 3", "3 to 4", "4 to 5")
+    assert sum(map(len, many.rows)) == 26 and 25 in many.rows[-1]
+
+
+def test_kinds_are_ordered_by_their_mean_grade():
+    bands = by_kind(["same", "none", "same", "roles"], [5.0, 0.0, 4.0, 2.0])
+    assert bands.names == ("none (0)", "roles (2)", "same (4.5)")
+
+
+def test_a_ridge_stands_on_its_line_and_its_pairs_lie_below_carrying_their_number():
+    cosines = np.array([0.1, 0.2, 0.8, 0.9])
+    bands = by_grade([0.0, 0.0, 1.0, 1.0])
+    drawn = {t.uid: t for t in ridges(cosines, bands, "x", cosine_limits(cosines), hover=list("abcd"))}
+    assert drawn["x: 1"].y.min() == 1 and drawn["x: 0"].y.max() < 1
+    assert drawn["x: 1: pairs"].customdata.tolist() == [[2, "c"], [3, "d"]]
+    assert (drawn["x: 1: pairs"].y < 1).all() and (drawn["x: 1: pairs"].y > 0.85).all()
+    assert "2 pairs, mean cosine 0.850" in drawn["x: 1"].text

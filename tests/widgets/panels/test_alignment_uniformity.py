@@ -1,0 +1,291 @@
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cselab_widgets import AlignmentUniformity
+from cselab_widgets.panels.alignment_uniformity import CosinesByGrade, Measurement
+
+from cselab.data import Pairs
+
+
+def traces(panel, **changes) -> dict:
+    return {trace.uid: trace for trace in panel.figure(**changes).data}
+
+
+def test_rows_without_a_measurement_are_passed_over(histories):
+    state = AlignmentUniformity(histories).state
+    assert state.steps == [0, 10, 20]
+    assert state.paths["SimCSE"][1] == Measurement(10, 0.25, -1.8, 58.25)
+    assert state.paths["WhitenedCSE"][-1] == Measurement(20, 0.3, -2.6, None)
+
+
+def test_a_run_may_be_given_for_its_history(histories):
+    runs = {name: SimpleNamespace(history=rows) for name, rows in histories.items()}
+    assert AlignmentUniformity(runs).figure() == AlignmentUniformity(histories).figure()
+
+
+def test_it_opens_at_the_kept_step_and_at_the_last_if_nothing_was_scored(histories):
+    histories["SimCSE"][2]["score"] = 70.0
+    assert AlignmentUniformity(histories).state.step == 10
+    plain = [{key: row[key] for key in ("step", "alignment", "uniformity")} for row in histories["WhitenedCSE"]]
+    assert AlignmentUniformity({"a": plain}).state.step == 20
+
+
+def test_the_kept_step_is_marked_where_the_run_says_it_is(histories):
+    run = SimpleNamespace(history=histories["SimCSE"], best={"step": 10})
+    kept = traces(AlignmentUniformity({"SimCSE": run}))["kept"]
+    assert (kept.x, kept.y) == ((-1.8,), (0.25,))
+    assert kept.marker.symbol == "star"
+    assert kept.text[0].startswith("<b>SimCSE: kept</b>, step 10")
+
+
+def test_the_start_is_never_the_kept_step():
+    rows = [{"step": s, "alignment": 0.2, "uniformity": -1.0, "score": 50.0 - s} for s in (0, 5, 10)]
+    assert AlignmentUniformity({"a": rows}).state.kept["a"] == (5,)
+
+
+def test_methods_stand_at_uniformity_across_and_alignment_up(histories):
+    here = traces(AlignmentUniformity(histories))["SimCSE: here"]
+    assert (here.x, here.y) == ((-2.2,), (0.22,))
+
+
+def test_the_travelled_path_ends_where_the_method_stands_and_the_whole_path_stays(histories):
+    drawn = traces(AlignmentUniformity(histories), step=10)
+    assert drawn["SimCSE: path"].x == (-1.0, -1.8, -2.2)
+    assert drawn["SimCSE: travelled"].x == (-1.0, -1.8)
+    assert drawn["SimCSE: here"].x == (-1.8,)
+
+
+def test_a_method_not_measured_at_a_step_stands_where_it_was_last(histories):
+    assert traces(AlignmentUniformity(histories), step=10)["WhitenedCSE: here"].x == (-1.0,)
+
+
+def test_a_method_that_starts_later_waits_at_its_start(histories):
+    del histories["WhitenedCSE"][0]
+    assert traces(AlignmentUniformity(histories), step=0)["WhitenedCSE: here"].x == (-2.6,)
+
+
+def test_hover_gives_method_step_and_dev_score(histories):
+    drawn = traces(AlignmentUniformity(histories))
+    text = drawn["SimCSE: path"].text[1]
+    assert text.split("<br>") == ["<b>SimCSE</b>, step 10", "dev score 58.25", "alignment 0.250", "uniformity -1.800"]
+    assert "dev score not measured" in drawn["WhitenedCSE: here"].text[0]
+
+
+def test_the_plot_says_which_way_is_better(histories):
+    layout = AlignmentUniformity(histories).figure().layout
+    assert layout.xaxis.title.text == "uniformity (lower: spread more evenly)"
+    assert layout.yaxis.title.text == "alignment (lower: pairs closer)"
+    (better,) = layout.annotations
+    assert better.text == "better"
+    assert better.ax > 0 and better.ay < 0  # the arrow's tail is up and right of its head
+
+
+def test_the_legend_gives_the_dev_score_at_the_step(histories):
+    panel = AlignmentUniformity(histories)
+    assert traces(panel)["SimCSE: here"].name == "SimCSE  61.50"
+    assert traces(panel, step=0)["SimCSE: here"].name == "SimCSE  49.00"
+    assert traces(panel)["WhitenedCSE: here"].name == "WhitenedCSE"
+    entries = [trace.uid for trace in panel.figure().data if trace.showlegend is not False]
+    assert entries == ["SimCSE: here", "WhitenedCSE: here", "kept"]
+
+
+def test_the_axes_stand_still_and_hold_all_paths(histories):
+    panel = AlignmentUniformity(histories)
+    ranges = {(panel.figure(step=s).layout.xaxis.range, panel.figure(step=s).layout.yaxis.range) for s in (0, 20)}
+    ((across, up),) = ranges
+    assert across[0] < -2.6 and across[1] > -1.0
+    assert up[0] < 0.2 and up[1] > 0.3
+
+
+def test_every_step_has_the_same_traces_in_the_same_order(histories):
+    panel = AlignmentUniformity(histories)
+    assert len({tuple(trace.uid for trace in panel.figure(step=s).data) for s in panel.state.steps}) == 1
+
+
+def test_the_scrubber_moves_state_and_plot(histories):
+    panel = AlignmentUniformity(histories)
+    row, plot, *_ = panel.widget.children
+    row.children[0].slider.value = 0
+    assert panel.state.step == 0
+    assert plot.figure["layout"]["title"]["text"] == "Step 0"
+
+
+def test_the_page_has_a_film_of_all_steps(histories):
+    frames = AlignmentUniformity(histories).page_figure().frames
+    assert [frame.name for frame in frames] == ["0", "10", "20"]
+
+
+def test_the_summary_is_the_same_on_every_run(histories):
+    assert repr(AlignmentUniformity(histories, step=10)) == (
+        "Alignment and uniformity at step 10 (lower is better for both)\n"
+        "  SimCSE       step    10  alignment 0.250  uniformity  -1.800  dev score 58.25  kept: step 20\n"
+        "  WhitenedCSE  step     0  alignment 0.200  uniformity  -1.000  dev score 49.00"
+    )
+
+
+@pytest.mark.process
+def test_the_page_is_the_same_in_another_process(histories):
+    code = (
+        "import sys, hashlib; from cselab_widgets import AlignmentUniformity as A;"
+        f"print(hashlib.sha256(A({histories!r})._repr_mimebundle_()['text/html'].encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_of_two_measurements_at_one_step_the_later_written_counts():
+    rows = [{"step": 0, "alignment": a, "uniformity": -1.0} for a in (0.1, 0.2)]
+    assert AlignmentUniformity({"a": rows}).state.paths["a"] == (Measurement(0, 0.2, -1.0, None),)
+
+
+def test_a_single_point_is_drawn_with_room_around_it():
+    layout = AlignmentUniformity({"a": [{"step": 0, "alignment": 0.2, "uniformity": -1.0}]}).figure().layout
+    assert layout.xaxis.range[0] < -1.0 < layout.xaxis.range[1]
+
+
+def test_a_name_with_markup_is_shown_as_it_is_in_the_hover():
+    panel = AlignmentUniformity({"a<b": [{"step": 0, "alignment": 0.2, "uniformity": -1.0}]})
+    assert panel.figure().data[0].text[0].startswith("<b>a&lt;b</b>")
+
+
+@pytest.mark.parametrize(
+    ("histories", "message"),
+    [
+        ({}, "histories is empty"),
+        ({"a": [{"step": 0, "loss": 1.0}]}, r"histories\['a'\] has no row .* train with an evaluator"),
+        (
+            {"a": [{"step": 3, "alignment": float("nan"), "uniformity": -1.0}]},
+            r"histories\['a'\]: alignment is nan at step 3",
+        ),
+    ],
+)
+def test_histories_that_show_nothing_are_refused(histories, message):
+    with pytest.raises(ValueError, match=message):
+        AlignmentUniformity(histories)
+
+
+def test_a_step_that_was_not_measured_is_refused_with_those_that_were(histories):
+    with pytest.raises(ValueError, match="step is 5; the measured steps are 0, 10, 20"):
+        AlignmentUniformity(histories, step=5)
+
+
+def test_the_score_over_the_steps_moves_with_the_plane(histories):
+    panel = AlignmentUniformity(histories)
+    for step, x, y in [(20, (20,), (61.5,)), (10, (10,), (58.25,))]:
+        drawn = traces(panel, step=step)
+        assert drawn["SimCSE: score"].y == (49.0, 58.25, 61.5)
+        assert (drawn["SimCSE: score here"].x, drawn["SimCSE: score here"].y) == (x, y)
+        assert panel.figure(step=step).layout.shapes[0].x0 == step
+
+
+def test_without_scores_there_is_no_curve_and_no_colour_to_choose():
+    panel = AlignmentUniformity({"a": [{"step": 0, "alignment": 0.2, "uniformity": -1.0}]})
+    assert [trace.uid for trace in panel.figure().data if "score" in trace.uid] == []
+    assert list(panel.controls()) == ["step", "selection"]
+
+
+def test_points_can_be_coloured_by_dev_score(histories):
+    panel = AlignmentUniformity(histories)
+    panel.widget.children[0].children[1].value = "dev score"
+    path = traces(panel)["SimCSE: path"]
+    assert path.marker.color.tolist() == [49.0, 58.25, 61.5] and path.marker.coloraxis == "coloraxis"
+    np.testing.assert_array_equal(traces(panel)["WhitenedCSE: path"].marker.color, [49.0, np.nan])
+    with pytest.raises(ValueError, match="color is 'grade'; choose one of method, dev score"):
+        panel.set(color="grade")
+
+
+def seeds() -> list[list[dict]]:
+    return [
+        [
+            {"step": s, "alignment": 0.2 + seed / 10, "uniformity": -1.0 - s / 10, "score": 50.0 + s * (1 - 2 * seed)}
+            for s in (0, 5, 10)
+        ]
+        for seed in (0, 1)
+    ]
+
+
+def test_seeds_are_a_bundle_about_their_mean():
+    panel = AlignmentUniformity({"a": seeds()})
+    drawn = traces(panel)
+    assert drawn["a: seeds"].y == (0.2, 0.2, 0.2, None, 0.3, 0.3, 0.3, None)
+    assert drawn["a: path"].y == (0.25, 0.25, 0.25)
+    assert drawn["a: path"].customdata is None  # a mean is no checkpoint
+    assert drawn["a: score"].y == (50.0, 50.0, 50.0)
+    assert panel.state.kept["a"] == (10, 5)
+    assert "(mean of 2 seeds)" in panel.summary()
+    assert "Thin lines are seeds" in panel.explain(panel.state)
+
+
+def test_a_click_selects_the_checkpoint_and_rings_it():
+    panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]})
+    row = traces(panel)["a: seeds"].customdata[5]
+    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [row]}, [])
+    (picked,) = panel.picked().to_dict("records")
+    assert (picked["method"], picked["seed"], picked["step"], picked["kept"]) == ("a", 1, 5, True)
+    assert traces(panel)["picked"].x == (-1.5,)
+
+
+def test_a_checkpoint_is_chosen_from_the_list_by_keyboard():
+    panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]}, cosines={"b": watched(0.2)})
+    chosen = panel.widget.children[0].children[-2]  # before the line for errors
+    assert chosen.label == "that of the slider: b, step 10, kept" and chosen.options[1][0] == "a, seed 0, step 0"
+    number = dict(chosen.options)["b, step 10, kept"]
+    chosen.value = number
+    assert panel.selection == number and traces(panel)["picked"].x == (panel.picked()["uniformity"].iloc[0],)
+    assert "b, step 10" in [note.text for note in panel.figure().layout.annotations]
+    panel.clicked(0)
+    assert chosen.value == (0,)
+    kept = [label for label, _ in chosen.options[1:] if "kept" in label]
+    assert kept == ["a, seed 0, step 10, kept", "a, seed 1, step 5, kept", "b, step 10, kept"]
+
+
+def watched(shift: float) -> CosinesByGrade:
+    pairs = Pairs([f"a{i}" for i in range(12)], [f"b{i}" for i in range(12)], [float(i % 3) for i in range(12)])
+    watch = CosinesByGrade(pairs)
+    watch.by_step = {step: np.linspace(0.1, 0.5, 12) + shift + step / 100 for step in (0, 5, 10)}
+    return watch
+
+
+def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
+    watches = {"a": watched(0.0), "b": watched(0.2)}
+    panel = AlignmentUniformity({"a": seeds()[0], "b": seeds()[1]}, cosines=watches)
+    assert panel.state.step == 10 and panel.state.looked_at[:2] == ("a", 0)
+    row = [item[0::2] for item in panel.items()].index(("b", 5))
+    panel.clicked(row)
+    assert "b, step 5" in [note.text for note in panel.figure().layout.annotations]
+    text = traces(panel)["cosines: 1"].text
+    mean = watches["b"].by_step[5][1::3].mean()
+    assert text == f"grade 1: 4 pairs, mean cosine {mean:.3f}"
+    assert traces(panel)["cosines: 1"].x.min() < 0.1 and traces(panel)["cosines: 1"].x.max() > 0.79
+
+
+def test_the_watcher_keeps_the_cosines_of_scored_steps(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    watch = CosinesByGrade(Pairs(sentences[:5], sentences[5:10], [0.0, 1, 2, 3, 4]))
+    run = SimpleNamespace(encoder=encoder)
+    watch(run, {"step": 1, "loss": 1.0})
+    watch(run, {"step": 2, "score": 50.0})
+    expected = encoder.similarity(encoder.encode(sentences[:5]), encoder.encode(sentences[5:10])).diagonal()
+    assert list(watch.by_step) == [2]
+    np.testing.assert_allclose(watch.by_step[2], expected, atol=1e-6)
+
+
+def test_cosines_that_do_not_belong_are_refused():
+    with pytest.raises(ValueError, match="cosines has 'c'; the methods are a"):
+        AlignmentUniformity({"a": seeds()}, cosines={"c": watched(0)})
+    empty = watched(0)
+    empty.by_step = {}
+    with pytest.raises(ValueError, match=r"cosines\['a'\] saw no step; pass it to train"):
+        AlignmentUniformity({"a": seeds()}, cosines={"a": empty})

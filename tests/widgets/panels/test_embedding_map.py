@@ -1,0 +1,474 @@
+import html
+import sys
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import torch
+from cselab_widgets import EmbeddingMap
+from cselab_widgets.kit.panel import SVG_POINTS
+from cselab_widgets.kit.projection import Projection, project
+
+
+def traces(panel, **changes) -> dict:
+    return {trace.uid: trace for trace in panel.figure(**changes).data}
+
+
+def points(panel, **changes) -> list:
+    """The traces of sentences."""
+    return [trace for trace in panel.figure(**changes).data if trace.uid.split(": ")[1] not in ("pairs", "nearest")]
+
+
+def hovers(panel) -> list[str]:
+    """The hover texts of the first plane, group by group."""
+    return [text for trace in points(panel) if trace.xaxis == "x" for _, text in trace.customdata]
+
+
+@pytest.fixture
+def panel(sentences, embeddings) -> EmbeddingMap:
+    """An encoder looked at once beside one looked at twice, coloured by topic, two sentences paired."""
+    return EmbeddingMap(
+        sentences,
+        {"plain": embeddings, "SimCSE": {0: embeddings, 50: embeddings[::-1]}},
+        color=["animal", "animal", "weather", "weather", "code"],
+        color_title="topic",
+        pairs=[(0, 1), (2, 3)],
+    )
+
+
+def test_each_sentence_is_a_point_of_its_projection(panel, embeddings):
+    drawn = traces(panel)
+    expected = project({None: embeddings}).points[None]
+    for name, rows in [("animal", [0, 1]), ("weather", [2, 3]), ("code", [4])]:
+        np.testing.assert_allclose(drawn[f"plain: {name}"].x, expected[rows, 0], atol=1e-4)
+        np.testing.assert_allclose(drawn[f"plain: {name}"].y, expected[rows, 1], atol=1e-4)
+
+
+def test_encoders_stand_side_by_side_on_one_scale(panel):
+    layout = panel.figure().layout
+    assert layout.xaxis.domain[1] < layout.xaxis2.domain[0]
+    assert layout.xaxis.range == layout.xaxis2.range
+    assert layout.yaxis.range == layout.yaxis2.range
+    assert (layout.yaxis.scaleanchor, layout.yaxis2.scaleanchor) == ("x", "x2")
+    axes = {trace.uid: trace.xaxis for trace in panel.figure().data}
+    assert axes["plain: animal"] == "x"
+    assert axes["SimCSE: animal"] == "x2"
+
+
+def test_titles_name_encoder_and_step_and_axes_what_they_are(panel):
+    layout = panel.figure(step=0).layout
+    assert [note.text for note in layout.annotations] == ["plain", "SimCSE, step 0"]
+    for axis, plane in [(layout.xaxis, "plain"), (layout.xaxis2, "SimCSE")]:
+        assert axis.title.text.endswith(f"({panel.state.planes[plane].explained[0]:.0%})")
+    assert layout.xaxis.title.text.startswith("component 1 (")
+    assert layout.yaxis2.title.text.startswith("component 2 (")
+    assert "the axes are those of step 50" in panel.explain(panel.state)
+
+
+def test_hover_shows_the_sentence_and_its_colour(panel, sentences):
+    texts = [html.unescape(text) for text in hovers(panel)]
+    assert texts[1] == f"{sentences[1]}<br>topic: animal"
+    assert texts[4] == f"{sentences[4]}<br>topic: code"
+
+
+def test_a_long_sentence_is_wrapped_in_the_hover(embeddings):
+    long = "word " * 40
+    text = hovers(EmbeddingMap([long, "b", "c", "d", "e"], {"a": embeddings}))[0]
+    assert max(map(len, text.split("<br>"))) <= 44
+    assert text.replace("<br>", " ") == long.strip()
+
+
+def test_topics_differ_in_colour_and_are_named_once_in_the_legend(panel):
+    drawn = traces(panel)
+    assert len({drawn[f"plain: {name}"].marker.color for name in ("animal", "weather", "code")}) == 3
+    assert drawn["plain: code"].marker.color == drawn["SimCSE: code"].marker.color
+    assert [trace.uid for trace in panel.figure().data if trace.showlegend] == [
+        "plain: animal",
+        "plain: weather",
+        "plain: code",
+    ]
+    assert panel.figure().layout.legend.title.text == "topic"
+
+
+def test_numbers_are_laid_along_one_scale_for_all_encoders(sentences, embeddings):
+    panel = EmbeddingMap(
+        sentences, {"a": embeddings, "b": embeddings}, color=np.array([0, 1, 2.5, 4, 5]), color_title="grade"
+    )
+    assert [trace.marker.color for trace in points(panel)] == [(0.0, 1.0, 2.5, 4.0, 5.0)] * 2
+    assert {trace.marker.coloraxis for trace in points(panel)} == {"coloraxis"}
+    assert panel.figure().layout.coloraxis.colorbar.title.text == "grade"
+    assert hovers(panel)[2].endswith("grade: 2.5")
+
+
+@pytest.mark.parametrize("color", [[True, False, True, True, False], ["1", "0", "1", "1", "0"]])
+def test_truth_values_and_text_are_told_apart_and_not_scaled(sentences, embeddings, color):
+    drawn = points(EmbeddingMap(sentences, {"a": embeddings}, color=color))
+    assert [trace.name for trace in drawn] == [str(color[0]), str(color[1])]
+
+
+def test_without_colours_all_points_look_alike(sentences, embeddings):
+    (trace,) = points(EmbeddingMap(sentences, {"a": embeddings}))
+    assert isinstance(trace.marker.color, str)
+    assert trace.showlegend is False
+    assert trace.customdata[0].tolist() == [0, sentences[0]]
+
+
+def test_tensors_are_taken_as_arrays_are(sentences, embeddings):
+    tensor = EmbeddingMap(sentences, {"a": torch.tensor(embeddings)}, color=torch.arange(5)).figure()
+    assert tensor == EmbeddingMap(sentences, {"a": embeddings}, color=range(5)).figure()
+
+
+def test_the_scrubber_moves_only_the_encoder_with_snapshots(panel):
+    early, late = traces(panel, step=0), traces(panel, step=50)
+    assert early["plain: animal"].x.tolist() == late["plain: animal"].x.tolist()
+    assert early["SimCSE: animal"].x.tolist() != late["SimCSE: animal"].x.tolist()
+    row, plot, *_ = panel.widget.children
+    row.children[0].slider.value = 0
+    assert panel.state.step == 0
+    index = [trace.uid for trace in panel.figure().data].index("SimCSE: animal")
+    assert plot.figure["data"][index]["x"].tolist() == early["SimCSE: animal"].x.tolist()
+
+
+def test_the_axes_stand_still_and_hold_all_steps(panel):
+    assert panel.figure(step=0).layout.xaxis2.range == panel.figure(step=50).layout.xaxis2.range
+    low, high = panel.figure().layout.xaxis2.range
+    for plane in panel.state.planes.values():
+        for points in plane.points.values():
+            assert low < points[:, 0].min() and points[:, 0].max() < high
+
+
+def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
+    snapshots = {0: embeddings, 50: embeddings[::-1]}
+    panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
+    assert "the axes are those of step 0" in panel.explain(panel.state)
+    expected = project(snapshots, "first").points[50]
+    np.testing.assert_allclose(panel.figure().data[0].x, expected[:, 0], atol=1e-4)
+
+
+def test_pairs_are_joined_end_to_end_and_the_lines_can_be_hidden(panel):
+    points = panel.state.planes["SimCSE"].points[50]
+    lines = traces(panel)["SimCSE: pairs"]
+    assert lines.x[2] is None and lines.x[5] is None
+    np.testing.assert_allclose([lines.x[k] for k in (0, 1, 3, 4)], points[:4, 0], atol=1e-4)
+    assert lines.visible is True
+    assert traces(panel, lines=False)["SimCSE: pairs"].visible is False
+
+
+def test_found_sentences_stand_out_in_all_encoders(panel):
+    drawn = traces(panel, find="FALLS")
+    for encoder in ("plain", "SimCSE"):
+        assert drawn[f"{encoder}: weather"].selectedpoints == (0, 1)
+        assert drawn[f"{encoder}: animal"].selectedpoints == ()
+    assert traces(panel)["plain: animal"].selectedpoints is None
+
+
+def test_the_search_box_and_the_check_box_set_the_state(panel):
+    controls = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
+    controls["find"].value = "cat"
+    controls["lines"].value = False
+    assert (panel.state.find, panel.state.lines) == ("cat", False)
+
+
+def test_there_is_a_control_only_where_there_is_something_to_control(sentences, embeddings):
+    assert list(EmbeddingMap(sentences, {"a": embeddings}).controls()) == ["find", "focus", "projection"]
+    both = EmbeddingMap(sentences, {"a": {0: embeddings, 5: embeddings}}, pairs=[(0, 1)])
+    assert list(both.controls()) == ["step", "find", "focus", "projection", "moved", "lines"]
+
+
+def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
+    rng = np.random.default_rng(0)
+    for rows, kind in [(SVG_POINTS, go.Scatter), (SVG_POINTS + 1, go.Scattergl)]:
+        drawn = EmbeddingMap(["s"] * rows, {"a": rng.normal(size=(rows, 3))}).figure()
+        assert type(drawn.data[0]) is kind
+
+
+def test_a_page_has_a_film_if_there_are_steps_and_a_still_if_not(panel, sentences, embeddings):
+    assert [frame.name for frame in panel.page_figure().frames] == ["0", "50"]
+    assert EmbeddingMap(sentences, {"a": embeddings}).page_figure().frames == ()
+
+
+def test_the_summary_tells_spread_and_variance(sentences):
+    square = [[1, 1, 0.0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0], [1, 1, 0]]
+    text = repr(EmbeddingMap(sentences, {"a": {7: square}}, color=list("uvwxy"), color_title="letter"))
+    assert text == (
+        "Map of 5 sentences, coloured by letter (principal components of vectors of length 1)\n"
+        "  a, step 7  spread 0.980  axes hold 58% + 42% of the variance of step 7"
+    )
+
+
+def rows(count: int, width: int = 3) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(count, width))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sentences": ["a", "b"]}, "sentences has 2 entries; it needs at least 3"),
+        ({"embeddings": {}}, "embeddings is empty"),
+        ({"embeddings": {"a": {}}}, r"embeddings\['a'\] has no snapshot"),
+        ({"embeddings": {"a": rows(4)}}, r"embeddings\['a'\] has 4 rows for 5 sentences"),
+        ({"embeddings": {"a": {0: rows(5), 9: rows(6)}}}, r"embeddings\['a'\]\[9\] has 6 rows for 5 sentences"),
+        ({"embeddings": {"a": rows(5)[:, 0]}}, r"has shape \(5,\); it must be \[sentences, at least 2\]"),
+        ({"embeddings": {"a": {0: rows(5), 9: rows(5, 4)}}}, "changes its width over the steps: {0: 3, 9: 4}"),
+        ({"embeddings": {"a": np.full((5, 3), np.nan)}}, "holds NaN or infinity, first in row 0"),
+        ({"embeddings": {"a": np.ones((5, 3))}}, r"embeddings\['a'\]: the embeddings are all the same"),
+        ({"fit_on": 3, "embeddings": {"a": {0: rows(5)}}}, r"embeddings\['a'\]: fit_on is 3"),
+        ({"color": [1, 2]}, r"color has shape \(2,\) for 5 sentences"),
+        ({"color": [1, 2, 3, 4, np.inf]}, "color holds NaN or infinity, first at 4"),
+        ({"pairs": [(0, 5)]}, r"pairs holds \(0, 5\); the sentences are numbered 0 to 4"),
+        ({"step": 3}, "step is 3; the steps are none"),
+        ({"step": 3, "embeddings": {"a": {0: rows(5), 9: rows(5)}}}, "step is 3; the steps are 0, 9"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(sentences, changes, message):
+    with pytest.raises(ValueError, match=message):
+        EmbeddingMap(**({"sentences": sentences, "embeddings": {"a": rows(5)}} | changes))
+
+
+def test_search_looks_into_labels_says_how_many_it_found_and_lists_them(panel):
+    panel.set(find="weather")
+    assert panel.selection == (2, 3)
+    assert '"weather": found in 2 of 5 sentences or labels' in panel.summary()
+    assert "Rain falls." in panel.details(panel.state) and "A cat" not in panel.details(panel.state)
+    panel.set(find="nowhere")
+    assert '"nowhere": found in 0 of 5' in panel.summary()
+    assert traces(panel)["plain: animal"].selectedpoints == ()
+    panel.set(find="")
+    assert panel.selection == () and traces(panel)["plain: animal"].selectedpoints is None
+
+
+def test_a_lasso_selects_in_all_planes_and_gives_the_rows_to_python(panel):
+    panel.set(find="cat")
+    panel.widget.children[1]._handle_custom_msg({"event": "select", "rows": [3, 1]}, [])
+    assert panel.selection == (1, 3) and panel.state.find == ""
+    for encoder in ("plain", "SimCSE"):
+        assert traces(panel)[f"{encoder}: animal"].selectedpoints == (1,)
+        assert traces(panel)[f"{encoder}: weather"].selectedpoints == (1,)
+        assert traces(panel)[f"{encoder}: code"].selectedpoints == ()
+    picked = panel.picked()
+    assert picked["sentence"].tolist() == [panel.state.sentences[1], panel.state.sentences[3]]
+    assert picked["topic"].tolist() == ["animal", "weather"]
+
+
+def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(size=(2, 30, 6))
+    names = [f"sentence {i}" for i in range(30)]
+    panel = EmbeddingMap(names, {"a": before, "b": after})
+    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [4]}, [])
+    assert panel.state.focus == 4
+    nearest = {}
+    for name, vectors in (("a", before), ("b", after)):
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = unit @ unit[4]
+        cosines[4] = -2
+        nearest[name] = np.argsort(-cosines)[:10].tolist()
+        found = panel.neighbours(4).query("encoder == @name")
+        assert found["row"].tolist() == nearest[name]
+        np.testing.assert_allclose(found["cosine"], cosines[nearest[name]], atol=1e-6)
+        star = traces(panel)[f"{name}: nearest"]
+        np.testing.assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
+    html_below = panel.details(panel.state)
+    same = len({*nearest["a"]} & {*nearest["b"]})
+    assert f"{same} of 10 are the same in the first and the last" in html_below
+    assert html_below.count("gained") == html_below.count("lost") == 10 - same
+    panel.clicked(4)
+    assert panel.state.focus is None and traces(panel)["a: nearest"].x == ()
+
+
+def test_a_sentence_found_is_chosen_from_the_list_and_what_was_found_stays_on_offer(panel):
+    controls = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
+    find, focus = controls["find"], controls["focus"]
+    assert [row for _, row in focus.options] == [0, 1, 2, 3, 4]
+    find.value = "weather"
+    assert [row for _, row in focus.options] == [2, 3]
+    assert focus.value is None and panel.selection == (2, 3)
+    for row in (2, 3):
+        focus.value = row
+        assert panel.selection == (row,) and panel.state.focus == row
+        assert [row for _, row in focus.options] == [2, 3] and find.value == "weather"
+        assert len(traces(panel)["plain: nearest"].x) == 3 * 4  # lines to the four others
+        assert "found in 2 of 5 sentences or labels; 1 of them chosen" in panel.summary()
+        assert f"<b>{panel.state.sentences[row]}</b>" in panel.details(panel.state)
+    focus.value = None
+    assert panel.selection == (2, 3) and panel.state.focus is None
+
+
+def test_a_lassoed_sentence_is_chosen_from_the_list_and_a_click_keeps_the_lasso(panel):
+    focus = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))["focus"]
+    panel.selected((4, 1))
+    assert [row for _, row in focus.options] == [1, 4]
+    panel.clicked(0)  # a dot outside of the lasso
+    assert panel.selection == (1, 4) and focus.value == 0
+    focus.value = 4
+    assert panel.selection == (4,) and [row for _, row in focus.options] == [1, 4]
+    panel.selection = ()
+    assert [row for _, row in focus.options] == [0, 1, 2, 3, 4] and focus.value == 4
+
+
+def test_of_many_sentences_the_first_are_offered_and_a_search_brings_up_the_others():
+    panel = EmbeddingMap([f"sentence {i}" for i in range(300)], {"a": rows(300)})
+    offered = panel.options(panel.state)["focus"]
+    assert len(offered) == 200
+    panel.set(find="sentence 299")
+    assert [row for _, row in panel.options(panel.state)["focus"]] == [299]
+    assert panel.state.focus == 299
+    panel.set(find="nowhere")
+    assert [row for _, row in panel.options(panel.state)["focus"]] == [299]  # what is looked at stays
+
+
+def test_those_that_moved_most_kept_the_fewest_neighbours():
+    rng = np.random.default_rng(1)
+    before = rng.normal(size=(40, 8))
+    after = before.copy()
+    after[7] = -before[7]  # it alone changes its company
+    panel = EmbeddingMap([str(i) for i in range(40)], {"a": {0: before, 9: after}})
+    assert panel.state.kept()[7] == panel.state.kept().min()
+    panel.set(moved=True)
+    assert 7 in panel.selection and len(panel.selection) == 10
+    assert panel.details(panel.state).index("<td>7</td>") < 250  # listed first
+    panel.set(step=0)
+    assert (panel.state.kept() == 10).all()
+    panel.set(moved=False)
+    assert panel.selection == ()
+
+
+def test_pca_without_its_first_component_shows_the_second_and_third(sentences, embeddings):
+    from sklearn.decomposition import PCA
+
+    panel = EmbeddingMap(sentences, {"a": embeddings}, projection="PCA without component 1")
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    expected = PCA(n_components=3).fit_transform(unit)[:, 1:]
+    drawn = points(panel)[0]
+    np.testing.assert_allclose(np.abs([drawn.x, drawn.y]), np.abs(expected.T), atol=1e-4)
+    assert panel.figure().layout.xaxis.title.text.startswith("component 2 (")
+    assert panel.figure().layout.yaxis.title.text.startswith("component 3 (")
+
+
+def three_clusters(step: int) -> np.ndarray:
+    rng = np.random.default_rng(step)
+    centres = 6 * np.eye(3, 10)
+    return np.repeat(centres, 20, axis=0) + rng.normal(size=(60, 10)) * 0.3
+
+
+def gathered(trace_x, trace_y) -> bool:
+    """Whether each of three clusters of 20 lies together, apart from the others."""
+    parts = np.stack([trace_x, trace_y], axis=1).reshape(3, 20, 2)
+    middle = parts.mean(axis=1)
+    within = np.linalg.norm(parts - middle[:, None], axis=2).max()
+    between = min(np.linalg.norm(middle[i] - middle[j]) for i, j in [(0, 1), (0, 2), (1, 2)])
+    return within < between
+
+
+def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
+    panel = EmbeddingMap([str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}})
+    panel.set(projection="t-SNE")
+    for step in (0, 9):
+        drawn = points(panel, step=step)[0]
+        assert gathered(drawn.x, drawn.y)
+    assert "each step is a map of its own" in panel.explain(panel.state)
+    assert panel.figure().layout.xaxis.showticklabels is False
+    assert panel.page_figure().frames == ()
+    assert "a map of its own" in panel.summary()
+
+
+def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it():
+    panel = EmbeddingMap(
+        [str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}}, projection="UMAP"
+    )
+    late, early = (points(panel, step=step)[0] for step in (9, 0))
+    assert gathered(late.x, late.y)
+    assert "placed into the map of step 9" in panel.explain(panel.state)
+    assert panel.figure().layout.xaxis.title.text == "UMAP"
+    for k in range(3):  # a cluster is placed where the fitted one lies
+        rows = slice(20 * k, 20 * k + 20)
+        distances = [
+            np.hypot(
+                early.x[rows].mean() - late.x[20 * j : 20 * j + 20].mean(),
+                early.y[rows].mean() - late.y[20 * j : 20 * j + 20].mean(),
+            )
+            for j in range(3)
+        ]
+        assert int(np.argmin(distances)) == k
+
+
+@pytest.mark.parametrize(
+    ("loaded", "words"),
+    [(False, "fitting UMAP \u2026, about half a minute the first time"), (True, "fitting UMAP \u2026")],
+)
+def test_what_takes_long_is_said_before_it_starts_and_no_longer_when_it_is_done(monkeypatch, loaded, words):
+    from cselab_widgets.panels import embedding_map
+
+    panel = EmbeddingMap([str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}})
+    said = []
+
+    def slowly(taken, fit_on, method):
+        said.append(panel.widget.children[0].children[-1].value)
+        return Projection({step: rows[:, :2] for step, rows in taken.items()}, 9, None, method)
+
+    monkeypatch.setattr(embedding_map, "project", slowly)
+    monkeypatch.setattr(embedding_map, "umap_is_loaded", lambda: loaded)
+    control = panel.widget.children[0].children
+    next(one for one in control if getattr(one, "value", None) == "PCA").value = "UMAP"
+    assert said == [words]
+    assert control[-1].value == ""
+    assert panel.takes_long({"step": 0}) == ""  # it is known now
+
+
+def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, sentences, embeddings):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    panel = EmbeddingMap(sentences, {"a": embeddings})
+    with pytest.raises(ImportError, match="pip install umap-learn"):
+        panel.set(projection="UMAP")
+    assert panel.state.projection == "PCA"
+
+
+def test_an_unknown_projection_is_refused_with_those_there_are(sentences, embeddings):
+    with pytest.raises(
+        ValueError, match="projection is 'MDS'; choose one of PCA, PCA without component 1, UMAP, t-SNE"
+    ):
+        EmbeddingMap(sentences, {"a": embeddings}, projection="MDS")
+
+
+def test_points_are_numbered_so_that_the_page_can_say_which(panel):
+    carried = [row for trace in points(panel) if trace.xaxis == "x2" for row, _ in trace.customdata]
+    assert sorted(carried) == [0, 1, 2, 3, 4]
+
+
+def test_a_redraw_sends_the_places_that_moved_and_nothing_else():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3000, 8))
+    panel = EmbeddingMap([f"sentence {i}" for i in range(3000)], {"plain": a, "SimCSE": {0: a, 9: b}})
+    plot = panel.widget.children[1]
+    panel.set(step=0)
+    still = [number for number, trace in enumerate(plot.figure["data"]) if trace["uid"].startswith("plain")]
+    assert not {str(number) for number in still} & plot.change["data"].keys()
+    (moved,) = plot.change["data"].values()
+    assert set(moved) == {"x", "y"}
+    assert len(moved["x"]["bytes"]) == 4 * 3000
+
+
+def test_hover_texts_are_made_once(panel):
+    carried = panel.state.data.hover
+    panel.set(step=0)
+    assert panel.state.data.hover is carried
+
+
+def test_vectors_are_saved_as_they_were_given_of_the_steps_shown(panel, embeddings, tmp_path):
+    panel.set(step=0)
+    files = panel.save(tmp_path / "map.npy")
+    assert [file.name for file in files] == ["map.plain.npy", "map.SimCSE--step-0.npy"]
+    np.testing.assert_array_equal(np.load(files[1]), embeddings)
+
+
+def test_an_encoder_may_be_given_for_its_vectors(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    given = EmbeddingMap(sentences, {"a": encoder})
+    np.testing.assert_array_equal(given.vectors()["a"], encoder.encode(sentences))
+
+
+def test_of_a_long_film_some_steps_are_left_out_but_not_the_one_shown():
+    vectors = {step: np.random.default_rng(step).normal(size=(3000, 3)) for step in range(30)}
+    panel = EmbeddingMap(["s"] * 3000, {"a": vectors}, step=7)
+    names = [int(frame.name) for frame in panel.page_figure().frames]
+    assert len(names) <= 21 and {0, 7, 29} <= set(names)

@@ -1,0 +1,215 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from cselab_widgets import BatchWatch, LossLab
+from cselab_widgets.panels.loss_lab import LOSSES, Setting, curve, shares
+from tiny import make_encoder, make_sentences
+
+from cselab.losses import info_nce, off_dropout_info_nce
+from cselab.methods import SimCSE
+from cselab.training import TrainConfig, train
+
+
+@pytest.fixture
+def views():
+    """A batch of 8 that starts in a narrow cone and ends with its positives alike."""
+    generator = np.random.default_rng(0)
+    base = generator.normal(size=(8, 12))
+    early = 3 + 0.5 * generator.normal(size=(4, 8, 12))
+    return {0: early, 10: base + 0.3 * generator.normal(size=(4, 8, 12))}
+
+
+@pytest.fixture
+def lab(views):
+    return LossLab(views)
+
+
+def traces(lab, **changes):
+    return {trace.uid: trace for trace in lab.figure(**changes).data}
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_the_cosines_are_those_of_the_batch_and_the_diagonal_lights_up(lab, views):
+    early, late = (np.array(traces(lab, step=step)["cosines"].z) for step in (0, 10))
+    np.testing.assert_allclose(late, unit(views[10][0]) @ unit(views[10][1]).T, atol=1e-3)
+
+    def contrast(cosines):
+        return np.diag(cosines).mean() - cosines[~np.eye(8, dtype=bool)].mean()
+
+    assert contrast(late) > 0.5 > contrast(early)
+
+
+def test_off_dropout_looks_at_negatives_without_noise(lab, views):
+    shown = np.array(traces(lab, loss="off-dropout")["cosines"].z)
+    clean = unit(views[10][3]) @ unit(views[10][3]).T
+    off = ~np.eye(8, dtype=bool)
+    np.testing.assert_allclose(shown[off], clean[off], atol=1e-3)
+    np.testing.assert_allclose(np.diag(shown), np.sum(unit(views[10][0]) * unit(views[10][1]), axis=1), atol=1e-3)
+
+
+def test_the_gradient_of_info_nce_is_softmax_minus_one_hot(lab):
+    cosines = lab.state.cosines()
+    wanted = ((cosines / 0.05).softmax(1) - torch.eye(8)) / 0.05
+    torch.testing.assert_close(lab.state.gradient, wanted, rtol=1e-4, atol=1e-9)
+
+
+def test_the_gradient_of_off_dropout_is_that_of_its_loss(lab):
+    """Along a change of the clean vectors, the loss changes as the cosines' gradients say."""
+    state = LossLab(lab.state.views, loss="off-dropout").state
+    anchor, positive, _, clean = state.batch()
+    change = 1e-6 * torch.randn(clean.shape, generator=torch.Generator().manual_seed(0), dtype=clean.dtype)
+
+    def loss(rows):
+        return float(off_dropout_info_nce(anchor, positive, rows, 0.05, 0.9).total)
+
+    def cosines(rows):
+        rows = torch.nn.functional.normalize(rows, dim=1)
+        return rows @ rows.T
+
+    off = 1 - torch.eye(8, dtype=torch.float64)
+    wanted = (loss(clean + change) - loss(clean - change)) / 2
+    moved = (cosines(clean + change) - cosines(clean - change)) / 2
+    assert float((state.gradient * off * moved).sum()) / 8 == pytest.approx(wanted, rel=1e-4)
+
+
+def test_only_the_printed_equation_8_pushes_positives_apart(lab):
+    for name in LOSSES:
+        wrong = LossLab(lab.state.views, loss=name).state.wrong
+        assert (wrong[0] == 8) == (name == "Eq. 8, printed"), name
+    assert "8 of 8 positives pushed apart" in LossLab(lab.state.views, loss="Eq. 8, printed").summary()
+
+
+def test_focal_pulls_negatives_below_minus_half_m_together(lab):
+    state = LossLab(lab.state.views, loss="Focal-InfoNCE", focal_m=0.3).state
+    cosines, gradient = state.cosines(), state.gradient
+    off = ~torch.eye(8, dtype=torch.bool)
+    pulled = (gradient < -1e-9) & off
+    assert (cosines[pulled] < -0.15).all()
+    assert state.wrong[1] == int(((cosines < -0.15) & (gradient.abs() > 1e-9) & off).sum())
+
+
+def test_a_curve_is_the_formula_of_one_sentence():
+    setting = Setting(temperature=0.1)
+    found = curve("InfoNCE", setting, "positive", 8, 0.8, 0.2)
+    for cosine, loss, gradient in zip(found.cosines, found.losses, found.gradients, strict=True):
+        others = 7 * math.exp(0.2 / 0.1)
+        share = math.exp(cosine / 0.1) / (math.exp(cosine / 0.1) + others)
+        assert loss == pytest.approx(-math.log(share))
+        assert gradient == pytest.approx((share - 1) / 0.1)
+
+
+def test_the_curve_of_a_negative_is_its_softmax():
+    found = curve("InfoNCE", Setting(temperature=0.1), "negative", 8, 0.8, 0.2)
+    for cosine, gradient in zip(found.cosines, found.gradients, strict=True):
+        total = math.exp(8) + math.exp(cosine / 0.1) + 6 * math.exp(2)
+        assert gradient == pytest.approx(math.exp(cosine / 0.1) / total / 0.1)
+
+
+def test_focal_has_the_derivative_of_its_code_not_of_its_equation_4():
+    found = curve("Focal-InfoNCE", Setting(temperature=0.1, focal_m=0.3), "negative", 8, 0.8, 0.2)
+    for cosine, gradient in zip(found.cosines, found.gradients, strict=True):
+        total = math.exp(6.4) + math.exp(cosine * (cosine + 0.3) / 0.1) + 6 * math.exp(0.2 * 0.5 / 0.1)
+        weight = math.exp(cosine * (cosine + 0.3) / 0.1) / total
+        assert gradient == pytest.approx((2 * cosine + 0.3) / 0.1 * weight)
+    assert min(found.gradients) < 0 < max(found.gradients)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("pair", ["positive", "negative"])
+def test_every_gradient_is_the_slope_of_its_loss(name, pair):
+    found = curve(name, Setting(temperature=0.3), pair, 6, 0.8, 0.3)
+    slopes = np.gradient(found.losses, found.cosines)
+    np.testing.assert_allclose(found.gradients[2:-3], slopes[2:-3], rtol=0.05, atol=0.05)
+
+
+def test_the_sliders_turn_the_losses_they_name():
+    base = Setting()
+    changed = {
+        "Focal-InfoNCE": base._replace(focal_m=0.7),
+        "off-dropout": base._replace(off_dropout_m=0.5),
+        "ArcCon": base._replace(margin=0.5),
+    }
+    for name, setting in changed.items():
+        for other in LOSSES:
+            same = curve(other, base, "positive", 6, 0.8, 0.3) == curve(other, setting, "positive", 6, 0.8, 0.3)
+            assert same == (other != name)
+
+
+def test_a_low_temperature_leaves_the_push_to_the_hardest_negative(lab):
+    cold, warm = (traces(lab, temperature=t)["shares: InfoNCE"].y for t in (0.02, 1.0))
+    assert cold[0] > 80 and warm[0] < 25
+    assert cold[-1] == warm[-1] == 100
+
+
+def test_the_shares_of_equal_negatives_are_equal():
+    np.testing.assert_allclose(shares(torch.ones(5, 5)), [0.25, 0.5, 0.75, 1])
+
+
+def test_the_run_is_drawn_with_its_step_marked(lab):
+    drawn = traces(lab, step=0)["run: positives"]
+    assert drawn.x == (0, 10) and drawn.marker.size[0] > drawn.marker.size[1]
+
+
+def test_the_page_has_a_film_of_the_steps(lab):
+    assert [frame.name for frame in lab.page_figure().frames] == ["0", "10"]
+
+
+def test_the_words_tell_who_carries_the_gradient(lab):
+    lines = lab.summary().splitlines()
+    assert lines[0] == "InfoNCE at step 10, temperature 0.05, batch of 8"
+    assert "8 of 8 positives are their sentence's nearest" in lines[1]
+    assert "of 7 negatives; the hardest alone carries" in lines[2]
+    assert (
+        LossLab(lab.state.views, loss="ArcCon").summary().startswith("ArcCon at step 10, temperature 0.05, margin 10°")
+    )
+
+
+def test_a_watch_keeps_the_views_of_a_batch_and_leaves_the_run_as_it_is():
+    sentences = make_sentences(12)
+    config = TrainConfig(steps=4, batch_size=4, lr=1e-3, seed=0, precision="fp32")
+    runs = []
+    watch = BatchWatch(sentences[:6], every=2)
+    for callbacks in ([], [watch]):
+        runs.append(train(make_encoder(), SimCSE(), sentences, config, callbacks=callbacks, show_progress_bar=False))
+    assert list(watch.views) == [0, 2, 4]
+    assert runs[0].history == runs[1].history
+    panel = LossLab(watch.views)
+    assert panel.state.views[4].shape == (4, 6, 8)
+    clean = runs[1].encoder.encode(sentences[:6])
+    np.testing.assert_allclose(panel.state.views[4][3], clean, rtol=1e-4, atol=1e-5)
+    anchor, positive, *_ = panel.state.batch()
+    assert float(info_nce(anchor, positive, 0.05).total) >= 0
+
+
+def test_two_views_stand_for_all_four(views):
+    four = LossLab({0: views[0][:2]}).state.views[0]
+    assert np.array_equal(four[2], four[1]) and np.array_equal(four[3], four[0])
+
+
+def test_the_default_run_takes_an_encoder_and_sentences_of_ones_own():
+    panel = LossLab(encoder=make_encoder(), sentences=make_sentences(6))
+    assert list(panel.state.views) == [0, 1, 2, 3, 4, 6, 8, 12, 16]
+    assert panel.state.step == 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"views": {}}, "views is empty"),
+        ({"views": {0: np.ones((2, 7, 3))}}, "views has batches of 7 sentences"),
+        ({"views": {3: np.ones(4)}}, r"views\[3\] has shape \(4,\)"),
+        ({"step": 5}, "step is 5; the steps are 0, 10"),
+        ({"loss": "NCE"}, "loss is 'NCE'; choose one of InfoNCE"),
+        ({"temperature": 0.0}, "temperature is 0.0"),
+        ({"margin": 180.0}, "margin is 180"),
+        ({"pair": "both"}, "pair is 'both'"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(views, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        LossLab(**{"views": views, **arguments})

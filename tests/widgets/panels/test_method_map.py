@@ -1,0 +1,87 @@
+"""The map of methods: a dot a stage, by family, told in words when it is clicked."""
+
+import pytest
+from cselab_lab.lessons.touches import Card
+from cselab_widgets import MethodMap
+
+CARDS = [
+    Card("simcse", "SimCSE", "baseline", {}),
+    Card("mine", "Mine <b>", "loss", {"view": "changed texts", "loss": "triplet"}),
+    Card("other", "Other", "loss", {"loss": "n pair"}),
+    Card("rows", "Rows", "extra data", {"data": "rows of a, b"}),
+]
+
+
+@pytest.fixture
+def shown():
+    panel = MethodMap(CARDS)
+    yield panel
+    panel.close()
+
+
+def dots(panel, **changes):
+    return {
+        trace.uid: list(zip(trace.x, trace.y, trace.customdata, strict=True))
+        for trace in panel.figure(**changes).data
+        if trace.customdata is not None  # the pipeline has none
+    }
+
+
+def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(shown):
+    assert dots(shown) == {"baseline": [], "loss": [(1, -1, 1), (4, -1, 1), (4, -2, 2)], "extra data": [(0, -3, 3)]}
+    figure = shown.figure()
+    assert figure.layout.xaxis.ticktext == ("data", "view", "encoder", "head", "loss")
+    assert figure.layout.yaxis.ticktext[1] == "Mine &lt;b&gt;"
+    assert [trace.uid for trace in figure.data] == [trace.uid for trace in shown.figure(family="loss").data]
+
+
+def test_the_first_and_the_last_stage_of_a_method_are_joined(shown):
+    (reach,) = (trace for trace in shown.figure().data if trace.uid == "reach")
+    assert list(reach.x) == [1, 4, None] and list(reach.y) == [-1, -1, None]
+
+
+def test_one_family_alone_moves_up_and_keeps_its_rows(shown):
+    assert dots(shown, family="extra data")["extra data"] == [(0, 0, 3)]
+    assert shown.figure(family="extra data").layout.height < MethodMap(CARDS * 6).figure().layout.height
+    assert "SimCSE" not in MethodMap(CARDS, family="loss").summary()
+
+
+def test_what_was_clicked_is_told_stage_by_stage(shown):
+    assert shown.details(shown.state) == ""
+    shown.clicked(1)
+    told = shown.details(shown.state)
+    assert "<th>view</th><td>changed texts</td>" in told and "Mine &lt;b&gt;" in told and "Rows" not in told
+    assert list(shown.picked()["loss"]) == ["triplet"]
+    assert shown.figure().layout.yaxis.ticktext[1].startswith("<b>")
+
+
+def test_a_method_is_chosen_from_the_list_by_keyboard(shown):
+    family, read = shown.widget.children[0].children[:2]
+    assert [name for name, _ in read.options] == ["no method", "SimCSE", "Mine <b>", "Other", "Rows"]
+    read.value = (3,)
+    assert shown.selection == (3,) and "rows of a, b" in shown.details(shown.state)
+    shown.clicked(1)
+    assert read.value == (1,)
+    shown.selection = (1, 2)
+    assert read.label == "2 selected"
+    family.value = "extra data"
+    assert [name for name, _ in read.options] == ["no method", "2 selected", "Rows"] and shown.selection == (1, 2)
+
+
+def test_words_and_table_say_the_same(shown):
+    assert shown.summary().splitlines()[:2] == [
+        "SimCSE | the baseline",
+        "Mine <b> | view: changed texts | loss: triplet",
+    ]
+    frame = shown.to_frame()
+    assert list(frame.columns) == ["name", "title", "family", "data", "view", "encoder", "head", "loss"]
+    assert shown.items() == list(frame["name"]) == ["simcse", "mine", "other", "rows"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"cards": []}, "cards is empty"), ({"cards": CARDS, "family": "text"}, "choose one of all, baseline, loss")],
+)
+def test_what_cannot_be_drawn_is_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        MethodMap(**given)

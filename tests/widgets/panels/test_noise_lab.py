@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+import torch
+from cselab_widgets import NoiseLab
+
+from cselab.losses import info_nce
+
+
+@pytest.fixture
+def clean():
+    return np.random.default_rng(0).normal(size=(12, 16)) + 1
+
+
+@pytest.fixture
+def passes(clean):
+    """40 passes about the clean vectors, of variance 0.04 in each coordinate."""
+    return clean + 0.2 * np.random.default_rng(1).normal(size=(40, 12, 16))
+
+
+@pytest.fixture
+def lab(passes, clean):
+    return NoiseLab(vectors=passes, clean=clean)
+
+
+def traces(lab, **changes):
+    return {trace.uid: trace for trace in lab.figure(**changes).data}
+
+
+def test_the_variance_of_a_mean_falls_as_one_over_k(lab):
+    measured = np.array(traces(lab)["variance of the mean"].y)
+    np.testing.assert_allclose(measured * np.arange(1, 21), 1, atol=0.3)
+    assert traces(lab)["1/K"].y[9] == pytest.approx(0.1)
+
+
+def test_means_of_unbiased_passes_come_to_the_off_dropout_vector_and_of_biased_ones_do_not(passes, clean):
+    near = NoiseLab(vectors=passes, clean=clean).state.falling[1]
+    far = NoiseLab(vectors=passes + 0.2, clean=clean).state.falling[1]
+    assert near[-1] < 0.1
+    assert far[-1] == pytest.approx(1, abs=0.2)  # a bias of one standard deviation stays
+    assert far[0] == pytest.approx(2, abs=0.3)
+
+
+def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
+    unit = lab.state.clean[3] / np.linalg.norm(lab.state.clean[3])
+    others = lab.state.passes[:, 3] / np.linalg.norm(lab.state.passes[:, 3], axis=1, keepdims=True)
+    wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
+    drawn = traces(lab, sentence=3)
+    assert drawn["radii"].y[3] == pytest.approx(wanted, abs=1e-3)
+    assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):
+    clean = lab.state.clean / np.linalg.norm(lab.state.clean, axis=1, keepdims=True)
+    distances = np.linalg.norm(clean - clean[5], axis=1)
+    distances[5] = np.inf
+    drawn = traces(lab, sentence=5)
+    assert drawn["radii"].x[5] == pytest.approx(distances.min(), abs=1e-3)
+    assert np.mean(drawn["nearest other"].x) == pytest.approx(distances.min(), abs=0.1)
+    assert drawn["off-dropout"].x[0] == pytest.approx(0, abs=1e-6)
+
+
+def test_means_of_more_passes_lie_closer(lab):
+    width = {k: np.std(traces(lab, mean_of=k)["means of K"].x) for k in (1, 10)}
+    assert width[10] < 0.6 * width[1]
+    assert len(traces(lab, mean_of=10)["means of K"].x) == 4
+
+
+def test_noise_parts_positives_and_its_absence_joins_them(lab):
+    positives = {kind: found[0].mean() for kind, found in lab.state.cosines.items()}
+    assert positives["+noise"] < positives["SimCSE"] < positives["-noise"] < positives["off-dropout"]
+    assert positives["off-dropout"] == pytest.approx(1)
+    box = traces(lab)["positives"]
+    assert box.median[1] == pytest.approx(np.median(lab.state.cosines["+noise"][0]), abs=1e-4)
+
+
+def test_more_variance_parts_positives_more(lab):
+    low, high = (traces(lab, variance=v)["positives"].median[1] for v in (0.01, 1.0))
+    assert high < low
+
+
+def test_the_losses_are_those_of_table_1_on_these_vectors(lab):
+    drawn = traces(lab)["losses"]
+    assert drawn.y == ("SimCSE", "Pos. +Noise", "Pos. -Noise", "Neg. +Noise", "Neg. -Noise", "off-dropout")
+    one, other = (torch.from_numpy(lab.state.passes[row]).double() for row in (0, 1))
+    assert drawn.x[0] == pytest.approx(float(info_nce(one, other, 0.05).total), abs=1e-4)
+    assert drawn.x[1] > drawn.x[0] > drawn.x[2]
+
+
+def test_a_click_on_a_sentence_shows_its_cloud_and_a_row_is_a_sentence(lab):
+    lab.clicked(7)
+    assert lab.state.sentence == 7 and lab.selection == (7,)
+    frame = lab.to_frame()
+    assert list(frame.columns) == ["sentence", "radius", "nearest", "distance"] and len(frame) == 12
+    assert traces(lab)["radii"].customdata == tuple(range(12))
+
+
+def test_the_words_tell_the_cloud_the_cosines_and_the_fall(lab):
+    lines = lab.summary().splitlines()
+    assert lines[0] == "Dropout noise of 40 passes over 12 sentences"
+    assert "'sentence 0': cloud of radius" in lines[1]
+    assert "of 12 clouds have a radius larger" in lines[2]
+    assert "(variance 0.1)" in lines[4] and "(K = 10)" in lines[5]
+    assert "mean of 10: variance 0.090" in lines[7] and "1/K 0.100" in lines[7]
+
+
+def test_an_encoder_makes_its_own_passes(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    lab = NoiseLab(encoder, sentences, passes=8)
+    assert lab.state.passes.shape == (8, 14, 8)
+    assert lab.state.mean_of == 4 and lab.state.most == 4
+    np.testing.assert_allclose(lab.state.clean, encoder.encode(sentences))
+
+
+def test_an_encoder_without_dropout_has_no_noise_to_see(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    for part in encoder.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+        if hasattr(part, "dropout_prob"):
+            part.dropout_prob = 0.0
+    encoder.backbone.config.attention_probs_dropout_prob = 0.0
+    for layer in encoder.backbone.encoder.layer:
+        layer.attention.self.dropout.p = 0.0
+    with pytest.raises(ValueError, match="encoder has no dropout"):
+        NoiseLab(encoder, sentences, passes=4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"clean": None}, "without clean"),
+        ({"clean": np.ones((5, 16))}, r"clean \(5, 16\)"),
+        ({"mean_of": 21}, "mean_of is 21; with 40 passes it may be 1 to 20"),
+        ({"variance": -1.0}, "variance is -1"),
+        ({"sentences": ["a", "b"]}, "2 entries for 12 rows"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(passes, clean, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        NoiseLab(**{"vectors": passes, "clean": clean, **arguments})
+
+
+def test_too_few_passes_or_sentences_are_refused(passes, clean, tiny_encoder):
+    with pytest.raises(ValueError, match="3 passes were given"):
+        NoiseLab(vectors=passes[:3], clean=clean)
+    with pytest.raises(ValueError, match="sentences has 2 entries"):
+        NoiseLab(tiny_encoder[0], tiny_encoder[1][:2])

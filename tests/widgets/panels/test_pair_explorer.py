@@ -1,0 +1,228 @@
+import string
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cselab_widgets import PairExplorer
+
+from cselab.data import Pairs
+from cselab.evaluators import TransformedEncoder
+from cselab.transforms import ComponentsRemoved
+
+
+class Letters:
+    """An encoder that counts letters, and adds one direction common to all: a cone."""
+
+    def __init__(self, common: float = 4.0):
+        self.common = common
+        self.asked: list[str] = []
+
+    def encode(self, sentences):
+        self.asked += sentences
+        counts = [[text.lower().count(letter) for letter in string.ascii_lowercase[:12]] for text in sentences]
+        return np.array([[*row, self.common] for row in counts], dtype=np.float32)
+
+
+WORDS = ["abba", "bead", "cage", "fail", "glib", "hide", "jail", "kale", "lace", "bike", "idea", "face"]
+
+
+@pytest.fixture
+def pairs() -> Pairs:
+    """Twelve pairs: of each four the same word twice, the word turned round and changed, and another."""
+    ones = WORDS
+    twos = [*WORDS[:4], *(word[::-1] + "l" for word in WORDS[4:8]), *WORDS[:4]]
+    kinds = ["same"] * 4 + ["turned"] * 4 + ["none"] * 4
+    return Pairs(ones, twos, [5.0] * 4 + [2.0] * 4 + [0.0] * 4, name="letters", subsets=kinds)
+
+
+@pytest.fixture
+def panel(pairs) -> PairExplorer:
+    return PairExplorer({"cone": Letters(), "open": Letters(0.5)}, pairs, "a bad idea", "an idea")
+
+
+def traces(panel, **changes) -> dict:
+    return {trace.uid: trace for trace in panel.figure(**changes).data}
+
+
+def cosine(x, y) -> float:
+    return float(x @ y / np.linalg.norm(x) / np.linalg.norm(y))
+
+
+def controls(panel) -> dict:
+    return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
+
+
+def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(panel):
+    for name, encoder in (("cone", Letters()), ("open", Letters(0.5))):
+        expected = cosine(*encoder.encode(["a bad idea", "an idea"]))
+        assert panel.state.cosine(name) == pytest.approx(expected, abs=1e-6)
+        assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
+    assert f"cone: <b>{panel.state.cosine('cone'):.2f}</b>" in panel.figure().layout.annotations[0].text
+
+
+def test_typing_a_sentence_moves_the_line_and_encodes_only_what_is_new(panel):
+    before = panel.state.cosine("cone")
+    _ = panel.widget
+    encoder = panel.state.data.encoders["cone"]
+    encoder.asked.clear()
+    controls(panel)["second"].value = "a bad idea"
+    assert panel.state.second == "a bad idea" and panel.state.cosine("cone") == pytest.approx(1)
+    assert before < 0.99
+    controls(panel)["second"].value = "a cake"
+    assert encoder.asked == ["a cake"]
+
+
+def test_its_place_is_the_share_of_pairs_with_a_lower_cosine(panel):
+    cosines = panel.to_frame()["cone"]
+    assert panel.state.place("cone") == pytest.approx(100 * (cosines < panel.state.cosine("cone")).mean())
+    panel.set(second="a bad idea")  # cosine 1; so have the four pairs of equal words
+    assert panel.state.place("cone") <= 100 * 8 / 12 + 1e-9
+
+
+def test_removing_the_mean_opens_the_cone_and_moves_pairs_and_line_alike(panel):
+    everything = Letters().encode(panel.state.data.pairs.sentences)
+    mean = everything.mean(axis=0)
+    one, two = Letters().encode(["a bad idea", "an idea"]) - mean
+    before = panel.to_frame()["cone"].mean()
+    controls(panel)["removed"].value = 1
+    assert panel.state.removed == 1
+    assert panel.state.cosine("cone") == pytest.approx(cosine(one, two), abs=1e-5)
+    assert panel.to_frame()["cone"].mean() < before - 0.3
+    np.testing.assert_allclose(
+        panel.to_frame()["cone"][5], cosine(everything[5] - mean, everything[17] - mean), atol=1e-5
+    )
+
+
+def test_removed_components_are_the_largest_and_leave_nothing_along_them(panel):
+    panel.set(removed=4)
+    rows = np.concatenate(panel.vectors()["cone"])
+    everything = Letters().encode(panel.state.data.pairs.sentences)
+    _, _, axes = np.linalg.svd(everything - everything.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(rows @ axes[:3].T, 0, atol=1e-4)
+    assert np.abs(rows @ axes[3]).max() > 0.1
+
+
+def test_the_cosine_axis_stands_still_while_components_go(panel):
+    ranges = {panel.figure(removed=r).layout.xaxis.range for r in (0, 1, 5)}
+    ((low, high),) = ranges
+    for removed in (0, 1, 5):
+        cosines = panel.state.data.cosines("open", removed)
+        assert low <= cosines.min() and cosines.max() <= high
+
+
+def test_ridges_are_grades_or_kinds(panel):
+    assert list(panel.figure().layout.yaxis.ticktext) == ["0", "2", "5"]
+    controls(panel)["by"].value = "kind"
+    assert list(panel.figure().layout.yaxis.ticktext) == ["none (0)", "turned (2)", "same (5)"]
+
+
+def test_kinds_stand_as_rows_with_their_mean_cosine(panel):
+    table = panel.details(panel.state)
+    frame = panel.to_frame().groupby("kind")["cone"].mean()
+    for kind, mean in frame.items():
+        assert f"<td>{kind}</td>" in table and f"{mean:.2f}" in table
+    assert table.index("<td>same</td>") < table.index("<td>turned</td>") < table.index("<td>none</td>")
+
+
+def test_clicking_a_pair_loads_it(panel):
+    box = panel.widget.children[0].children[0]
+    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [5]}, [])
+    assert (panel.state.first, panel.state.second) == ("hide", "edihl")
+    assert box.value == "hide"
+    assert panel.picked()["kind"].tolist() == ["turned"]
+    assert "hide<br>edihl" in panel.details(panel.state)
+    assert traces(panel)["cone: picked"].x == traces(panel)["cone: your pair"].x[:1]
+
+
+def test_a_pair_is_chosen_from_the_list_by_keyboard(panel):
+    chosen, first = controls(panel)["selection"], controls(panel)["first"]
+    assert chosen.label == "typed by hand" and len(chosen.options) == 13
+    assert chosen.options[1] == ("grade 5: abba / abba", (0,)) and chosen.options[-1][1] == (11,)
+    chosen.value = (5,)
+    assert (panel.state.first, panel.state.second, panel.selection) == ("hide", "edihl", (5,))
+    assert first.value == "hide"
+    first.value = "a cage"
+    assert panel.selection == (5,) and panel.state.second == "edihl"
+    panel.clicked(5)  # again: what was typed gives way
+    assert first.value == "hide"
+    panel.selection = (1, 2)
+    assert chosen.label == "2 selected" and first.value == "hide"  # of several none is loaded
+
+
+def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypatch):
+    monkeypatch.setattr("cselab_widgets.panels.pair_explorer.OFFERED", 6)
+    labels = [label for label, _ in controls(PairExplorer({"a": Letters()}, pairs))["selection"].options[1:]]
+    assert [label.split(":")[0] for label in labels] == ["grade 5"] * 2 + ["grade 2"] * 2 + ["grade 0"] * 2
+
+
+def test_pairs_without_kinds_have_no_choice_of_ridges(pairs):
+    plain = Pairs(pairs.sentences1, pairs.sentences2, pairs.scores, name="mine")
+    panel = PairExplorer({"a": Letters()}, plain)
+    assert "by" not in panel.controls()
+    with pytest.raises(ValueError, match="by is 'kind'; these pairs have grade"):
+        panel.set(by="kind")
+
+
+def test_one_encoder_needs_no_name_of_its_own(pairs):
+    nameless, named = Letters(), Letters()
+    named.name = "letters"
+    assert [list(PairExplorer(one, pairs).state.data.encoders) for one in (nameless, named)] == [
+        ["encoder"],
+        ["letters"],
+    ]
+
+
+def test_a_run_is_taken_for_its_encoder(pairs):
+    panel = PairExplorer({"trained": SimpleNamespace(encoder=Letters(), history=[])}, pairs)
+    assert panel.state.cosine("trained") > 0
+
+
+def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):
+    cone = Letters()
+    mean = ComponentsRemoved(0).fit(cone.encode(pairs.sentences))
+    panel = PairExplorer({"cone": cone, "centred": TransformedEncoder(cone, mean)}, pairs, "a bad idea", "an idea")
+    assert panel.state.cosine("centred") < panel.state.cosine("cone")
+    centred = panel.state.cosine("centred")
+    panel.set(removed=1)
+    assert panel.state.cosine("cone") == pytest.approx(centred, abs=1e-6)
+
+
+def test_the_summary_tells_the_cosines(panel):
+    lines = panel.summary().splitlines()
+    assert lines[0] == '"a bad idea" and "an idea"'
+    assert lines[1].startswith(f"  cone  cosine {panel.state.cosine('cone'):.3f}, above ")
+    panel.set(removed=3)
+    assert panel.summary().splitlines()[0].endswith("mean + 2 removed")
+
+
+def test_sentences_cannot_bring_markup_into_the_page(pairs):
+    pairs.sentences1[0] = "<script>alert(1)</script>"
+    panel = PairExplorer({"a": Letters()}, pairs)
+    panel.clicked(0)
+    assert "<script>" not in panel.details(panel.state)
+    assert "<script>" not in panel.state.data.hover[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"encoders": {}}, "encoders is empty"),
+        ({"first": " "}, "the first sentence is empty; type one"),
+        ({"removed": 12}, "removed is 12; it may be 0"),
+        ({"pairs": Pairs(["a"], ["b"], [1.0])}, "pairs has 1 rows; a distribution needs at least 12"),
+    ],
+)
+def test_what_cannot_be_explored_is_refused(pairs, changes, message):
+    with pytest.raises(ValueError, match=message):
+        PairExplorer(**({"encoders": {"a": Letters()}, "pairs": pairs} | changes))
+
+
+def test_what_an_encoder_does_not_read_of_a_sentence_is_said(tiny_encoder, pairs):
+    encoder, sentences = tiny_encoder
+    panel = PairExplorer({"tiny": encoder}, pairs, sentences[0], sentences[1])
+    assert panel.state.remarks == []
+    panel.set(first=" ".join([sentences[0]] * 500), second="qqqq " + sentences[1])
+    first, second = panel.state.remarks
+    assert first.startswith("first sentence: tiny reads") and "the rest is cut off" in first
+    assert second.startswith("second sentence: tiny does not know 1 of")
+    assert first in panel.details(panel.state) and second in panel.summary()

@@ -1,0 +1,163 @@
+import numpy as np
+import pandas as pd
+import pytest
+from cselab_lab.experiments import read_results
+from cselab_widgets import PaperBesideHere
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Three rows in two columns; one was never printed, one never run."""
+    return pd.DataFrame(
+        {
+            "row": ["plain", "SimCSE", "ImSimCSE"] * 2,
+            "column": ["Avg."] * 3 + ["STS-B"] * 3,
+            "measure": ["World-STS"] * 3 + ["STS-B"] * 3,
+            "published": [None, 76.25, 78.1, None, 76.85, 80.0],
+            "ours": [57.4, 59.3, None, 58.9, 59.8, None],
+            "sd": [None, 0.4, None, None, 0.2, None],
+            "n": [1, 3, 0, 1, 3, 0],
+            "difference": [None, None, None, None, -17.05, None],
+            "gain": [None, 1.9, None, None, 0.9, None],
+            "gain_low": [None, 1.2, None, None, -0.1, None],
+            "gain_high": [None, 2.6, None, None, 1.9, None],
+            "note": ["", "", "not <possible>", "", "", ""],
+        }
+    )
+
+
+CURVES = {"SimCSE": {seed: [{"step": s, "score": 50.0 + s + seed} for s in (0, 5, 10)] for seed in (0, 1)}}
+
+
+@pytest.fixture
+def panel(frame) -> PaperBesideHere:
+    return PaperBesideHere(frame, curves=CURVES, verdicts=["noise costs points: holds here"], title="table 1")
+
+
+def traces(panel, **changes) -> dict:
+    return {trace.uid: trace for trace in panel.figure(**changes).data}
+
+
+def controls(panel) -> dict:
+    return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
+
+
+def test_published_and_ours_stand_on_the_line_of_their_row_the_first_on_top(panel):
+    drawn, layout = traces(panel), panel.figure().layout
+    assert layout.yaxis.ticktext == ("ImSimCSE", "SimCSE", "plain")
+    np.testing.assert_array_equal(drawn["published"].x, [78.1, 76.25, np.nan])
+    np.testing.assert_array_equal(drawn["ours"].x, [np.nan, 59.3, 57.4])
+    np.testing.assert_array_equal(drawn["ours"].error_x.array, [0, 0.4, 0])
+    assert drawn["difference"].x == (76.25, 59.3, None)
+
+
+def test_the_column_is_chosen_and_its_measure_told(panel):
+    assert panel.figure().layout.xaxis.title.text == "Avg. (ours: World-STS)"
+    assert "compare order, not size" in panel.explain(panel.state)
+    controls(panel)["column"].value = "STS-B"
+    assert panel.figure().layout.xaxis.title.text == "STS-B"
+    np.testing.assert_array_equal(traces(panel)["ours"].x, [np.nan, 59.8, 58.9])
+    assert "compare order" not in panel.explain(panel.state)
+
+
+@pytest.mark.parametrize(
+    ("by", "order"),
+    [
+        ("as published", ["plain", "SimCSE", "ImSimCSE"]),
+        ("published", ["ImSimCSE", "SimCSE", "plain"]),
+        ("ours", ["SimCSE", "plain", "ImSimCSE"]),
+        ("gain", ["SimCSE", "plain", "ImSimCSE"]),
+    ],
+)
+def test_rows_are_sorted_the_largest_first_and_what_is_missing_last(panel, by, order):
+    controls(panel)["sort"].value = by
+    assert list(panel.figure().layout.yaxis.ticktext)[::-1] == order
+    table = panel.details(panel.state)
+    assert sorted(order, key=lambda row: table.index(f">{row}</td>")) == order
+
+
+def test_a_clicked_row_shows_its_curves_by_seed_and_their_mean(panel):
+    panel.set(column="STS-B", sort="ours")
+    drawn = traces(panel)["ours"]
+    row = int(drawn.customdata[list(panel.figure().layout.yaxis.ticktext).index("SimCSE")])
+    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [row]}, [])
+    assert panel.picked()[["row", "column"]].values.tolist() == [["SimCSE", "STS-B"]]
+    drawn = traces(panel)
+    assert drawn["curves: seeds"].y == (50, 55, 60, None, 51, 56, 61, None)
+    assert drawn["curves: mean"].y == (50.5, 55.5, 60.5)
+    assert panel.figure().layout.annotations[0].text == "SimCSE"
+    panel.set(column="Avg.")
+    assert panel.picked()[["row", "column"]].values.tolist() == [["SimCSE", "Avg."]]
+
+
+def test_the_row_of_the_curves_is_chosen_from_a_list_by_keyboard(panel):
+    chosen = controls(panel)["selection"]
+    assert chosen.label == "the first: SimCSE"  # whose curves are drawn while none is picked
+    number = dict(chosen.options)["SimCSE"]
+    chosen.value = number
+    assert panel.selection == number and panel.figure().layout.annotations[0].text == "SimCSE"
+    controls(panel)["column"].value = "STS-B"
+    assert chosen.value == panel.selection == dict(chosen.options)["SimCSE"] != number
+
+
+def test_a_row_without_curves_shows_none(panel):
+    panel.selection = (0,)
+    assert traces(panel)["curves: mean"].x == ()
+
+
+def test_without_curves_there_is_one_plane(frame):
+    uids = [trace.uid for trace in PaperBesideHere(frame).figure().data]
+    assert uids == ["difference", "published", "ours", "picked"]
+
+
+def test_table_and_verdicts_stand_below_and_in_the_summary(panel):
+    table = panel.details(panel.state)
+    assert "noise costs points: holds here" in table
+    assert "59.30 ± 0.40 (3)" in table and "+1.90 [+1.20, +2.60]" in table
+    head, _, below = table.rpartition("</table>")
+    assert "not &lt;possible&gt;" in below and "note" not in head  # a column of notes would cut the numbers off
+    text = panel.summary()
+    assert "table 1: Avg." in text and "59.30 ± 0.40 (3)" in text and "holds here" in text
+
+
+def test_it_is_taken_away_as_csv_and_latex(panel, tmp_path):
+    panel.save(tmp_path / "table.csv")
+    assert pd.read_csv(tmp_path / "table.csv")["ours"][1] == 59.3
+    panel.save(tmp_path / "table.tex")
+    latex = (tmp_path / "table.tex").read_text()
+    assert r"\toprule" in latex and r"59.30 $\pm$ 0.40 (3)" in latex
+
+
+def test_an_experiment_may_be_named(tmp_path):
+    panel = PaperBesideHere("imsimcse-table1")
+    results = read_results("imsimcse-table1")
+    for said, verdict in zip(panel.state.verdicts, results.verdicts(), strict=True):
+        assert said.startswith(f"{verdict.claim}: {verdict.answer}")
+        assert "+" not in said  # of a claim that something costs points, a plus reads as its opposite
+        assert verdict.ours is None or ("as claimed" in said.split(";")[0]) == (verdict.ours > 0)
+    published = results.beside().set_index(["row", "column"])["published"]
+    assert (
+        traces(panel)["published"].x[0]
+        == published.iloc[
+            [item for item, _ in enumerate(published.index) if published.index[item][1] == panel.state.column][-1]
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"row": ["a"], "published": [1.0]}), "the frame has no column 'ours'"),
+        (pd.DataFrame({"row": [], "published": [], "ours": []}), "the frame has no lines"),
+    ],
+)
+def test_a_frame_that_shows_nothing_is_refused(frame, message):
+    with pytest.raises(ValueError, match=message):
+        PaperBesideHere(frame)
+
+
+def test_an_unknown_column_or_order_is_refused_with_the_known(panel):
+    with pytest.raises(ValueError, match=r"column is 'MR'; there are Avg., STS-B"):
+        panel.set(column="MR")
+    with pytest.raises(ValueError, match="sort is 'name'; choose one of as published"):
+        panel.set(sort="name")

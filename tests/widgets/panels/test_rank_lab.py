@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+import torch
+from cselab_widgets import RankLab
+from cselab_widgets.panels.rank_lab import NORMAL, descent
+
+from cselab.losses import barlow_twins, dimension_contrastive
+from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
+
+
+@pytest.fixture
+def views():
+    """Two views of 80 sentences in 96 dimensions, away from the origin."""
+    generator = np.random.default_rng(0)
+    clean = generator.normal(size=(80, 96)) + 0.5
+    return np.stack([clean + 0.2 * generator.normal(size=(80, 96)) for _ in range(2)])
+
+
+@pytest.fixture
+def lab(views):
+    return RankLab(vectors=views)
+
+
+def traces(lab, **changes):
+    return {trace.uid: trace for trace in lab.figure(**changes).data}
+
+
+def test_64_sentences_have_rank_64_and_one_less_when_centred(lab):
+    found = traces(lab)
+    assert len(found["singular values: uncentred"].x) == 64
+    assert len(found["singular values: centred"].x) == 63
+    assert tuple(found["measured"].y) == (64, 63)
+    assert "rank 64 uncentred, 63 centred; at most 64 of 96" in lab.summary()
+
+
+def test_artificial_rows_lift_the_rank_until_it_is_full(lab):
+    assert tuple(traces(lab, artificial_rows=16)["measured"].y) == (80, 79)
+    assert tuple(traces(lab, artificial_rows=32)["measured"].y) == (96, 95)
+    lab.set(artificial_rows=100)
+    assert "rank 96 uncentred, 96 centred; full rank" in lab.summary()
+    assert lab.state.floors["Barlow Twins"] == 0
+
+
+def test_the_line_is_the_bound_and_the_batch_lies_on_it(lab):
+    found = traces(lab, batch_size=32)
+    for name, marker in (("uncentred", 0), ("centred", 1)):
+        line = found[f"bound: {name}"]
+        assert line.y[line.x.index(32)] == found["measured"].y[marker]
+        assert max(line.y) == 96
+
+
+def test_the_paper_s_setting_has_the_paper_s_numbers():
+    lab = RankLab(vectors=np.random.default_rng(0).normal(size=(64, 768)), source=NORMAL)
+    assert (lab.state.batch_size, lab.state.dimensions) == (64, 768)
+    assert (lab.state.rank("uncentred"), lab.state.rank("centred")) == (64, 63)
+
+
+def test_both_losses_start_at_the_batch_and_stay_above_their_floors(lab):
+    found = traces(lab)
+    state = lab.state
+    one, other = (view / torch.stack(state.views).square().mean().sqrt() for view in state.views)
+    starts = {
+        "Barlow Twins": barlow_twins(one, other, 0.012).total,
+        "dimension-wise": dimension_contrastive(one, other, 5.0).total,
+    }
+    floors = {"Barlow Twins": barlow_twins_floor(96, 64, 0.012), "dimension-wise": dimension_contrastive_floor(96, 5.0)}
+    for name, floor in floors.items():
+        line = found[name].y
+        assert line[0] == pytest.approx(float(starts[name]), rel=1e-3)
+        assert line[0] > line[-1] > floor - 1e-4
+        assert found[f"{name}: floor"].y == (pytest.approx(floor, abs=1e-4),) * 2
+
+
+def test_the_free_rows_come_near_the_floor_and_the_bottleneck_costs_only_barlow_twins(lab):
+    reached, floors = {n: v[-1] for n, v in lab.state.descents.items()}, lab.state.floors
+    assert reached["Barlow Twins"] < 1.5 * floors["Barlow Twins"]
+    assert reached["dimension-wise"] < 1.01 * floors["dimension-wise"]
+    assert floors["Barlow Twins"] > 0.5
+
+
+def test_a_step_means_the_same_at_every_scale(lab):
+    views = lab.state.views
+    loss = lambda a, b: barlow_twins(a, b, 0.012).total  # noqa: E731
+    np.testing.assert_allclose(descent([1e4 * view for view in views], loss), descent(views, loss), rtol=1e-3)
+
+
+def test_other_weights_and_temperatures_change_the_floors(views):
+    strict = RankLab(vectors=views, weight=0.5, temperature=1.0).state.floors
+    assert strict["Barlow Twins"] == barlow_twins_floor(96, 64, 0.5)
+    assert strict["dimension-wise"] == dimension_contrastive_floor(96, 1.0)
+
+
+def test_the_trained_results_stand_beside(lab):
+    published = traces(lab)["published"]
+    assert published.x[0] == pytest.approx(64.05 - 76.25)
+    assert "M = all, so N + M = D  published" in lab.summary() and "mini after 60 steps" in lab.summary()
+
+
+def test_one_view_stands_for_both(views):
+    state = RankLab(vectors=views[0]).state
+    assert torch.equal(*state.views)
+
+
+def test_the_encoder_of_the_user_gives_two_dropout_views(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    state = RankLab(encoder, sentences, batch_size=6).state
+    assert state.source == "tiny" and state.views[0].shape == (6, 8)
+    assert not torch.equal(*state.views)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"batch_size": 81}, "batch_size is 81; vectors has 2 to 80 rows to give"),
+        ({"dimensions": 97}, "dimensions is 97; vectors has 2 to 96 to give"),
+        ({"artificial_rows": -1}, "artificial_rows is -1"),
+        ({"source": "mine"}, "source is 'mine'; there are vectors, normal numbers"),
+        ({"vectors": np.ones((3, 4))}, r"vectors has shape \(3, 4\)"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(views, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        RankLab(**{"vectors": views, **arguments})

@@ -1,0 +1,338 @@
+import threading
+
+import numpy as np
+import pytest
+from cselab_widgets import TrainingMonitor
+from cselab_widgets.panels.training_monitor import COLUMNS, band, curve
+from tiny import make_encoder, make_sentences
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.methods import ImSimCSE, SimCSE
+from cselab.training import TrainConfig, train
+
+SENTENCES = make_sentences(24)
+CONFIG = TrainConfig(steps=6, batch_size=4, lr=1e-3, seed=0, eval_every=2, precision="fp32")
+PATIENCE = 100  # seconds, for a busy machine
+
+
+def evaluator(encoder):
+    vectors = encoder.encode(SENTENCES[:6])
+    spread = float(np.var(vectors))
+    return {"score": 50 + spread, "alignment": 0.2, "uniformity": -spread, "effective_rank": 3.0}
+
+
+class Gate:
+    """A callback that holds the run at a step until it is opened; `reached` is set when it is there."""
+
+    def __init__(self, step):
+        self.step, self.reached, self.open = step, threading.Event(), threading.Event()
+
+    def __call__(self, run, row):
+        if row["step"] == self.step:
+            self.reached.set()
+            assert self.open.wait(PATIENCE)
+
+
+def seen(monitor, phase):
+    """An event that is set when the monitor comes to that phase."""
+    there = threading.Event()
+
+    def look(_):
+        if monitor.state.phase == phase:
+            there.set()
+
+    monitor.observe(look, "state")
+    look(None)
+    return there
+
+
+def start(*callbacks, method=None, **given):
+    monitor = TrainingMonitor()
+    return monitor.train(make_encoder(), method or SimCSE(), SENTENCES, CONFIG, evaluator, callbacks=callbacks, **given)
+
+
+@pytest.fixture
+def history():
+    return [
+        {"step": 0, "score": 50.0, "alignment": 0.2, "uniformity": -1.0, "effective_rank": 5.0},
+        {"step": 1, "loss": 2.0, "info_nce": 1.5, "dcl": 0.5, "gradient_norm": 1.0},
+        {
+            "step": 2,
+            "loss": 1.0,
+            "info_nce": 0.75,
+            "dcl": 0.25,
+            "gradient_norm": 2.0,
+            "gradient_norm/dcl": 0.1,
+            "score": 53.0,
+            "alignment": 0.3,
+            "uniformity": -2.0,
+            "effective_rank": 6.0,
+        },
+    ]
+
+
+def traces(monitor, **changes):
+    return {trace.uid: trace for trace in monitor.figure(**changes).data}
+
+
+# ---------------------------------------------------------------------------------------- what is drawn
+
+
+def test_each_column_is_drawn_where_it_has_a_value(history):
+    drawn = traces(TrainingMonitor(), name="mine", rows=tuple(history), phase="running")
+    assert (drawn["loss: live"].x, drawn["loss: live"].y) == ((1, 2), (2.0, 1.0))
+    assert (drawn["score: live"].x, drawn["score: live"].y) == ((0, 2), (50.0, 53.0))
+    assert drawn["effective_rank: live"].y == (5.0, 6.0)
+    assert {uid.split(":")[0] for uid in drawn} == {*COLUMNS, "term"}
+
+
+def test_the_terms_of_the_loss_are_drawn_beside_it_and_a_single_one_is_not_drawn_twice(history):
+    drawn = traces(TrainingMonitor(), rows=tuple(history), phase="running")
+    assert drawn["term: info_nce"].y == (1.5, 0.75) and drawn["term: dcl"].y == (0.5, 0.25)
+    alone = [{key: row[key] for key in row if key not in ("dcl", "gradient_norm/dcl")} for row in history]
+    assert not any(uid.startswith("term") for uid in traces(TrainingMonitor(), rows=tuple(alone)))
+
+
+def test_seeds_are_a_mean_with_a_band_from_the_lowest_to_the_highest(history):
+    higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
+    drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
+    assert drawn["score: SimCSE"].y == (51.0, 54.0)
+    assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
+    assert drawn["score: SimCSE: band"].y == (52.0, 55.0, 53.0, 50.0)
+    assert drawn["score: SimCSE: band"].visible is True
+    assert traces(TrainingMonitor({"one": history}))["score: one: band"].visible is False
+
+
+def test_a_band_covers_the_steps_that_all_seeds_have(history):
+    assert band([history, history[:1]], "score") == ([0], [50.0], [50.0], [50.0])
+    assert band([history[:1]], "loss") == ([], [], [], [])
+
+
+def test_values_that_are_not_finite_are_left_out():
+    rows = [{"step": 0, "score": float("nan")}, {"step": 1, "degenerate": "all alike"}, {"step": 2, "score": 1.0}]
+    assert curve(rows, "score") == ([2], [1.0])
+
+
+def test_kept_steps_are_marked_where_they_were_measured(history):
+    drawn = traces(TrainingMonitor(), rows=tuple(history), kept=(1,), phase="running")
+    assert drawn["loss: kept"].x == (1,) and drawn["loss: kept"].y == (2.0,)
+    assert drawn["score: kept"].x == ()
+
+
+def test_the_axis_is_as_long_as_the_run_will_be_but_a_long_run_fills_half_of_it(history):
+    reach = lambda rows, steps: TrainingMonitor().figure(rows=tuple(rows), steps=steps).layout.xaxis.range[1]  # noqa: E731
+    assert reach(history, 40) == pytest.approx(40 * 1.02)
+    assert reach(history, 100_000) == pytest.approx(50 * 1.02)
+    assert reach([*history, {"step": 120, "loss": 1.0}], 100_000) == pytest.approx(200 * 1.02)
+
+
+def test_what_the_run_does_not_measure_is_said():
+    rows = ({"step": 0}, {"step": 1, "loss": 1.0})
+    titles = [note.text for note in TrainingMonitor().figure(rows=rows, phase="running").layout.annotations]
+    assert titles[0] == "Loss" and titles[1] == "Dev score: not measured yet"
+
+
+@pytest.mark.parametrize("shape", ["rows", "run", "list", "by seed", "list of runs"])
+def test_finished_runs_come_in_every_shape_users_have(history, shape):
+    class Run:
+        def __init__(self):
+            self.history = history
+
+    given = {"rows": history, "run": Run(), "list": [history], "by seed": {0: history}, "list of runs": [Run()]}[shape]
+    assert TrainingMonitor({"a": given}).state.others["a"] == (tuple(history),)
+
+
+@pytest.mark.parametrize("given", [[], [[]], [{"loss": 1.0}]])
+def test_runs_without_rows_are_refused(given):
+    with pytest.raises(ValueError, match=r"runs\['a'\] has no rows with a 'step'"):
+        TrainingMonitor({"a": given})
+
+
+# ---------------------------------------------------------------------------------------- a run by hand
+
+
+def test_a_run_in_a_thread_ends_as_train_itself_would():
+    monitor = start()
+    run = monitor.wait(PATIENCE)
+    wanted = train(make_encoder(), SimCSE(), SENTENCES, CONFIG, evaluator, show_progress_bar=False)
+    assert run is monitor.run and run.history == wanted.history
+    np.testing.assert_array_equal(run.encoder.encode(SENTENCES[:3]), wanted.encoder.encode(SENTENCES[:3]))
+    assert monitor.state.phase == "finished" and monitor.state.rows == tuple(run.history)
+    assert "SimCSE: finished, step 6 of 6" in monitor.summary()
+
+
+def test_only_a_run_that_goes_on_has_buttons_to_press():
+    gate = Gate(step=3)
+    idle = TrainingMonitor()
+    monitor = start(gate)
+
+    def pressable(shown: TrainingMonitor) -> list[bool]:
+        brake, keep = shown.widget.children[0].children[:2]
+        return [not button.disabled for button in (brake.hold, brake.end, keep.button)]
+
+    assert pressable(idle) == [False] * 3
+    assert gate.reached.wait(PATIENCE)
+    assert pressable(monitor) == [True] * 3
+    gate.open.set()
+    monitor.wait(PATIENCE)
+    assert monitor.state.phase == "finished"
+    assert pressable(monitor) == [False] * 3
+    monitor.close()
+    assert pressable(monitor) == [False] * 3  # shown again after its end
+
+
+def test_a_run_stopped_by_its_button_is_usable_and_its_folder_is_an_encoder(tmp_path):
+    gate = Gate(step=3)
+    monitor = start(gate, output=tmp_path / "run")
+    assert gate.reached.wait(PATIENCE)
+    brake = monitor.widget.children[0].children[0]
+    brake.end.click()
+    gate.open.set()
+    run = monitor.wait(PATIENCE)
+    assert monitor.state.phase == "stopped" and run.history[-1]["step"] == 3
+    assert run.stopped == "stopped by hand at step 3"
+    saved = SentenceEncoder.from_pretrained(tmp_path / "run")
+    np.testing.assert_allclose(saved.encode(SENTENCES[:3]), run.encoder.encode(SENTENCES[:3]), rtol=1e-6)
+    assert brake.end.disabled
+
+
+def test_a_paused_run_waits_and_goes_on_where_it_was():
+    gate = Gate(step=2)
+    monitor = start(gate)
+    assert gate.reached.wait(PATIENCE)
+    paused = seen(monitor, "paused")
+    monitor.widget.children[0].children[0].hold.click()
+    gate.open.set()
+    assert paused.wait(PATIENCE)
+    assert [row["step"] for row in monitor.state.rows] == [0, 1, 2]
+    assert monitor.wait(timeout=0.01) is None
+    brake = monitor.widget.children[0].children[0]
+    assert brake.hold.description == "resume"
+    brake.hold.click()
+    run = monitor.wait(PATIENCE)
+    wanted = train(make_encoder(), SimCSE(), SENTENCES, CONFIG, evaluator, show_progress_bar=False)
+    assert run.history == wanted.history
+
+
+def test_a_kept_step_is_an_encoder_of_that_step_in_memory_and_on_disk(tmp_path):
+    gate, seen_there = Gate(step=4), {}
+
+    def look(run, row):
+        if row["step"] == 4:
+            run.encoder.eval()
+            seen_there["vectors"] = run.encoder.encode(SENTENCES[:3])
+
+    monitor = start(look, gate, keep_in=tmp_path)
+    assert gate.reached.wait(PATIENCE)
+    monitor.widget.children[0].children[1].button.click()
+    gate.open.set()
+    monitor.wait(PATIENCE)
+    assert monitor.state.kept == (4,) and "kept: step 4" in monitor.summary()
+    np.testing.assert_array_equal(monitor.kept[4].encode(SENTENCES[:3]), seen_there["vectors"])
+    saved = SentenceEncoder.from_pretrained(tmp_path / "step-4")
+    np.testing.assert_allclose(saved.encode(SENTENCES[:3]), seen_there["vectors"], rtol=1e-6)
+
+
+def test_a_step_may_be_kept_while_the_run_is_paused_and_before_it_began():
+    gate = Gate(step=0)
+    monitor = start(gate)
+    assert gate.reached.wait(PATIENCE)
+    paused = seen(monitor, "paused")
+    monitor.pause()
+    gate.open.set()
+    assert paused.wait(PATIENCE)
+    kept = threading.Event()
+    monitor.observe(lambda _: monitor.state.kept and kept.set(), "state")
+    monitor.keep_step()
+    assert kept.wait(PATIENCE)
+    monitor.resume()
+    monitor.wait(PATIENCE)
+    assert monitor.state.kept == (0,)
+    plain = make_encoder()
+    np.testing.assert_array_equal(monitor.kept[0].encode(SENTENCES[:3]), plain.encode(SENTENCES[:3]))
+
+
+def test_a_run_can_be_stopped_while_it_is_paused():
+    gate = Gate(step=1)
+    monitor = start(gate)
+    assert gate.reached.wait(PATIENCE)
+    paused = seen(monitor, "paused")
+    monitor.pause()
+    gate.open.set()
+    assert paused.wait(PATIENCE)
+    monitor.stop()
+    assert monitor.wait(PATIENCE).history[-1]["step"] == 1
+
+
+def test_what_goes_wrong_in_the_run_is_shown_and_raised_by_wait():
+    def breaks(run, row):
+        if row["step"] == 2:
+            raise ZeroDivisionError("on purpose")
+
+    monitor = start(breaks)
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        monitor.wait(PATIENCE)
+    assert monitor.state.phase == "failed"
+    assert "ZeroDivisionError: on purpose" in monitor.summary()
+    assert "Failed: ZeroDivisionError" in monitor.explain(monitor.state)
+
+
+def test_a_second_run_waits_for_the_first_and_may_follow_it():
+    gate = Gate(step=1)
+    monitor = start(gate)
+    assert gate.reached.wait(PATIENCE)
+    with pytest.raises(RuntimeError, match="a run is still going on"):
+        monitor.train(make_encoder(), SimCSE(), SENTENCES, CONFIG)
+    gate.open.set()
+    monitor.wait(PATIENCE)
+    monitor.train(make_encoder(), ImSimCSE(), SENTENCES, CONFIG, evaluator, name="again")
+    run = monitor.wait(PATIENCE)
+    assert monitor.state.name == "again" and run.method.name == "imsimcse"
+    assert len(monitor.state.terms) == 2
+
+
+def test_closing_the_panel_stops_its_run():
+    gate = Gate(step=2)
+    monitor = start(gate)
+    assert gate.reached.wait(PATIENCE)
+    threading.Timer(0.05, gate.open.set).start()
+    monitor.close()
+    assert monitor.wait(PATIENCE).history[-1]["step"] < 6
+
+
+def test_headless_train_itself_waits(monkeypatch):
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")
+    threads = []
+    monitor = start(lambda run, row: threads.append(threading.current_thread()))
+    assert monitor.state.phase == "finished"
+    assert set(threads) == {threading.main_thread()}
+    assert monitor.run.history[-1]["step"] == 6
+
+
+def test_headless_what_goes_wrong_is_raised_at_once(monkeypatch):
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")
+    with pytest.raises(ValueError, match="unknown method 'simsce'"):
+        TrainingMonitor().train(make_encoder(), "simsce", SENTENCES, CONFIG)
+
+
+def test_the_frame_holds_every_row_of_every_run(history):
+    frame = TrainingMonitor({"SimCSE": [history, history]}).to_frame()
+    assert len(frame) == 6 and set(frame["number"]) == {0, 1}
+    assert set(frame["run"]) == {"SimCSE"} and frame["score"].max() == 53.0
+
+
+def test_the_words_tell_the_runs_apart(history):
+    higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
+    unscored = [{"step": 1, "loss": 1.0}]
+    assert TrainingMonitor({"SimCSE": [history, higher], "bare": unscored}).summary() == (
+        "No run goes on\n  SimCSE  2 runs, best dev score 54.00 (53.00 to 55.00)\n  bare    1 run, not scored"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"command": "halt"}, "command is 'halt'; it must be one of run, pause, stop"), ({"phase": "x"}, "phase is 'x'")],
+)
+def test_unknown_commands_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        TrainingMonitor().set(**changes)

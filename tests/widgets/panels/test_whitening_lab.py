@@ -1,0 +1,196 @@
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import torch
+from cselab_widgets import WhiteningLab
+from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, of_views, outcome, plane_points
+
+from cselab.metrics import diversity, spectrum
+from cselab.sgw import shuffled_group_whiten
+
+
+@pytest.fixture
+def vectors():
+    """Three views of 60 sentences in 8 channels that are far from white."""
+    generator = np.random.default_rng(0)
+    mixing = generator.normal(size=(8, 8))
+    clean = generator.normal(size=(60, 8)) @ mixing + 3
+    return np.stack([clean + 0.1 * generator.normal(size=(60, 8)) for _ in range(3)])
+
+
+@pytest.fixture
+def lab(vectors):
+    return WhiteningLab(vectors=vectors, num_groups=4, batch_size=40)
+
+
+def traces(lab, **changes):
+    return {trace.uid: trace for trace in lab.figure(**changes).data}
+
+
+def covariance_of(points):
+    return np.cov(np.array(points), bias=True)
+
+
+def test_the_batch_is_white_within_each_group_and_the_heat_map_shows_it(lab):
+    after = np.array(traces(lab)["after"].z)
+    for start in range(0, 8, 2):
+        np.testing.assert_allclose(after[start : start + 2, start : start + 2], np.eye(2), atol=2e-3)
+    assert np.abs(after[:2, 2:]).max() > 0.05  # groups are not decorrelated from each other
+
+
+def test_whitening_is_that_of_the_training_head(lab, vectors):
+    found = outcome(lab.state)
+    batch = torch.from_numpy(vectors[0][lab.state.rows[0]].astype(np.float32)).double()
+    wanted = shuffled_group_whiten(batch, 4, found.fitted.permutation, eps=lab.state.eps)
+    torch.testing.assert_close(found.batch_after, wanted)
+
+
+def test_zca_makes_all_variances_one_and_other_sentences_nearly(lab):
+    found = traces(lab, strategy="ZCA")
+    np.testing.assert_allclose(found["spectrum: batch, after"].y, 1, atol=1e-3)
+    others = np.array(found["spectrum: other sentences, after"].y)
+    assert 0.1 < others.min() < others.max() < 10
+
+
+def test_the_ticks_of_the_variance_stay_apart_however_many_decades_it_spans(lab):
+    for changes in ({"strategy": "ZCA"}, {"strategy": "ZCA", "batch_size": 5}):
+        found = lab.figure(**changes)
+        variances = np.concatenate([trace.y for trace in found.data if trace.uid.startswith("spectrum")])
+        (axis,) = (axis for axis in found.select_yaxes() if axis.title.text == "variance")
+        assert axis.dtick == int(axis.dtick) >= 1
+        assert np.ptp(np.log10(variances)) / axis.dtick <= 8
+
+
+def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure_it(lab):
+    small = traces(lab, strategy="ZCA", batch_size=5)
+    assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions
+    assert max(small["spectrum: other sentences, after"].y) > 1e4
+    lab.set(strategy="ZCA", batch_size=5)
+    assert "5 rows have no variance in 4 of the 8 directions" in lab.summary()
+    assert "5 rows have no variance" in lab.explain(lab.state)
+    grouped = traces(lab, strategy="group", num_groups=4, batch_size=5)
+    assert max(grouped["spectrum: other sentences, after"].y) < 1e3
+    lab.set(strategy="group")
+    assert "no variance" not in lab.summary()
+
+
+def test_the_stages_of_the_plane_are_those_of_the_text():
+    lab = WhiteningLab(vectors=plane_points()[0], source=PLANE, strategy="ZCA", batch_size=300)
+    shown = {stage: traces(lab, stage=stage)["points"] for stage in range(len(STAGES))}
+    covariances = {stage: covariance_of([points.x, points.y]) for stage, points in shown.items()}
+    assert abs(np.mean(shown[0].x)) > 1 and abs(np.mean(shown[1].x)) < 1e-3
+    assert covariances[1][0, 1] > 0.1 and abs(covariances[2][0, 1]) < 1e-3  # turned: no correlation
+    assert covariances[2][0, 0] > 4 * covariances[2][1, 1]  # but still long
+    np.testing.assert_allclose(covariances[3], np.eye(2), atol=1e-3)
+    np.testing.assert_allclose(covariances[4], np.eye(2), atol=1e-3)
+    moved = [np.hypot(*(np.array([shown[s].x, shown[s].y]) - [shown[1].x, shown[1].y])).mean() for s in (3, 4)]
+    assert moved[1] < moved[0]  # ZCA changes the data least
+
+
+def test_pca_ends_at_its_own_stage(lab):
+    state = WhiteningLab(vectors=lab.state.views, strategy="PCA", batch_size=40).state
+    found = outcome(state)
+    torch.testing.assert_close(found.batch_after, found.fitted.at(3, found.batch))
+
+
+def test_eps_keeps_small_directions_small(lab):
+    strong = traces(lab, strategy="ZCA", eps=1.0)["spectrum: batch, after"].y
+    assert min(strong) < 0.9
+
+
+def test_one_group_leaves_the_views_alike_and_so_do_single_channels(lab):
+    found = of_views(lab.state)
+    assert found.groups == [1, 2, 4, 8]
+    assert found.shuffled[0] == pytest.approx(0, abs=1e-9)
+    assert found.shuffled[-1] == pytest.approx(0, abs=1e-9)
+    assert found.shuffled[1] > 0.01
+
+
+def test_the_diversity_drawn_is_that_of_the_whitened_views(lab, vectors):
+    state = lab.state
+    batch = torch.from_numpy(vectors[0][state.rows[0]].astype(np.float32)).double()
+    batch = batch - batch.mean(0)
+    batch = batch / batch.square().mean().sqrt()
+    views = [Fitted(batch, "shuffled group", 2, state.eps, state.seed + p)(batch) for p in range(3)]
+    drawn = traces(lab)["views: shuffled groups"]
+    assert drawn.y[drawn.x.index(2)] == pytest.approx(diversity(views), abs=1e-3)
+
+
+def test_vectors_of_one_view_have_no_line_for_dropout(vectors):
+    lab = WhiteningLab(vectors=vectors[0], batch_size=40)
+    found = traces(lab)
+    assert found["views: dropout"].visible is False and found["views: both"].visible is False
+    assert found["views: shuffled groups"].visible
+
+
+def test_a_seed_draws_other_rows_and_another_permutation(lab):
+    one, other = (outcome(lab.state), outcome(WhiteningLab(vectors=lab.state.views, batch_size=40, seed=1).state))
+    assert not torch.equal(one.fitted.permutation, other.fitted.permutation)
+    assert not torch.equal(one.batch, other.batch)
+
+
+def test_the_words_tell_the_geometry_of_batch_and_others(lab):
+    lines = lab.summary().splitlines()
+    assert lines[0] == (
+        "Whitening of vectors: shuffled group in 4 groups of 2, eps 1e-06, fitted on 40 of 60 sentences of "
+        "width 8 (seed 0)"
+    )
+    assert [line.split("  ")[1] for line in lines[1:4]] == ["batch, before", "batch, after", "other sentences, after"]
+    largest = spectrum(outcome(lab.state).batch_after)[0]
+    assert lines[2].endswith(f"largest variance {largest:.3g}")
+
+
+def test_the_geometry_stands_below_the_plot_and_moves_with_the_controls(lab):
+    before = lab.details(lab.state)
+    for numbers in outcome(lab.state).geometry.values():
+        assert f"{numbers['uniformity']:.3g}" in before
+    lab.set(strategy="PCA")
+    assert lab.details(lab.state) != before
+
+
+def test_the_vectors_before_and_after_can_be_taken_away(lab):
+    assert {name: rows.shape for name, rows in lab.vectors().items()} == {
+        "batch, before": (40, 8),
+        "batch, after": (40, 8),
+        "other sentences, after": (20, 8),
+    }
+
+
+def test_the_page_has_a_film_of_the_stages(lab):
+    film = lab.page_figure()
+    assert isinstance(film, go.Figure)
+    assert [frame.name for frame in film.frames] == ["0", "1", "2", "3", "4"]
+
+
+def test_the_built_in_encoder_gives_dropout_views_and_takes_sentences_of_ones_own(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    lab = WhiteningLab(encoder, sentences, batch_size=10)
+    views = lab.state.views
+    assert views.shape == (3, 14, 8)
+    assert diversity(list(views)) > 0
+    assert lab.state.source == "tiny" and lab.state.groups == 4
+    again = WhiteningLab(encoder, sentences, batch_size=10)
+    assert np.array_equal(views, again.state.views)  # the same masks each time
+    assert not encoder.training
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"batch_size": 59}, "batch_size is 59; of 60 sentences it may be 2 to 58"),
+        ({"strategy": "zca"}, "strategy is 'zca'; choose one of PCA, ZCA, group, shuffled group"),
+        ({"source": "mine"}, "source is 'mine'; there are vectors, points in the plane"),
+        ({"num_groups": 0}, "num_groups is 0"),
+        ({"vectors": np.ones(5)}, r"vectors has shape \(5,\)"),
+        ({"vectors": np.full((8, 3), np.nan)}, "vectors holds NaN"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(vectors, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        WhiteningLab(**{"vectors": vectors, "batch_size": 40, **arguments})
+
+
+def test_an_eps_of_zero_on_too_small_a_batch_says_what_to_do(lab):
+    with pytest.raises(ValueError, match="give eps > 0"):
+        lab.set(strategy="ZCA", batch_size=5, eps=0.0)
+    assert lab.state.strategy == "shuffled group"

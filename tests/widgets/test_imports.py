@@ -1,0 +1,25 @@
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import cselab_widgets
+
+ROOT = Path(cselab_widgets.__file__).parent
+
+
+def imported(file: Path) -> set[str]:
+    """The modules of the package that a file imports, wherever in it: `kit.theme`, ..."""
+    here = file.relative_to(ROOT).parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            found.add(".".join([*here[: len(here) - node.level + 1], *(node.module or "").split(".")]))
+    return found
+
+
+def test_no_module_imports_itself_round_a_corner_and_the_kit_no_panel():
+    files = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in ROOT.rglob("*.py")}
+    graph = {name: imported(file) & files.keys() for name, file in files.items()}
+    assert graph["panels.noise_lab"] >= {"kit.panel", "kit.trained"}
+    list(TopologicalSorter(graph).static_order())  # raises where there is a cycle
+    assert not any(to.startswith("panels") for name, tos in graph.items() if name.startswith("kit") for to in tos)

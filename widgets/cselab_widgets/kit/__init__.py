@@ -1,0 +1,12 @@
+"""What the panels are made of; it imports none of them.
+
+panel, shell        a state and what shows it: controls, plot, words
+plot, page          the figure in a notebook (plot.js) and on a page without a kernel; figure.js draws both
+scripts             the two scripts as a page gets them
+planes, ridges      several planes side by side; a density for each grade
+steps, projection   looking step by step; many dimensions in a plane
+controls, linking   controls with a visible name; panels that move together
+sources, inputs     an encoder's vectors; what users give, checked
+trained             gains as published, beside ours
+theme, places       colours for light and dark; which panel is open in which cell
+"""

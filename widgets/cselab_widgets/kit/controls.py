@@ -1,0 +1,52 @@
+"""Controls with a visible name: a list, a few buttons, a slider over sizes, a row chosen by keyboard."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import ipywidgets
+
+NAMED = {"description_width": "auto"}
+LONG = {"flex": "1 1 22em", "width": "auto", "max_width": "34em"}  # room for a name, a slider and its value
+RowOptions = list[tuple[str, tuple[int, ...]]]
+
+
+def choice(
+    name: str, options: Iterable[Any], value: Any, width: str = "auto", tooltip: str = ""
+) -> ipywidgets.Dropdown:
+    """A list to choose from; options are values, or (label, value)."""
+    return ipywidgets.Dropdown(
+        options=list(options), value=value, description=name, tooltip=tooltip, style=NAMED, layout={"width": width}
+    )
+
+
+def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -> ipywidgets.ToggleButtons:
+    """A few values side by side, one of them pressed."""
+    style = {**NAMED, "button_width": width}
+    return ipywidgets.ToggleButtons(
+        options=options, value=value, description=name, style=style, layout={"width": "auto"}
+    )
+
+
+def slider(name: str, values: Iterable[float], value: float) -> ipywidgets.SelectionSlider:
+    """A slider over so many values; the current one is among them, wherever it came from."""
+    return ipywidgets.SelectionSlider(
+        options=sorted({*values, value}),
+        value=value,
+        description=name,
+        continuous_update=False,
+        style=NAMED,
+        layout=LONG,
+    )
+
+
+def row_options(rows: RowOptions, selection: tuple[int, ...], nothing: str) -> RowOptions:
+    """The options of a list that sets `selection`: `nothing`, each row, and what is selected if it is none of these.
+
+    Such a list does by keyboard what a click on a point does, and always says what is shown.
+
+    >>> row_options([("first", (0,)), ("second", (1,))], (0, 1), "none")
+    [('none', ()), ('2 selected', (0, 1)), ('first', (0,)), ('second', (1,))]
+    """
+    known = not selection or any(value == selection for _, value in rows)
+    several = [] if known else [(f"{len(selection)} selected", selection)]
+    return [(nothing, ()), *several, *rows]

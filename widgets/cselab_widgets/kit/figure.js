@@ -1,0 +1,381 @@
+// Draws a Plotly figure to fit its place: the one renderer of widgets (plot.js) and of pages (page.py).
+//
+// A figure of planes that stand apart (`side_by_side` of planes.py says in `layout.meta.columns` how many in a row) becomes
+// a plot for each plane, with a legend of its own; of these only what changed is drawn again. Other figures are one plot.
+// From MIDDLE pixels up a figure is drawn as it was laid out; below, no more than two planes stand side by side; below
+// NARROW, one, and the legend on top. A legend that leaves the planes too little room, or finds too little, goes on top
+// at any width. Long axis titles break, and the height follows the width. Colours are the style sheet's; see theme.py.
+// Frames become a slider and a button that play them.
+
+const cselabFigure = (() => {
+  const NARROW = 700;
+  const MIDDLE = 1000;
+  const GAP = 92; // pixels between two planes: the axis title of the upper, the title of the lower
+  const BESIDE = 88; // pixels between two columns: the numbers and the axis title of the right one
+  const SQUARE = 520; // pixels, the largest plane whose axes have one scale
+  const LEAST = 240; // pixels: where planes would be narrower, the legend leaves their side and goes on top
+  const LINE = 30; // pixels a line of the legend
+  const BAR = 30; // pixels kept free above for the tool bar
+  const TALL = 260; // pixels, a plane that stands alone
+  const STEP = 500; // milliseconds a frame is shown
+
+  const axes = (layout, letter) => Object.keys(layout).filter((key) => RegExp(`^${letter}axis\\d*$`).test(key));
+  const domain = (axis) => axis?.domain ?? [0, 1];
+  const span = ([low, high]) => high - low;
+
+  const pen = document.createElement("canvas").getContext("2d");
+  const wide = (text, size = 13) => {
+    pen.font = `${size}px system-ui, sans-serif`;
+    return pen.measureText(String(text).replace(/<[^>]*>/g, "")).width;
+  };
+  const widest = (texts, size) => Math.max(0, ...texts.map((text) => wide(text, size)));
+
+  // The planes of a figure, row by row: which axes each has, and where it lies on the wide paper.
+  function planesOf(layout) {
+    const planes = [];
+    for (const y of axes(layout, "y")) {
+      if (layout[y].overlaying) continue;
+      const anchor = layout[y].anchor ?? y.replace("yaxis", "x");
+      const x = anchor.replace("x", "xaxis");
+      if (!layout[x]) continue;
+      const square = Boolean(layout[y].scaleanchor || layout[x].scaleanchor);
+      const [long, high] = [layout[x].range, layout[y].range];
+      const shape = square && long && high ? Math.min(1, Math.abs(span(high) / span(long))) : 1; // height to width
+      planes.push({ x, y, across: domain(layout[x]), up: domain(layout[y]), square, shape });
+    }
+    return planes.sort((a, b) => b.up[1] - a.up[1] || a.across[0] - b.across[0]);
+  }
+
+  const legendNames = (data, layout) => {
+    const names = data.filter((t) => t.name && t.showlegend !== false && t.visible !== false).map((t) => t.name);
+    return layout.showlegend === false || (names.length < 2 && !data.some((t) => t.showlegend)) ? [] : names;
+  };
+
+  // The height of the legend on top. Plotly packs names in groups one after another, and sets others out in columns.
+  function tallness(names, grouped, title, room) {
+    if (!names.length) return 0;
+    const entries = names.map((name) => wide(name) + 50);
+    let lines = 1;
+    if (grouped) {
+      let taken = 0;
+      for (const entry of entries) {
+        if (taken && taken + entry > room) [lines, taken] = [lines + 1, 0];
+        taken += entry;
+      }
+    } else if (entries.reduce((sum, entry) => sum + entry) > room) {
+      lines = Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...entries))));
+    }
+    return (grouped ? LINE : LINE - 10) * lines + (grouped ? 0 : 10) + (title ? 24 : 0);
+  }
+
+  function broken(title, room) {
+    if (title?.text && wide(title.text, title.font?.size ?? 16) > room) title.text = title.text.replace(" (", "<br>(");
+  }
+
+  // What an axis of named rows needs to keep their names apart, and to stand beside a plane.
+  const named = (layout, plane) => 22 * (layout[plane.y].ticktext?.length ?? 0);
+  const beside = (layout, plane) => (layout[plane.y].ticktext ? widest(layout[plane.y].ticktext) + 28 : 0);
+
+  // The planes in so many columns; returns the height they take.
+  function arrange(layout, planes, columns, inner, tall) {
+    const gap = Math.max(BESIDE, ...planes.map((plane) => beside(layout, plane)));
+    const column = (inner - gap * (columns - 1)) / columns;
+    const boxes = planes.map((plane) =>
+      plane.square
+        ? Math.min(column * plane.shape, SQUARE)
+        : Math.max(named(layout, plane), Math.min(Math.max(240, 0.8 * column), Math.max(160, span(plane.up) * tall)))
+    );
+    const rows = [];
+    for (let first = 0; first < planes.length; first += columns) rows.push(Math.max(...boxes.slice(first, first + columns)));
+    const total = rows.reduce((sum, row) => sum + row, 0) + GAP * (rows.length - 1);
+    let top = total;
+    planes.forEach((plane, i) => {
+      const left = ((i % columns) * (column + gap)) / inner;
+      const row = rows[Math.floor(i / columns)];
+      plane.now = { across: [left, left + column / inner], up: [(top - row) / total, top / total] };
+      layout[plane.x].domain = plane.now.across;
+      layout[plane.y].domain = plane.now.up;
+      if (i % columns === columns - 1) top -= row + GAP;
+    });
+    for (const note of layout.annotations ?? []) {
+      if (note.xref !== "paper" || note.yref !== "paper") continue;
+      const home = planes.find(
+        ({ across, up }) => note.x >= across[0] && note.x <= across[1] && note.y >= up[0] && note.y <= up[1] + 1e-6
+      );
+      if (!home) continue;
+      note.x = home.now.across[0] + ((note.x - home.across[0]) / span(home.across)) * span(home.now.across);
+      // Beside long names of rows a plane is small: what stands above it then begins above them.
+      const own = column - Math.max(0, beside(layout, home) - 56);
+      if (wide(note.text, 14) > own) [note.x, note.xanchor] = [home.now.across[1], "right"];
+      note.y = home.now.up[0] + ((note.y - home.up[0]) / span(home.up)) * span(home.now.up);
+    }
+    return total;
+  }
+
+  function fitted(data, given, width) {
+    const layout = structuredClone(given);
+    layout.width = width;
+    layout.uirevision ??= "reader"; // keeps the reader's zoom and hidden traces from one state to the next
+    const margin = { l: 80, r: 80, t: 100, b: 80, ...layout.template?.layout?.margin, ...layout.margin };
+    const tall = layout.height - margin.t - margin.b;
+    const narrow = width < NARROW;
+    if (narrow) Object.assign(margin, { l: Math.min(margin.l, 56), r: Math.min(margin.r, 14) });
+    const inner = width - margin.l - margin.r;
+
+    const planes = planesOf(layout);
+    const given_columns = new Set(planes.map(({ across }) => across[0])).size;
+    const columns = Math.min(given_columns, narrow ? 1 : width < MIDDLE ? 2 : Infinity);
+    const apart_by = planes.flatMap((one) => planes.map((other) => other.across[0] - one.across[1]).filter((gap) => gap > 0));
+    const tight = Math.min(...apart_by) * inner < BESIDE; // an axis title would lie on the plane to its left
+    const moved = planes.length > 1 && (narrow || tight || columns < given_columns);
+    const names = legendNames(data, layout);
+    const bar = layout.coloraxis?.colorbar && data.some((trace) => trace.marker?.coloraxis || trace.coloraxis);
+
+    // Where the legend stands: beside the planes, if that leaves them room enough and it is no taller than they are.
+    const side = names.length ? widest(names) + 60 : bar ? 90 : 0;
+    const smallest = moved ? 1 / columns : Math.min(...planes.map(({ across }) => span(across)));
+    const long = LINE * (names.length + 2) > tall;
+    const onTop = names.length > 0 && (narrow || layout.legend?.yref === "container" || long || (inner - side) * smallest < LEAST);
+    const room = inner - (narrow || (onTop && !bar) ? 0 : onTop ? 90 : side);
+
+    let top = narrow || onTop ? BAR : 14;
+    const colours = top;
+    if (narrow && bar) top += 62;
+    const legend = top;
+    if (onTop) {
+      const taken = narrow ? Math.max(0, ...planes.map((plane) => beside(layout, plane) - margin.l)) : 0; // by names of rows
+      const grouped = data.some((trace) => trace.legendgroup);
+      top += tallness(names, grouped, layout.legend?.title?.text, inner - taken) + 12;
+    }
+    if (narrow || onTop) {
+      if (layout.title?.text) {
+        layout.title = { ...layout.title, yref: "paper", y: 1, yanchor: "bottom", pad: { b: 10 } };
+        top += 24;
+      }
+      top += 8;
+      if ((layout.annotations ?? []).some((note) => note.y === 1 && note.yanchor === "bottom")) top += 20;
+      margin.t = top;
+    }
+
+    let height = tall;
+    if (moved) height = arrange(layout, planes, columns, room, tall);
+    else if (planes.length && planes.every((plane) => plane.square && span(plane.up) === 1))
+      height = Math.min(Math.max(span(planes[0].across) * room * planes[0].shape, 0.6 * LEAST), SQUARE);
+    else if (narrow) height = Math.min(tall, Math.max(260, inner, ...planes.map((plane) => named(layout, plane))));
+    layout.height = height + margin.t + margin.b;
+    layout.margin = margin;
+
+    if (onTop) {
+      const y = 1 - legend / layout.height;
+      const place = { orientation: "h", x: narrow ? 8 / width : 0, xanchor: "left", y, yref: "container", yanchor: "top" };
+      if (narrow) place.xref = "container";
+      layout.legend = { ...layout.legend, ...place, title: { ...layout.legend?.title, side: "top" } };
+    }
+    if (bar && narrow) {
+      // In parts of the paper, not of the container: plotly.js 4 forgets where that is when the width changes.
+      const above = (pixels) => 1 + (margin.t - pixels) / height;
+      const { title, ...colorbar } = layout.coloraxis.colorbar;
+      const place = { orientation: "h", x: 0, xanchor: "left", len: 1, y: above(colours + 22), yanchor: "top", thickness: 10, ypad: 0 };
+      layout.coloraxis.colorbar = { ...colorbar, ...place, title: { text: "" } };
+      const said = { text: title?.text ?? "", showarrow: false, xref: "paper", x: 0, xanchor: "left" };
+      layout.annotations = [...(layout.annotations ?? []), { ...said, yref: "paper", y: above(colours + 20), yanchor: "bottom" }];
+    } else if (bar && onTop) {
+      layout.coloraxis.colorbar = { ...layout.coloraxis.colorbar, y: 0.5, yanchor: "middle", len: 0.9 };
+    }
+    for (const { x, y } of planes) {
+      if (narrow) for (const { title } of [layout[x], layout[y]]) if (title) title.font = { size: 13, ...title.font };
+      broken(layout[x].title, span(domain(layout[x])) * room);
+      broken(layout[y].title, span(domain(layout[y])) * height);
+      if (narrow) layout[y].automargin = true;
+    }
+    return layout;
+  }
+
+  // A figure's planes as figures of their own; a figure whose planes belong together stays whole.
+  function apart({ data, layout, config }) {
+    if (!layout.meta?.columns) return [{ data, layout, config }];
+    const fewer = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]; // the bar stands beside the title
+    return planesOf(layout).map(({ x, y }, i) => {
+      const id = x.replace("axis", "");
+      const own = ({ domain, anchor, scaleanchor, ...axis }) => axis;
+      const known = new Set();
+      const traces = data
+        .filter((trace) => (trace.xaxis ?? "x") === id)
+        .map(({ xaxis, yaxis, legendgroup: name, ...trace }) => {
+          const first = name !== undefined && trace.visible !== false && !known.has(name);
+          if (first) known.add(name);
+          return { ...trace, showlegend: first };
+        });
+      const up = { ...own(layout[y]), ...(layout[y].scaleanchor && { scaleanchor: "x", constraintoward: "top" }) };
+      const title = layout.annotations[i];
+      return {
+        data: traces,
+        layout: { template: layout.template, xaxis: own(layout[x]), yaxis: up, title: { text: title.text, font: title.font } },
+        config: { ...config, modeBarButtonsToRemove: fewer },
+      };
+    });
+  }
+
+  // One of several planes: its title beside the tool bar, its legend, the plane.
+  function fittedAlone(data, given, width) {
+    const layout = structuredClone(given);
+    const margin = { l: 60, r: 14, b: 56 };
+    const inner = width - margin.l - margin.r;
+    const names = legendNames(data, layout);
+    margin.t = BAR + (names.length ? tallness(names, false, "", width - 16) + 4 : 0);
+    const [plane] = planesOf(layout);
+    const height = plane.square ? Math.min(inner * plane.shape, 1.3 * TALL) : Math.max(named(layout, plane), TALL);
+    const above = (pixels) => 1 - pixels / (height + margin.t + margin.b);
+    broken(layout.xaxis.title, inner);
+    broken(layout.yaxis.title, height);
+    return {
+      ...layout,
+      width,
+      height: height + margin.t + margin.b,
+      margin,
+      uirevision: "reader",
+      title: { ...layout.title, x: 8 / width, xref: "container", xanchor: "left", y: above(BAR / 2), yref: "container", yanchor: "middle" },
+      legend: { orientation: "h", x: 8 / width, xref: "container", xanchor: "left", y: above(BAR), yref: "container", yanchor: "top" },
+    };
+  }
+
+  // Whether two values of figures are equal, entry by entry.
+  function same(a, b) {
+    if (a === b || !a || !b || typeof a !== "object" || typeof b !== "object") return Object.is(a, b);
+    if (a.length !== undefined) return a.length === b.length && a.every((one, i) => same(one, b[i]));
+    const keys = Object.keys(a);
+    return keys.length === Object.keys(b).length && keys.every((key) => key in b && same(a[key], b[key]));
+  }
+
+  // The numbers by which a figure's points call themselves: `customdata`, or its first column.
+  const rowsOf = (points) =>
+    points.map(({ customdata: row }) => (row?.length ? row[0] : row)).filter((row) => row !== undefined && row !== null);
+
+  // A plot in `el`, drawn by `draw(figure, fit, width)`; `told(event, rows)` hears of clicks and selections.
+  function plot(Plotly, el, told) {
+    let drawing = 0;
+    let lasso = false;
+    const quietly = (drawn) => {
+      drawing += 1;
+      drawn.finally(() => (drawing -= 1));
+    };
+    return function draw({ data, layout, config }, fit, width) {
+      const traces = data.map((trace) => ({ ...trace })); // Plotly writes into what it is given
+      const first = !el.data;
+      quietly(Plotly.react(el, { data: traces, layout: fit(traces, layout, width), config }));
+      if (!first || !told) return;
+      el.on("plotly_click", ({ points }) => told("click", rowsOf(points)));
+      // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
+      el.on("plotly_selecting", () => (lasso ||= !drawing));
+      el.on("plotly_selected", (picked) => {
+        if (!picked || !lasso || drawing) return;
+        lasso = false;
+        told("select", rowsOf(picked.points));
+        // Its outline would stay, and the next lasso begun on it would push it about and select nothing.
+        quietly(Plotly.relayout(el, { selections: [] }));
+      });
+      el.on("plotly_deselect", () => drawing || told("select", []));
+    };
+  }
+
+  // A slider over the frames and a button that plays them; `turned(number)` is called with the frame to show.
+  function film(frames, { name, opens_at }, turned) {
+    const bar = document.createElement("div");
+    bar.className = "cselab-film";
+    bar.innerHTML = '<button type="button"></button><input type="range" min="0" ><output></output>';
+    const [button, slider, said] = bar.children;
+    slider.max = frames.length - 1;
+    slider.setAttribute("aria-label", name);
+    let playing;
+    const turn = (number) => {
+      slider.value = number;
+      said.textContent = `${name} ${frames[number].name}`;
+      slider.setAttribute("aria-valuetext", frames[number].name);
+      turned(number);
+    };
+    const stop = () => {
+      playing = clearInterval(playing);
+      button.textContent = "\u25b6";
+      button.setAttribute("aria-label", "play");
+    };
+    const onwards = () => {
+      turn(Number(slider.value) + 1);
+      if (slider.value === slider.max) stop();
+    };
+    button.onclick = () => {
+      if (playing) return stop();
+      button.textContent = "\u25a0";
+      button.setAttribute("aria-label", "stop");
+      turn(slider.value === slider.max ? 0 : Number(slider.value));
+      playing = setInterval(onwards, STEP);
+    };
+    slider.oninput = () => (stop(), turn(Number(slider.value)));
+    stop();
+    turn(frames.findIndex((one) => one.name === opens_at));
+    return bar;
+  }
+
+  // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
+  return function show(Plotly, place, figure, words, told) {
+    let width = 0;
+    let frame = {};
+    let plots = [];
+    const planes = place.appendChild(document.createElement("div"));
+    planes.className = "cselab-planes";
+    planes.setAttribute("role", "img");
+    planes.setAttribute("aria-label", words);
+
+    const now = () => {
+      const { data = [], layout = {} } = frame;
+      return { ...figure, data: figure.data.map((trace, i) => ({ ...trace, ...data[i] })), layout: { ...figure.layout, ...layout } };
+    };
+    const remove = ({ el }) => {
+      Plotly.purge(el);
+      el.remove();
+    };
+    const draw = () => {
+      if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
+      const parts = apart(now());
+      const columns = width < NARROW ? 1 : Math.min(figure.layout.meta?.columns ?? 1, width < MIDDLE ? 2 : Infinity);
+      const fit = figure.layout.meta?.columns ? fittedAlone : fitted;
+      const each = Math.floor(width / columns);
+      planes.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+      plots.splice(parts.length).forEach(remove);
+      parts.forEach((part, i) => {
+        if (!plots[i]) {
+          const el = planes.appendChild(document.createElement("div"));
+          plots[i] = { el, draw: plot(Plotly, el, told) };
+        }
+        const shown = plots[i];
+        if (shown.width === each && parts.length > 1 && same(shown.part, part)) return;
+        Object.assign(shown, { width: each, part });
+        shown.draw(part, fit, each);
+      });
+    };
+    if (figure.frames) {
+      const turned = (number) => {
+        frame = figure.frames[number];
+        draw();
+      };
+      place.appendChild(film(figure.frames, figure.layout.meta.film, turned));
+    }
+    const fitting = new ResizeObserver(() => {
+      const wide = Math.floor(place.getBoundingClientRect().width);
+      if (!wide || wide === width) return;
+      width = wide;
+      draw();
+    });
+    fitting.observe(place);
+    return {
+      update(next, said) {
+        figure = next;
+        planes.setAttribute("aria-label", said);
+        draw();
+      },
+      stop() {
+        fitting.disconnect();
+        plots.forEach(remove);
+      },
+    };
+  };
+})();

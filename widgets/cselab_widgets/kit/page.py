@@ -1,0 +1,80 @@
+"""A panel as a piece of HTML, for notebooks exported to pages and read offline.
+
+The contract with whoever makes the page: plotly.js stands in the page **once**, wherever it likes
+(before the figures or after them, inline or as a file beside it), as the global `Plotly`, for instance
+
+    <script>{plotly.offline.get_plotlyjs()}</script>
+
+and each figure is a `div` with a script that waits for that global and then draws it with figure.js, as the widget
+does. Until then, and on a page that has no plotly.js or runs no scripts, the `div` shows the figure's summary.
+"""
+
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .scripts import FIGURE_JS
+from .theme import CSS
+
+# The div is found by a hash of what it shows, not by a random id, so that the same notebook run twice
+# gives the same page; a figure shown twice is drawn twice, each div once.
+_PIECE = """\
+<style>{css}</style>
+<div class="cselab-panel">
+<div class="cselab-figure" data-cselab-figure="{digest}" style="min-height:{height}px">
+<pre>{summary}</pre>
+</div>
+{below}</div>
+<script>(function () {{
+{figure_js}
+var figure = {figure};
+(function draw() {{
+  if (!window.Plotly) {{ setTimeout(draw, 100); return; }}
+  document.querySelectorAll('[data-cselab-figure="{digest}"]').forEach(function (div) {{
+    if (div.dataset.drawn) return;
+    div.dataset.drawn = "yes";
+    var words = div.textContent.trim();
+    div.textContent = "";
+    div.style.minHeight = "";
+    cselabFigure(window.Plotly, div, figure, words);
+  }});
+}})();
+}})();</script>"""
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title></head>
+<body style="font-family: system-ui, sans-serif">
+{piece}
+<script>{plotly_js}</script>
+</body></html>
+"""
+
+
+def figure_to_html(figure: Mapping[str, Any], summary: str, note: str = "", details: str = "") -> str:
+    """A `div` and a script that draw `figure`, which is JSON, once plotly.js is there; `summary` until then.
+
+    `note` is text to stand below the figure, `details` is HTML to stand below that.
+    """
+    # "<" would let a sentence close the script element; inside JSON it only ever stands in strings.
+    script = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
+    return _PIECE.format(
+        css=CSS,
+        digest=hashlib.sha256(script.encode()).hexdigest()[:16],
+        height=figure["layout"]["height"],
+        summary=html.escape(summary),
+        figure=script,
+        figure_js=FIGURE_JS,
+        below=(f'<p class="cselab-note">{html.escape(note)}</p>\n' if note else "")
+        + (f'<div class="cselab-details">{details}</div>\n' if details else ""),
+    )
+
+
+def whole_page(piece: str, title: str) -> str:
+    """A page of one piece that needs nothing else: plotly.js is in it, 5 MB."""
+    from plotly.offline import get_plotlyjs
+
+    return _PAGE.format(title=html.escape(title), piece=piece, plotly_js=get_plotlyjs())

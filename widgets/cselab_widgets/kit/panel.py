@@ -1,0 +1,273 @@
+"""What all panels share: a state, a pure figure of it, and the thin shell that shows both.
+
+A panel is written in four pieces, each testable without a browser:
+
+    @dataclass(frozen=True, eq=False)
+    class NoiseState: ...                          # what is shown; __post_init__ checks it
+
+    def figure(state) -> go.Figure: ...            # pure; always the same traces, in the same order
+    def summary(state) -> str: ...                 # the same in words, for a page without plots
+
+    class Noise(Panel):                            # the shell: takes what users have, names the controls
+        draw = staticmethod(figure)
+        describe = staticmethod(summary)
+        explain = staticmethod(lambda state: "What the axes are, and which way is better.")
+
+        def controls(self):
+            return {"step": Scrubber(self.state.steps, self.state.step)}
+
+Rules for the figure:
+* each trace has a fixed `uid`, by which it is known again from one state to the next;
+* what is costly and does not change (hover texts, projections) is made once, in the state, not in the figure;
+* coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
+  which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
+* points that can be picked carry their row number of `to_frame()` as `customdata`;
+* it is laid out for 1,000 pixels and more. Narrower, figure.js puts two planes side by side, and below 700 pixels one,
+  under the legend; it finds room for the legend at any width.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import traitlets
+
+from .page import figure_to_html, whole_page
+from .places import take_place
+from .plot import as_json
+from .shell import Shell
+
+if TYPE_CHECKING:
+    import pandas
+
+SVG_POINTS = 2000
+
+
+class Panel(traitlets.HasTraits):
+    """A state and the widget, the HTML and the text that show it.
+
+    Leave a panel as the last line of a cell (or `display` it) to see it. Running the cell again closes
+    the panel the cell showed before; `key` names the place instead where a cell is not known.
+
+    Attributes:
+        state: what is shown now; a frozen dataclass. Change it by `set`; `observe(f, "state")` to hear of changes.
+        selection: the rows of `to_frame()` that are picked out, by lasso or click, or by setting it from Python.
+
+    See also: `link`, which makes panels move together.
+    """
+
+    draw: Callable[[Any], go.Figure]
+    describe: Callable[[Any], str]
+
+    state = traitlets.Any()
+    selection = traitlets.Tuple()
+
+    def __init__(self, state: Any, key: str | None = None) -> None:
+        super().__init__()
+        self.state = state
+        self._key = key
+        self._shell: Shell | None = None
+        if hasattr(state, "selection"):
+            self.selection = state.selection
+
+    # ---- what a panel may say of itself --------------------------------------------------------------------
+
+    def controls(self) -> Mapping[str, ipywidgets.Widget]:
+        """Widgets by the field of the state that their `value` sets. None by default."""
+        return {}
+
+    @staticmethod
+    def options(state: Any) -> Mapping[str, Sequence[Any]]:
+        """Of controls whose values change with the state, what they offer now, by field: values, or (label, value)."""
+        return {}
+
+    @staticmethod
+    def explain(state: Any) -> str:
+        """The line under the plot: what is seen, and which way is better."""
+        return ""
+
+    @staticmethod
+    def details(state: Any) -> str:
+        """HTML under that line, such as a table of what was clicked."""
+        return ""
+
+    def takes_long(self, changes: Mapping[str, Any]) -> str:
+        """What is said beside the controls before changes that take seconds; nothing by default."""
+        return ""
+
+    def items(self) -> Sequence[Hashable]:
+        """What each row of `to_frame()` is, such as its sentence: by these, linked panels share a selection."""
+        return range(len(self.to_frame()))
+
+    def selected(self, rows: tuple[int, ...]) -> None:
+        """Rows were lassoed in the plot; none: the lasso was removed."""
+        self.selection = tuple(sorted(set(rows)))
+
+    def clicked(self, row: int) -> None:
+        """A point was clicked in the plot."""
+        self.selection = (row,)
+
+    def page_figure(self) -> go.Figure:
+        """The figure for a page without a kernel; a panel with steps gives a `film`."""
+        return self.figure()
+
+    # ---- looking and changing ------------------------------------------------------------------------------
+
+    def figure(self, **changes: Any) -> go.Figure:
+        """The figure as it is now or would be after `changes`; a Plotly figure of its own, to keep or save."""
+        return self.draw(self._changed(changes))
+
+    def summary(self) -> str:
+        """What the figure shows now, in words."""
+        return self.describe(self.state)
+
+    def set(self, **changes: Any) -> None:
+        """Change fields of the state; what is on the screen follows. The controls call nothing else.
+
+        Raises:
+            TypeError: a name is not a field of the state.
+            ValueError: the state rejects a value.
+        """
+        if self._shell is not None:
+            self._shell.wait(self.takes_long(changes))
+        state = self._changed(changes)
+        figure = self.draw(state)  # first, so that a state that cannot be drawn is not taken on
+        self.state = state
+        if self._shell is not None:
+            self._shell.show(state, figure)
+        if hasattr(state, "selection"):
+            self.selection = state.selection
+
+    def _changed(self, changes: Mapping[str, Any]) -> Any:
+        allowed = [field.name for field in fields(self.state)]
+        for name in changes:
+            if name not in allowed:
+                raise TypeError(f"{type(self).__name__} has no {name!r} to set; it has {', '.join(allowed)}.")
+        return replace(self.state, **changes)
+
+    @traitlets.validate("selection")
+    def _check_selection(self, proposal: Any) -> tuple[int, ...]:
+        rows = tuple(map(int, proposal["value"]))
+        count = len(self.items()) if rows else 0
+        for row in rows:
+            if not 0 <= row < count:
+                raise ValueError(f"selection holds {row}; the rows are numbered 0 to {count - 1}.")
+        return rows
+
+    @traitlets.observe("selection")
+    def _selection_changed(self, change: Any) -> None:
+        if getattr(self.state, "selection", change["new"]) != change["new"]:
+            self.set(selection=change["new"])
+
+    # ---- taking it away ------------------------------------------------------------------------------------
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """What is shown, as a table: here a row for each point drawn, with the trace it belongs to."""
+        import pandas as pd
+
+        parts = []
+        for number, trace in enumerate(self.figure().data):
+            columns = {axis: trace[axis] for axis in "xy" if axis in trace and trace[axis] is not None}
+            if columns and np.ndim(next(iter(columns.values()))) == 1:
+                name = trace.name or trace.uid or str(number)
+                parts.append(pd.DataFrame({"trace": name, **{axis: list(v) for axis, v in columns.items()}}))
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["trace", "x", "y"])
+
+    def picked(self) -> "pandas.DataFrame":
+        """The rows of `to_frame()` that are selected."""
+        return self.to_frame().iloc[list(self.selection)]
+
+    def vectors(self) -> Mapping[str, np.ndarray]:
+        """The vectors behind what is shown, by name. None by default."""
+        return {}
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write what is shown; the ending says as what, and the files written are returned.
+
+        .csv    the table of `to_frame()`
+        .npy    the vectors, as `numpy.load` reads them; of several encoders each in a file of its own
+        .html   the picture as a page to read offline
+        .json   the picture as Plotly reads it
+
+        An SVG is made by the browser: the camera above the plot.
+
+        Raises:
+            ValueError: another ending; .npy of a panel that shows no vectors.
+        """
+        path = Path(path)
+        match path.suffix:
+            case ".csv":
+                self.to_frame().to_csv(path, index=False)
+            case ".npy":
+                return self._save_vectors(path)
+            case ".html":
+                path.write_text(whole_page(self._html(), type(self).__name__), encoding="utf-8")
+            case ".json":
+                path.write_text(self.page_figure().to_json(), encoding="utf-8")
+            case other:
+                raise ValueError(
+                    f"path ends in {other!r}; it must end in .csv, .npy, .html or .json. "
+                    "For an SVG press the camera above the plot."
+                )
+        return [path]
+
+    def _save_vectors(self, path: Path) -> list[Path]:
+        vectors = self.vectors()
+        if not vectors:
+            raise ValueError(f"{type(self).__name__} shows no vectors; save it as .csv, .html or .json.")
+        several = len(vectors) > 1
+        written = []
+        for name, rows in vectors.items():
+            safe = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
+            written.append(path.with_name(f"{path.stem}.{safe}.npy") if several else path)
+            np.save(written[-1], rows, allow_pickle=False)
+        return written
+
+    # ---- being shown ---------------------------------------------------------------------------------------
+
+    @property
+    def widget(self) -> ipywidgets.VBox:
+        """The controls, the figure and the words below it; made when first asked for."""
+        if self._shell is None:
+            self._shell = Shell(self)
+            take_place(self, self._key)
+        return self._shell.box
+
+    def close(self) -> None:
+        """Remove the widget, in the kernel and on the screen. Showing the panel again makes a new one."""
+        if self._shell is not None:
+            self._shell.close()
+            self._shell = None
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _html(self) -> str:
+        return figure_to_html(
+            as_json(self.page_figure()), self.summary(), self.explain(self.state), self.details(self.state)
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.
+
+        JupyterLab (4.6) takes the first as long as its kernel runs and the second, a still, in a notebook opened again;
+        a page made by nbconvert shows the third, provided that the notebook stores no widget state.
+        """
+        summary, page = self.summary(), self.page_figure()
+        # Without its film, which a notebook's file would hold twice, a line a number.
+        still = as_json(self.figure() if page.frames else page)
+        return {
+            **self.widget._repr_mimebundle_(),
+            "application/vnd.plotly.v1+json": still,
+            "text/html": figure_to_html(as_json(page), summary, self.explain(self.state), self.details(self.state)),
+            "text/plain": summary,
+        }
+
+
+def rounded(values: Iterable[float]) -> list[float]:
+    """Coordinates to four decimals, finer than a screen: small pages, the same on every machine."""
+    return [round(float(value), 4) for value in values]

@@ -1,0 +1,75 @@
+// A panel's figure in a notebook. plotly.js itself is sent once for all plots; see plot.py. figure.js stands above.
+
+const plotly = () =>
+  new Promise((found) => {
+    (function look() {
+      if (window.Plotly) found(window.Plotly);
+      else setTimeout(look, 50);
+    })();
+  });
+
+const ARRAYS = { float32: Float32Array, int32: Int32Array };
+
+// An array of numbers comes as bytes: { dtype, shape, bytes }. A table becomes one array a row.
+function unpacked(value) {
+  if (Array.isArray(value)) return value.map(unpacked);
+  if (value === null || typeof value !== "object") return value;
+  if (!value.bytes) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unpacked(part)]));
+  const { buffer, byteOffset, byteLength } = value.bytes;
+  const numbers = new ARRAYS[value.dtype](buffer.slice(byteOffset, byteOffset + byteLength));
+  const [rows, columns] = value.shape;
+  if (columns === undefined) return numbers;
+  return Array.from({ length: rows }, (_, row) => numbers.subarray(row * columns, (row + 1) * columns));
+}
+
+// What the panel shows now: the figure it opened with, and what has changed since.
+function current(opening, change) {
+  const { data = {}, layout = opening.layout } = change;
+  return { ...opening, layout, data: opening.data.map((trace, i) => ({ ...trace, ...data[i] })) };
+}
+
+// anywidget (0.11) gives a plot two seconds to load. Later, as on a busy page, it drops all that Python says to it from
+// then on, for good. Such a plot is made to listen, and asks for what it missed.
+async function listen(model) {
+  const own = await model.widget_manager.get_model(model.get("own_id"));
+  try {
+    await own._handle_comm_msg({ content: { data: { method: "are you there" } } });
+  } catch {
+    const heard = Object.getPrototypeOf(Object.getPrototypeOf(own))._handle_comm_msg;
+    own.comm.on_msg((message) => heard.call(own, message));
+    own.comm.send({ method: "request_state" }, own.callbacks());
+  }
+}
+
+// JupyterLab (4.6) takes Enter, the arrows and single letters for the notebook's, whatever has the focus, but for text
+// fields: a list would lose the focus on the first arrow, and D D in it would delete the cell. Our controls keep them.
+function keepsItsKeys({ target }) {
+  const control = target.closest?.(".cselab-panel") && target.matches("select, button, [role=slider]");
+  if (control) target.setAttribute("data-lm-suppress-shortcuts", "true");
+}
+
+async function render({ model, el }) {
+  listen(model);
+  document.addEventListener("focusin", keepsItsKeys);
+  const Plotly = await plotly();
+  let opening = unpacked(model.get("opening"));
+  const figure = () => current(opening, unpacked(model.get("change")));
+  const place = el.appendChild(document.createElement("div"));
+  place.className = "cselab-figure"; // here, not from Python: a second view of a widget may lose the classes given there
+  const told = (event, rows) => model.send({ event, rows: Array.from(rows, Number) });
+  const shown = cselabFigure(Plotly, place, figure(), model.get("words"), told);
+  const changed = () => shown.update(figure(), model.get("words"));
+  const reopened = () => {
+    opening = unpacked(model.get("opening"));
+    changed();
+  };
+  model.on("change:change", changed);
+  model.on("change:opening", reopened);
+  return () => {
+    model.off("change:change", changed);
+    model.off("change:opening", reopened);
+    shown.stop();
+  };
+}
+
+export default { render };

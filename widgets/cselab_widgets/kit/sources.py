@@ -1,0 +1,86 @@
+"""Where a panel's vectors come from: an encoder, bundled or the user's own, and sentences of the world or theirs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from cselab.encoders.encoder import SentenceEncoder, check_sentences
+from cselab.world import World
+
+
+class SameArray:
+    """An array as an argument that `lru_cache` can tell: equal where it is the same array."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameArray) and self.array is other.array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+
+def opened(encoder: SentenceEncoder | str) -> SentenceEncoder:
+    """The encoder, opened if only its name is given."""
+    return SentenceEncoder.from_pretrained(encoder) if isinstance(encoder, str) else encoder
+
+
+def sentences_or_world(sentences: Sequence[str] | None, count: int) -> list[str]:
+    """The user's sentences, checked, or so many of the bundled world."""
+    if sentences is None:
+        return [sentence.text for sentence in World().sentences(count, split="dev")]
+    return check_sentences(sentences)
+
+
+def dropout_views(
+    encoder: SentenceEncoder, sentences: Sequence[str], times: int, seed: int = 0, dropout: bool = True
+) -> Float[np.ndarray, "k n d"]:
+    """`times` vectors of each sentence, each with dropout masks of its own (or without any), before the head.
+
+    The encoder and the caller's random numbers are left as they were.
+    """
+    features = encoder.tokenize(sentences)
+    mode = encoder.training
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        encoder.train(dropout)
+        try:
+            views = [encoder.pooled(features).float().cpu().numpy() for _ in range(times)]
+        finally:
+            encoder.train(mode)
+    return np.stack(views)
+
+
+def named_views(
+    encoder: SentenceEncoder | str, sentences: Sequence[str] | None, vectors: Any, times: int
+) -> tuple[str, Float[np.ndarray, "k n d"]]:
+    """What a lab looks at, with its name: the user's vectors, else dropout views by an encoder.
+
+    The sentences are the user's or 256 of the bundled world.
+    """
+    if vectors is not None:
+        return "vectors", as_views(vectors, "vectors")
+    encoder = opened(encoder)
+    return encoder.name or "encoder", dropout_views(encoder, sentences_or_world(sentences, 256), times)
+
+
+def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:
+    """Vectors [n, d] or several views of them [k, n, d], as [k, n, d] of finite numbers.
+
+    Raises:
+        ValueError: another shape, fewer than 4 rows, or a number that is not finite; says which.
+    """
+    views = np.asarray(given, dtype=np.float32)
+    views = views[None] if views.ndim == 2 else views
+    if views.ndim != 3 or views.shape[1] < 4 or views.shape[2] < 2:
+        raise ValueError(
+            f"{name} has shape {np.shape(given)}; it must be [sentences, width] or [views, sentences, width], "
+            "with at least 4 sentences and 2 channels."
+        )
+    if not np.isfinite(views).all():
+        raise ValueError(f"{name} holds NaN or infinity; leave those rows out.")
+    return views

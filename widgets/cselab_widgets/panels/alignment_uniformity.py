@@ -1,0 +1,659 @@
+"""Methods in the plane of alignment and uniformity, and their paths while they train."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+
+from ..kit.controls import RowOptions, buttons, choice, row_options
+from ..kit.panel import Panel, rounded
+from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
+from ..kit.steps import Scrubber, film
+from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cselab.data import Pairs
+
+HEIGHT = 600
+METHOD, SCORE = "method", "dev score"
+COLORS = (METHOD, SCORE)
+KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
+
+
+class Measurement(NamedTuple):
+    """Where a method stood at one step; `score` is None if it was not scored there."""
+
+    step: int
+    alignment: float
+    uniformity: float
+    score: float | None
+
+
+Path = tuple[Measurement, ...]
+
+
+class Checkpoint(NamedTuple):
+    """A measurement of one seed's run: a row of `to_frame()`."""
+
+    method: str
+    seed: int
+    at: Measurement
+    kept: bool
+
+
+class CosinesByGrade:
+    """A callback of `train` that keeps the cosines of some pairs at every scored step, for `AlignmentUniformity`.
+
+        watch = CosinesByGrade(world.sts(600, split="dev"))
+        run = train(encoder, "simcse", texts, config, dev, callbacks=[watch])
+        AlignmentUniformity({"SimCSE": run}, cosines={"SimCSE": watch})
+
+    Attributes:
+        by_step: step -> the cosine of each pair.
+    """
+
+    def __init__(self, pairs: "Pairs") -> None:
+        self.pairs = pairs
+        self.by_step: dict[int, np.ndarray] = {}
+
+    def __call__(self, run: Any, row: Mapping[str, Any]) -> None:
+        if "score" in row:
+            self.keep(row["step"], run.encoder)
+
+    def keep(self, step: int, encoder: Any) -> None:
+        """Measure the pairs with an encoder as it is at `step`."""
+        one, two = (np.asarray(encoder.encode(side)) for side in (self.pairs.sentences1, self.pairs.sentences2))
+        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+        self.by_step[step] = (one * two).sum(axis=1) / lengths
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentUniformityState:
+    """Paths by method, each in order of its steps, and the step looked at.
+
+    A method that was not measured at that very step stands where it was last measured before it.
+
+    Attributes:
+        seeds: by method, a path for each seed.
+        kept: by method, for each seed the step whose weights were kept, or None.
+        color: what the paths are coloured by, "method" or "dev score".
+        selection: rows of `checkpoints` that were picked; the last is the one whose cosines are shown.
+        cosines: by method, the cosines of its first seed by step; and the grades of their pairs.
+    """
+
+    seeds: Mapping[str, tuple[Path, ...]]
+    kept: Mapping[str, tuple[int | None, ...]]
+    step: int
+    color: str = METHOD
+    selection: tuple[int, ...] = ()
+    cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
+    bands: Bands | None = None
+
+    def __post_init__(self) -> None:
+        if self.step not in self.steps:
+            raise ValueError(f"step is {self.step!r}; the measured steps are {', '.join(map(str, self.steps))}.")
+        if self.color not in COLORS:
+            raise ValueError(f"color is {self.color!r}; choose one of {', '.join(COLORS)}.")
+
+    @property
+    def steps(self) -> list[int]:
+        """All steps at which some method was measured."""
+        return sorted({at.step for paths in self.seeds.values() for path in paths for at in path})
+
+    @cached_property
+    def paths(self) -> dict[str, Path]:
+        """A path for each method: the mean over its seeds, where all of them were measured."""
+        return {method: _mean(paths) for method, paths in self.seeds.items()}
+
+    @cached_property
+    def checkpoints(self) -> list[Checkpoint]:
+        """Every measurement of every seed."""
+        return [
+            Checkpoint(method, seed, at, at.step == kept)
+            for method, paths in self.seeds.items()
+            for seed, (path, kept) in enumerate(zip(paths, self.kept[method], strict=True))
+            for at in path
+        ]
+
+    @property
+    def scored(self) -> bool:
+        return any(checkpoint.at.score is not None for checkpoint in self.checkpoints)
+
+    def travelled(self, method: str) -> Path:
+        """The path of a method up to the current step; its start if that is still to come."""
+        path = self.paths[method]
+        return tuple(at for at in path if at.step <= self.step) or path[:1]
+
+    @property
+    def looked_at(self) -> Checkpoint | None:
+        """The checkpoint whose cosines are shown: the one picked last, else the first method's at this step."""
+        if not self.cosines:
+            return None
+        for row in reversed(self.selection):
+            found = self.checkpoints[row]
+            if found.seed == 0 and found.at.step in self.cosines.get(found.method, ()):
+                return found
+        for method, steps in self.cosines.items():
+            for found in reversed(self.checkpoints):
+                here = found.method == method and found.seed == 0 and found.at.step <= self.step
+                if here and found.at.step in steps:
+                    return found
+        return None
+
+
+def figure(state: AlignmentUniformityState) -> go.Figure:
+    """Paths in the plane; below it the score over the steps; beside both, one checkpoint's cosines by grade.
+
+    Four traces a method in the plane: all its seeds (only where there are several), its whole path (faint, from a
+    ring), what it has travelled, where it stands. One more marks what was kept.
+    """
+    styles = category_styles(state.paths)
+    numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
+    traces = []
+    for method in state.paths:
+        traces += _in_the_plane(state, method, styles[method], numbers)
+    traces += [_kept(state, styles, numbers), _picked(state)]
+    right = 0.62 if state.bands is not None else 1.0
+    low = 0.36 if state.scored else 0.0
+    everywhere = [point.at for point in state.checkpoints]
+    layout = {
+        "template": TEMPLATE,
+        "height": HEIGHT if state.scored else 480,
+        "title": {"text": f"Step {state.step}"},
+        "xaxis": {
+            "title": {"text": "uniformity (lower: spread more evenly)"},
+            "range": _range([at.uniformity for at in everywhere]),
+            "domain": [0.0, right],
+            "anchor": "y",
+        },
+        "yaxis": {
+            "title": {"text": "alignment (lower: pairs closer)"},
+            "range": _range([at.alignment for at in everywhere]),
+            "domain": [low, 1.0],
+            "anchor": "x",
+        },
+        "legend": {"title": {"text": "method, dev score" if state.scored else "method"}},
+        "annotations": [_BETTER],
+        "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": _scale_under_the_legend(len(state.paths) + 1)},
+    }
+    if state.scored:
+        traces += _score_curves(state, styles, numbers)
+        layout["xaxis2"] = {"title": {"text": "step"}, "domain": [0.0, right], "anchor": "y2"}
+        layout["yaxis2"] = {"title": {"text": "dev score"}, "domain": [0.0, low - 0.17], "anchor": "x2"}
+        layout["shapes"] = [
+            {
+                "type": "line",
+                "x0": state.step,
+                "x1": state.step,
+                "y0": 0,
+                "y1": 1,
+                "xref": "x2",
+                "yref": "y2 domain",
+                "line": {"color": INK, "width": 1, "dash": "dot"},
+            }
+        ]
+    if state.bands is not None:
+        drawn, axes, note = _cosines(state, state.bands, right + 0.13)
+        traces += drawn
+        layout |= axes
+        layout["annotations"] = [_BETTER, note]
+    return go.Figure(traces, layout)
+
+
+def summary(state: AlignmentUniformityState) -> str:
+    """Where each method stands at the current step, a line each."""
+    width = max(map(len, state.paths))
+    lines = [f"Alignment and uniformity at step {state.step} (lower is better for both)"]
+    for method in state.paths:
+        here = state.travelled(method)[-1]
+        count = len(state.seeds[method])
+        kept = [str(step) for step in state.kept[method] if step is not None]
+        lines.append(
+            f"  {method:{width}}  step {here.step:>5}  alignment {here.alignment:.3f}"
+            f"  uniformity {here.uniformity:7.3f}  {_score(here)}"
+            + (f"  kept: step {', '.join(kept)}" if kept else "")
+            + (f"  (mean of {count} seeds)" if count > 1 else "")
+        )
+    return "\n".join(lines)
+
+
+def explain(state: AlignmentUniformityState) -> str:
+    """What is seen."""
+    text = (
+        "Lower left is better in geometry, a higher dev score (Spearman times 100) in meaning. Alignment, 0 to 4: mean "
+        "squared distance of pairs that mean the same. Uniformity, 0 to about -4: how evenly all sentences spread."
+    )
+    if state.scored:
+        text += " Stars mark the steps whose weights were kept."
+    if any(len(paths) > 1 for paths in state.seeds.values()):
+        text += " Thin lines are seeds, thick ones their mean."
+    if state.bands is not None:
+        text += " Click a point, or choose it from the list, for that checkpoint's cosines by grade."
+    return text
+
+
+class AlignmentUniformity(Panel):
+    """Methods in the plane of uniformity (x) and alignment (y), step by step; lower left is better.
+
+    It opens at the kept step, the one with the highest dev score after the start, and below the plane the score over
+    the steps moves with it. Click a point, or choose it from the list: its row is in `panel.selection`.
+
+    Args:
+        histories: what each method went through: name -> history of a training run, or anything that has one
+            as `.history`, or a list of these, one a seed. A history is a list of rows; the rows that have "step",
+            "alignment" and "uniformity" (and "score", the dev score, where it was scored) are measurements, others
+            are passed over.
+        step: the step to look at; by default the kept one of the method with the highest score; the last if
+            nothing was scored.
+        cosines: method -> a `CosinesByGrade` that watched its first run; a click then shows them.
+        color: "method", or "dev score" along a scale.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: no histories, one without a measurement, one with a number that is not finite, a step at which
+            nothing was measured, cosines of a method that is not there or of different pairs.
+
+    See also: `EmbeddingMap`, for the sentences themselves.
+
+    >>> row = {"step": 0, "alignment": 0.2, "uniformity": -1.5, "score": 51.4}
+    >>> AlignmentUniformity({"SimCSE": [row]})
+    Alignment and uniformity at step 0 (lower is better for both)
+      SimCSE  step     0  alignment 0.200  uniformity  -1.500  dev score 51.40
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+
+    def __init__(
+        self,
+        histories: Mapping[str, Any],
+        step: int | None = None,
+        cosines: Mapping[str, CosinesByGrade] | None = None,
+        color: str = METHOD,
+        key: str | None = None,
+    ) -> None:
+        if not histories:
+            raise ValueError("histories is empty; give at least one, such as {'SimCSE': run.history}.")
+        runs = {str(name): _runs(str(name), given) for name, given in histories.items()}
+        seeds = {name: tuple(_path(label, run) for label, run in labelled.items()) for name, labelled in runs.items()}
+        kept = {name: tuple(map(_kept_step, labelled.values(), seeds[name])) for name, labelled in runs.items()}
+        watched = _checked(cosines or {}, seeds)
+        grades = next(iter(watched.values())).pairs.scores if watched else None
+        opening = _opening(seeds, kept) if step is None else step
+        super().__init__(
+            AlignmentUniformityState(
+                seeds,
+                kept,
+                opening,
+                color,
+                cosines={name: watch.by_step for name, watch in watched.items()},
+                bands=None if grades is None else by_grade(grades),
+            ),
+            key,
+        )
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+        return {
+            "step": Scrubber(state.steps, state.step),
+            **({"color": buttons("colour by", COLORS, state.color, "7em")} if state.scored else {}),
+            "selection": choice("checkpoint", self.options(state)["selection"], state.selection, "26em"),
+        }
+
+    @staticmethod
+    def options(state: AlignmentUniformityState) -> dict[str, RowOptions]:
+        """The checkpoints; while none is picked, the one whose cosines are shown is named."""
+        names = [
+            f"{point.method}{_of_seed(state, point)}, step {point.at.step}" + ", kept" * point.kept
+            for point in state.checkpoints
+        ]
+        rows: RowOptions = [(name, (row,)) for row, name in enumerate(names)]
+        shown = replace(state, selection=()).looked_at
+        nothing = f"that of the slider: {names[state.checkpoints.index(shown)]}" if shown else "none picked"
+        return {"selection": row_options(rows, state.selection, nothing)}
+
+    def items(self) -> Sequence[Hashable]:
+        return [(point.method, point.seed, point.at.step) for point in self.state.checkpoints]
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each measurement of each seed."""
+        import pandas as pd
+
+        rows = [
+            {"method": point.method, "seed": point.seed, **point.at._asdict(), "kept": point.kept}
+            for point in self.state.checkpoints
+        ]
+        return pd.DataFrame(rows).astype({"score": float})
+
+    def page_figure(self) -> go.Figure:
+        return film(lambda step: self.figure(step=step), self.state.steps, self.state.step)
+
+
+_BETTER = {
+    "text": "better",
+    "xref": "x domain",
+    "yref": "y domain",
+    "x": 0.012,
+    "y": 0.02,
+    "ax": 46,
+    "ay": -34,
+    "showarrow": True,
+    "arrowhead": 2,
+    "arrowwidth": 1.5,
+    "arrowcolor": INK,
+}
+
+
+def _runs(name: str, given: Any) -> dict[str, Any]:
+    """What was given for a method, by seed: a label for messages -> a run or a history."""
+    if hasattr(given, "history") or not isinstance(given, Sequence) or not given:
+        return {f"histories[{name!r}]": given}
+    if isinstance(given[0], Mapping):
+        return {f"histories[{name!r}]": given}
+    return {f"histories[{name!r}][{seed}]": one for seed, one in enumerate(given)}
+
+
+def _path(label: str, run: Any) -> Path:
+    """The measurements among the rows of a history, in order; of two at one step the later written counts."""
+    at = {}
+    for row in getattr(run, "history", run):
+        if not {"step", "alignment", "uniformity"} <= row.keys():
+            continue
+        here = Measurement(row["step"], row["alignment"], row["uniformity"], row.get("score"))
+        for name, value in zip(here._fields, here, strict=True):
+            if value is not None and not isfinite(value):
+                raise ValueError(f"{label}: {name} is {value} at step {here.step}; it must be finite.")
+        at[here.step] = here
+    if not at:
+        raise ValueError(
+            f"{label} has no row with 'step', 'alignment' and 'uniformity'; "
+            "train with an evaluator, which measures them."
+        )
+    return tuple(at[step] for step in sorted(at))
+
+
+def _kept_step(run: Any, path: Path) -> int | None:
+    """The step a run kept; of a bare history, the one with the highest score after step 0."""
+    best = getattr(run, "best", None)
+    if best is not None:
+        return best["step"]
+    scored = [(at.score, -at.step) for at in path if at.score is not None and at.step > 0]  # of equal ones the first
+    return -max(scored)[1] if scored else None
+
+
+def _opening(seeds: Mapping[str, tuple[Path, ...]], kept: Mapping[str, tuple[int | None, ...]]) -> int:
+    """The kept step of the highest score; the last step if nothing was kept."""
+    best = [
+        (at.score, -number, at.step)
+        for number, (method, paths) in enumerate(seeds.items())
+        for path, step in zip(paths, kept[method], strict=True)
+        for at in path
+        if at.step == step and at.score is not None
+    ]
+    return max(best)[2] if best else max(path[-1].step for paths in seeds.values() for path in paths)
+
+
+def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) -> dict[str, CosinesByGrade]:
+    grades = None
+    for name, watch in cosines.items():
+        if name not in seeds:
+            raise ValueError(f"cosines has {name!r}; the methods are {', '.join(seeds)}.")
+        if not watch.by_step:
+            raise ValueError(f"cosines[{name!r}] saw no step; pass it to train(..., callbacks=[it]) with an evaluator.")
+        if grades is not None and list(watch.pairs.scores) != grades:
+            raise ValueError(f"cosines[{name!r}] watched other pairs than the first; give all the same pairs.")
+        grades = list(watch.pairs.scores)
+    return dict(cosines)
+
+
+def _mean(paths: tuple[Path, ...]) -> Path:
+    """The mean over seeds, at the steps where each was measured."""
+    if len(paths) == 1:
+        return paths[0]
+    by_step = [{at.step: at for at in path} for path in paths]
+    common = sorted(set.intersection(*map(set, by_step)))
+    together = []
+    for step in common:
+        here = [found[step] for found in by_step]
+        scores = [at.score for at in here if at.score is not None]
+        together.append(
+            Measurement(
+                step,
+                float(np.mean([at.alignment for at in here])),
+                float(np.mean([at.uniformity for at in here])),
+                float(np.mean(scores)) if len(scores) == len(here) else None,
+            )
+        )
+    if not together:
+        raise ValueError("the seeds of a method were never measured at the same step; give runs alike.")
+    return tuple(together)
+
+
+def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numbers: dict) -> list[go.Scatter]:
+    path, travelled = state.paths[method], state.travelled(method)
+    here, seeds = travelled[-1:], state.seeds[method]
+    single = len(seeds) == 1
+    by_score = state.color == SCORE
+    traces = []
+    if not single:
+        traces.append(_bundle(method, seeds, style.color, numbers))
+    marker = {
+        "symbol": ["circle-open"] + ["circle"] * (len(path) - 1),
+        "size": [10] + [8 if by_score else 5] * (len(path) - 1),
+        "line": {"width": [1.5] + [0] * (len(path) - 1)},
+    }
+    if by_score:
+        marker |= {"color": np.array([at.score for at in path], dtype=float), "coloraxis": "coloraxis", "opacity": 1}
+    traces += [
+        go.Scatter(
+            **_places(path),
+            **_hover(method, path),
+            **({"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}),
+            uid=f"{method}: path",
+            legendgroup=method,
+            showlegend=False,
+            mode="lines+markers",
+            opacity=1 if by_score else 0.5,
+            line={"color": style.color, "width": 1},
+            marker=marker,
+        ),
+        go.Scatter(
+            **_places(travelled),
+            uid=f"{method}: travelled",
+            legendgroup=method,
+            showlegend=False,
+            hoverinfo="skip",
+            mode="lines",
+            opacity=0.35 if by_score else 1,
+            line={"color": style.color, "width": 3},
+        ),
+        go.Scatter(
+            **_places(here),
+            **_hover(method, here),
+            **({"customdata": [numbers[method, 0, at.step] for at in here]} if single else {}),
+            uid=f"{method}: here",
+            legendgroup=method,
+            name=method if here[0].score is None else f"{method}  {here[0].score:#.4g}",
+            mode="markers",
+            marker={"color": style.color, "symbol": style.symbol, "size": 15, "line": {"color": INK, "width": 1}},
+        ),
+    ]
+    return traces
+
+
+def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> go.Scatter:
+    """All seeds as one trace, in which None lifts the pen."""
+    x, y, rows, text = [], [], [], []
+    for seed, path in enumerate(seeds):
+        x += [*rounded(at.uniformity for at in path), None]
+        y += [*rounded(at.alignment for at in path), None]
+        rows += [*(numbers[method, seed, at.step] for at in path), None]
+        text += [*_hover(f"{method}, seed {seed}", path)["text"], ""]
+    return go.Scatter(
+        x=x,
+        y=y,
+        customdata=rows,
+        text=text,
+        hovertemplate="%{text}<extra></extra>",
+        uid=f"{method}: seeds",
+        legendgroup=method,
+        showlegend=False,
+        mode="lines+markers",
+        opacity=0.6,
+        line={"color": color, "width": 1},
+        marker={"size": 4},
+    )
+
+
+def _kept(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> go.Scatter:
+    kept = [point for point in state.checkpoints if point.kept]
+    return go.Scatter(
+        **_places([point.at for point in kept]),
+        text=[_hover(f"{point.method}{_of_seed(state, point)}: kept", [point.at])["text"][0] for point in kept],
+        hovertemplate="%{text}<extra></extra>",
+        customdata=[numbers[point.method, point.seed, point.at.step] for point in kept],
+        uid="kept",
+        name="kept",
+        showlegend=bool(kept),
+        mode="markers",
+        marker={
+            "symbol": "star",
+            "size": 14,
+            "color": KEPT,
+            "line": {"color": [styles[point.method].color for point in kept], "width": 2},
+        },
+    )
+
+
+def _picked(state: AlignmentUniformityState) -> go.Scatter:
+    """A ring about each checkpoint that was picked."""
+    picked = [state.checkpoints[row].at for row in state.selection]
+    return go.Scatter(
+        **_places(picked),
+        uid="picked",
+        showlegend=False,
+        hoverinfo="skip",
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 2}},
+    )
+
+
+def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
+    """The score over the steps, and a dot for where each method stands."""
+    traces = []
+    for method, path in state.paths.items():
+        scored = [(at.step, at.score) for at in path if at.score is not None]
+        here = [(step, score) for step, score in scored if step <= state.step][-1:]
+        single = len(state.seeds[method]) == 1
+        common = {
+            "xaxis": "x2",
+            "yaxis": "y2",
+            "legendgroup": method,
+            "showlegend": False,
+            "hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>",
+        }
+        rows = {"customdata": [numbers[method, 0, step] for step, _ in scored]} if single else {}
+        color = styles[method].color
+        traces += [
+            go.Scatter(
+                x=[step for step, _ in scored],
+                y=rounded(score for _, score in scored),
+                **rows,
+                uid=f"{method}: score",
+                mode="lines+markers",
+                line={"color": color, "width": 1.5},
+                marker={"size": 4},
+                **common,
+            ),
+            go.Scatter(
+                x=[step for step, _ in here],
+                y=rounded(score for _, score in here),
+                uid=f"{method}: score here",
+                mode="markers",
+                marker={"color": color, "size": 10, "line": {"color": INK, "width": 1}},
+                **common,
+            ),
+        ]
+    return traces
+
+
+def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tuple[list[go.Scatter], dict, dict]:
+    """One checkpoint's cosines by grade; their axes; and what stands above them."""
+    limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
+    at = state.looked_at
+    placed = {"xaxis": "x3", "yaxis": "y3"}
+    if at is None:
+        shown = next(iter(next(iter(state.cosines.values())).values()))
+        title = "no checkpoint yet"
+    else:
+        shown, title = state.cosines[at.method][at.at.step], f"{at.method}, step {at.at.step}"
+    drawn = ridges(shown, bands, "cosines", limits, **placed)
+    if at is None:
+        for trace in drawn:
+            trace.update(visible=False)
+    across, up = ridge_axes(bands, limits)
+    axes = {
+        "xaxis3": {**across, "domain": [left, 1.0], "anchor": "y3"},
+        "yaxis3": {**up, "domain": [0.0, 1.0], "anchor": "x3"},
+    }
+    note = {
+        "text": title,
+        "showarrow": False,
+        "xref": "x3 domain",
+        "yref": "y3 domain",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+    }
+    return drawn, axes, note
+
+
+def _scale_under_the_legend(names: int) -> dict[str, Any]:
+    """The colour bar, as tall as what so many names leave of the right edge."""
+    left = 1 - (30 * (names + 1) + 30) / (HEIGHT - 104)
+    return {
+        "title": {"text": "dev score"},
+        "outlinewidth": 0,
+        "thickness": 14,
+        "y": 0,
+        "yanchor": "bottom",
+        "len": round(min(max(left, 0.25), 0.7), 3),
+    }
+
+
+def _of_seed(state: AlignmentUniformityState, point: Checkpoint) -> str:
+    return f", seed {point.seed}" if len(state.seeds[point.method]) > 1 else ""
+
+
+def _places(path: Iterable[Measurement]) -> dict[str, list[float]]:
+    return {"x": rounded(at.uniformity for at in path), "y": rounded(at.alignment for at in path)}
+
+
+def _hover(method: str, path: Iterable[Measurement]) -> dict[str, Any]:
+    texts = [
+        f"<b>{escape(method)}</b>, step {at.step}<br>{_score(at)}"
+        f"<br>alignment {at.alignment:.3f}<br>uniformity {at.uniformity:.3f}"
+        for at in path
+    ]
+    return {"text": texts, "hovertemplate": "%{text}<extra></extra>"}
+
+
+def _score(at: Measurement) -> str:
+    return "dev score not measured" if at.score is None else f"dev score {at.score:#.4g}"
+
+
+def _range(values: list[float]) -> list[float]:
+    """The axis for all steps at once, so that it stands still; wider below, where "better" is written."""
+    low, high = min(values), max(values)
+    span = max(high - low, 0.01)
+    return rounded([low - 0.2 * span, high + 0.1 * span])

@@ -1,0 +1,713 @@
+"""Sentences as points: embeddings of one encoder or several, each in a plane of its own."""
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float, Int
+
+from ..kit.controls import NAMED, choice
+from ..kit.inputs import index_pairs, snapshots, texts, values
+from ..kit.panel import SVG_POINTS, Panel, rounded
+from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
+from ..kit.steps import Scrubber, film
+from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
+
+if TYPE_CHECKING:
+    import pandas
+
+HEIGHT = 460
+NEIGHBOURS = 10
+LISTED = 10  # selected sentences named below the plot
+OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
+FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
+FILM_POINTS = 60_000  # points of all frames of a page's film; of more steps than that some are left out
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """A value for each sentence: names are told apart, numbers are laid along a scale."""
+
+    title: str
+    values: tuple[str, ...] | tuple[float, ...]
+
+    @property
+    def by_name(self) -> bool:
+        return isinstance(self.values[0], str)
+
+    def text(self, row: int) -> str:
+        """The value of a row, as it is read."""
+        value = self.values[row]
+        return value if isinstance(value, str) else f"{value:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class MapData:
+    """What a map shows, however it is looked at: what is costly is computed once, when it is first needed.
+
+    Attributes:
+        vectors: by encoder and step; the step is None for an encoder that was looked at only once.
+        fit_on: the step that projections are fitted on.
+    """
+
+    sentences: tuple[str, ...]
+    vectors: Mapping[str, Mapping[int | None, Float[np.ndarray, "n d"]]]
+    coloring: Coloring | None
+    pairs: tuple[tuple[int, int], ...]
+    fit_on: int | str = "last"
+    _known: dict[tuple, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def steps(self) -> list[int]:
+        """All steps at which some encoder was looked at; none if each was looked at once."""
+        return sorted({step for taken in self.vectors.values() for step in taken if step is not None})
+
+    def plane(self, encoder: str, method: str) -> Projection:
+        """The encoder's vectors of all steps in the plane."""
+        taken = self.vectors[encoder]
+        try:
+            return self._once(
+                (encoder, method), lambda: project(taken, "last" if None in taken else self.fit_on, method)
+            )
+        except ValueError as error:
+            raise ValueError(f"embeddings[{encoder!r}]: {error}") from error
+
+    def knows(self, method: str, step: int | None) -> bool:
+        """Whether the planes of all encoders were computed before, for this step."""
+        planes = [self._known.get((encoder, method)) for encoder in self.vectors]
+        return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
+
+    def ranges(self, method: str) -> tuple[list[float], list[float]]:
+        """Axes for all encoders and all steps, so that the picture stands still while the points move."""
+
+        def compute() -> tuple[list[float], list[float]]:
+            planes = [self.plane(encoder, method) for encoder in self.vectors]
+            everywhere = np.concatenate([points for plane in planes for points in plane.points.values()])
+            return _range(everywhere[:, 0]), _range(everywhere[:, 1])
+
+        return self._once(("ranges", method), compute)
+
+    def directions(self, encoder: str, step: int | None) -> Float[np.ndarray, "n d"]:
+        """The vectors scaled to length 1."""
+        return self._once(
+            ("directions", encoder, step), lambda: unit_rows(self.vectors[encoder][step]).astype(np.float32)
+        )
+
+    def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
+        """The nearest sentences by cosine in full width, the nearest first."""
+        directions = self.directions(encoder, step)
+        cosines = directions @ directions[row]
+        cosines[row] = -np.inf
+        nearest = np.argsort(-cosines, kind="stable")[: min(NEIGHBOURS, len(cosines) - 1)]
+        return [Neighbour(int(at), float(cosines[at])) for at in nearest]
+
+    def nearest(self, encoder: str, step: int | None) -> Int[np.ndarray, "n k"]:
+        """The nearest sentences of every sentence, in no order."""
+
+        def compute() -> np.ndarray:
+            directions = self.directions(encoder, step)
+            count = min(NEIGHBOURS, len(directions) - 1)
+            found = np.empty((len(directions), count), dtype=np.int64)
+            for start in range(0, len(directions), 1024):
+                block = directions[start : start + 1024] @ directions.T
+                block[np.arange(len(block)), np.arange(start, start + len(block))] = -np.inf
+                found[start : start + 1024] = np.argpartition(-block, count - 1, axis=1)[:, :count]
+            return found
+
+        return self._once(("nearest", encoder, step), compute)
+
+    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+    @property
+    def names(self) -> list[str]:
+        """The name that each sentence is coloured by; empty where it has none."""
+        if self.coloring and self.coloring.by_name:
+            return list(map(str, self.coloring.values))
+        return [""] * len(self.sentences)
+
+    @cached_property
+    def groups(self) -> dict[str, Int[np.ndarray, " k"]]:
+        """The rows drawn alike: those of each name, in order of first appearance; else all, under ""."""
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.names):
+            rows.setdefault(name, []).append(row)
+        return {name: np.array(found) for name, found in rows.items()}
+
+    @cached_property
+    def hover(self) -> np.ndarray:
+        """Row number and hover text of each sentence, as points carry them."""
+        carried = np.empty((len(self.sentences), 2), dtype=object)
+        for row, sentence in enumerate(self.sentences):
+            text = "<br>".join(escape(line, quote=False) for line in textwrap.wrap(sentence, 44))
+            if self.coloring:
+                label = f"{escape(self.coloring.title)}: " if self.coloring.title else ""
+                text += f"<br>{label}{escape(self.coloring.text(row))}"
+            carried[row] = row, text
+        return carried
+
+    @cached_property
+    def searched(self) -> list[str]:
+        """What a search looks into: each sentence and its label, in lower case."""
+        return [f"{text}\n{name}".lower() for text, name in zip(self.sentences, self.names, strict=True)]
+
+
+class Neighbour(NamedTuple):
+    """A near sentence and how near it is."""
+
+    row: int
+    cosine: float
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingMapState:
+    """Projected sentences by encoder, and how they are looked at.
+
+    Attributes:
+        step: the training step looked at; None if no encoder has several.
+        projection: one of `METHODS`.
+        find: text that was searched for; "" if nothing was.
+        lines: whether the pairs are joined.
+        moved: whether the sentences are picked out that kept the fewest of their neighbours.
+        listed: the rows found, lassoed or picked out last, of which one may then be chosen; none: all are offered.
+        selection: the rows that stand out while the others fade; none, and no search: all alike.
+        focus: the row whose nearest sentences are shown, or None.
+    """
+
+    data: MapData
+    step: int | None
+    projection: str = PCA
+    find: str = ""
+    lines: bool = True
+    moved: bool = False
+    listed: tuple[int, ...] = ()
+    selection: tuple[int, ...] = ()
+    focus: int | None = None
+
+    def __post_init__(self) -> None:
+        allowed: Sequence[int | None] = self.steps or [None]
+        if self.step not in allowed:
+            raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}.")
+        for encoder in self.data.vectors:
+            self.data.plane(encoder, self.projection)  # so that what cannot be projected is not taken on
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.data.sentences
+
+    @property
+    def coloring(self) -> Coloring | None:
+        return self.data.coloring
+
+    @property
+    def steps(self) -> list[int]:
+        return self.data.steps
+
+    @property
+    def planes(self) -> dict[str, Projection]:
+        """The planes of the projection looked at, by encoder."""
+        return {encoder: self.data.plane(encoder, self.projection) for encoder in self.data.vectors}
+
+    @property
+    def shown_steps(self) -> dict[str, int | None]:
+        """The snapshot that each encoder is shown at."""
+        return {encoder: plane.at(self.step) for encoder, plane in self.planes.items()}
+
+    @property
+    def picked(self) -> tuple[int, ...] | None:
+        """The rows that stand out; None if all look alike."""
+        return self.selection if self.selection or self.find else None
+
+    def found(self, text: str) -> tuple[int, ...]:
+        """The rows with this text in the sentence or its label."""
+        return tuple(row for row, here in enumerate(self.data.searched) if text.lower() in here)
+
+    def kept(self) -> Int[np.ndarray, " n"]:
+        """Of the nearest sentences of each sentence, how many are the same in the first plane and in the last.
+
+        With one encoder: at its first step and at the one looked at.
+        """
+        (first, before), *_, (last, after) = [*self.shown_steps.items()] * 2
+        if first == last and self.steps:
+            before = self.steps[0]
+        one, other = self.data.nearest(first, before), self.data.nearest(last, after)
+        return (one[:, :, None] == other[:, None, :]).sum(axis=(1, 2))
+
+
+def figure(state: EmbeddingMapState) -> go.Figure:
+    """A plane for each encoder; in each the lines between pairs, the points, and what is nearest to the focus."""
+    planes, count = state.planes, len(state.planes)
+    gap = 0.16 / count
+    width = (1 - gap * (count - 1)) / count
+    traces, layout, notes = [], {}, []
+    ranges = state.data.ranges(state.projection) if next(iter(planes.values())).linear else None
+    for number, (encoder, plane) in enumerate(planes.items()):
+        axis = "" if number == 0 else str(number + 1)
+        points = plane.points[plane.at(state.step)].astype(np.float32)
+        placed = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+        if state.data.pairs:
+            traces.append(_lines(state, encoder, points, placed))
+        traces += _points(state, encoder, points, placed, legend=number == 0)
+        traces.append(_nearest(state, encoder, points, placed))
+        across, up = ranges or _square(points)
+        left = number * (width + gap)
+        layout[f"xaxis{axis}"] = {**_axis(plane, 0, across), "anchor": f"y{axis}", "domain": [left, left + width]}
+        layout[f"yaxis{axis}"] = {
+            **_axis(plane, 1, up),
+            "anchor": f"x{axis}",
+            "domain": [0.0, 1.0],
+            "scaleanchor": f"x{axis}",
+            "constraintoward": "top",
+        }
+        notes.append(
+            {
+                "text": titles(state)[number],
+                "showarrow": False,
+                "x": left + width / 2,
+                "y": 1.0,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "center",
+                "yanchor": "bottom",
+            }
+        )
+    title = {"text": state.coloring.title if state.coloring else ""}
+    return go.Figure(
+        traces,
+        {
+            **layout,
+            "template": TEMPLATE,
+            "height": HEIGHT,
+            "annotations": notes,
+            "dragmode": "lasso",
+            "selectionrevision": f"{hash_of(state.picked)}",
+            "legend": {"title": title, "itemsizing": "constant"},
+            "coloraxis": {
+                "colorscale": NUMERIC_SCALE,
+                "colorbar": {"title": title, "outlinewidth": 0, "thickness": 14},
+            },
+        },
+    )
+
+
+def hash_of(rows: tuple[int, ...] | None) -> str:
+    """A short name of a selection: the page keeps the reader's own marks as long as it stays the same."""
+    return "all" if rows is None else f"{len(rows)} {sum(rows)} {sum(row * row for row in rows)}"
+
+
+def titles(state: EmbeddingMapState) -> list[str]:
+    """What stands above each plane: the encoder, and the step it is shown at if it has several."""
+    return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()]
+
+
+def summary(state: EmbeddingMapState) -> str:
+    """What is shown of each encoder, a line each, with how far its points spread in the plane."""
+    colored = f", coloured by {state.coloring.title}" if state.coloring and state.coloring.title else ""
+    how = {PCA: "principal components", UMAP: "UMAP", TSNE: "t-SNE"}.get(
+        state.projection, "principal components from the second on"
+    )
+    lines = [f"Map of {len(state.sentences)} sentences{colored} ({how} of vectors of length 1)"]
+    width = max(map(len, titles(state)))
+    for plane, title in zip(state.planes.values(), titles(state), strict=True):
+        points = plane.points[plane.at(state.step)]
+        spread = np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
+        if plane.explained is not None:
+            shares = " + ".join(f"{share:.0%}" for share in plane.explained)
+            told = f"spread {spread:.3f}  axes hold {shares} of the variance{_fitted_on(plane)}"
+        else:
+            told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a map of its own"
+        lines.append(f"  {title:{width}}  {told}")
+    if state.picked is not None:
+        lines.append(f"  {_picked_in_words(state)}")
+    return "\n".join(lines)
+
+
+def explain(state: EmbeddingMapState) -> str:
+    """What the map is, and what it cannot say."""
+    linear = next(iter(state.planes.values())).linear
+    several = len(state.planes) > 1 or bool(state.steps)
+    text = "Each dot is a sentence; " + (
+        "near dots have a high cosine as far as two axes can show it (each says what share of the variance it holds)."
+        if linear
+        else "dots are near where the cosine is high, and distances farther off mean nothing."
+    )
+    if linear and several:
+        fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
+        of = f"; the axes are those of step {' and '.join(map(str, fitted))}" if fitted else ""
+        text += f" All pictures and steps share one scale{of}."
+    elif state.projection == TSNE and several:
+        text += " t-SNE cannot place new vectors: each plane and each step is a map of its own."
+    elif state.projection == UMAP and state.steps:
+        fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
+        text += f" Other steps are placed into the map of step {' and '.join(map(str, fitted))}."
+    return text + " Lasso dots to select them in all planes; click one for its nearest sentences in full width."
+
+
+def details(state: EmbeddingMapState) -> str:
+    """The selected sentences, and the nearest sentences of the one that was clicked."""
+    parts = []
+    if state.picked is not None:
+        rows = list(state.listed if state.find or state.moved else state.picked)
+        kept = None
+        if state.moved:
+            kept = state.kept()
+            rows.sort(key=lambda row: (kept[row], row))
+        listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
+        more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
+        label = f"<th>{escape(state.coloring.title)}</th>" if state.coloring else ""
+        heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
+        parts.append(f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}")
+    if state.focus is not None:
+        parts.append(_neighbour_table(state, state.focus))
+    return "".join(parts)
+
+
+class EmbeddingMap(Panel):
+    """Sentences as points, encoders side by side, in a plane of their embeddings.
+
+    Rows are scaled to length 1. With principal components all planes have one scale, so distances may be compared
+    between them; with UMAP and t-SNE only who is near whom means something; see `project`.
+
+    Lasso or box: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
+    sentences in full width, and which of them were lost and gained from the first plane to the others. The search box
+    looks into sentences and labels.
+
+    By keyboard: type into the search box, Enter, Tab to the list of what was found, and choose there with the arrow
+    keys: the sentence chosen is the selection, and its nearest are shown.
+
+    Args:
+        sentences: n sentences, at least 3; 126 of the bundled world on six topics by default.
+        embeddings: name -> array [n, d], or name -> {step: array [n, d]} for snapshots of a training run, which get
+            a step scrubber, or name -> an encoder or its name. An encoder without a snapshot at the current step shows
+            the latest one before it. The bundled encoders by default.
+        color: n values. Numbers are laid along a scale; text (and bool) is told apart by colour, and beyond
+            eight names by symbol. Turn class numbers into text: `[str(c) for c in classes]`.
+        color_title: what `color` is, such as "topic" or "grade".
+        pairs: (i, j) index pairs of sentences to join by a line.
+        fit_on: the step whose map is the plane at all steps: "first", "last" or its number.
+        step: the step to look at; the last by default.
+        projection: "PCA", "PCA without component 1", "UMAP" (compiles itself at first use: about a minute) or "t-SNE".
+        key: see `Panel`.
+
+    Raises:
+        ValueError: numbers of sentences, rows, colours do not agree; an array is not of two dimensions, not of one
+            width over the steps, or holds a number that is not finite; see also `project`.
+
+    See also: `AlignmentUniformity`, which puts a number on what is seen here.
+
+    >>> map = EmbeddingMap(["a b", "b c", "c d"], {"toy": [[1, 0], [0, 1], [1, 1]]}, color=["x", "y", "y"])
+    >>> map.to_frame()["sentence"].tolist()
+    ['a b', 'b c', 'c d']
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
+
+    def __init__(
+        self,
+        sentences: Sequence[str] | None = None,
+        embeddings: Mapping[str, Any] | None = None,
+        color: Iterable[Any] | None = None,
+        color_title: str = "",
+        pairs: Iterable[tuple[int, int]] = (),
+        fit_on: int | str = "last",
+        step: int | None = None,
+        projection: str = PCA,
+        key: str | None = None,
+    ) -> None:
+        if sentences is None:
+            sentences, topics = _six_topics()
+            color, color_title = (topics, "topic") if color is None else (color, color_title)
+        sentences = texts(sentences, "sentences", at_least=3)
+        embeddings = {"micro": "micro", "mini": "mini"} if embeddings is None else embeddings
+        if not embeddings:
+            raise ValueError("embeddings is empty; give at least one, such as {'SimCSE': encoder.encode(sentences)}.")
+        rows = len(sentences)
+        data = MapData(
+            sentences,
+            {str(name): snapshots(given, f"embeddings[{name!r}]", sentences) for name, given in embeddings.items()},
+            None if color is None else Coloring(color_title, values(color, "color", rows)),
+            index_pairs(pairs, "pairs", rows),
+            fit_on,
+        )
+        last = max(data.steps, default=None)
+        super().__init__(EmbeddingMapState(data, last if step is None else step, projection), key)
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+        controls: dict[str, ipywidgets.Widget] = {}
+        if state.steps:
+            controls["step"] = Scrubber(state.steps, state.step)
+        controls["find"] = ipywidgets.Text(
+            value=state.find,
+            description="find",
+            placeholder="in sentences and labels",
+            continuous_update=False,
+            style=NAMED,
+            layout={"width": "18em"},
+        )
+        of_which = f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})"
+        controls["focus"] = choice("nearest to", self.options(state)["focus"], state.focus, "26em", of_which)
+        controls["projection"] = choice("projection", METHODS, state.projection)
+        if self._compares:
+            controls["moved"] = ipywidgets.ToggleButton(
+                value=state.moved,
+                description="moved most",
+                tooltip="pick out the ten sentences that kept the fewest of their ten nearest",
+                layout={"width": "9em"},
+            )
+        if state.data.pairs:
+            controls["lines"] = ipywidgets.Checkbox(value=state.lines, description="join pairs", indent=False)
+        return controls
+
+    @staticmethod
+    def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int]]]:
+        """The sentences that may be chosen, numbered; of many the first."""
+        rows = list(state.listed if state.listed or state.find else range(len(state.sentences)))[:OFFERED]
+        rows += [row for row in [state.focus] if row is not None and row not in rows]
+        return {"focus": [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]}
+
+    @property
+    def _compares(self) -> bool:
+        return len(self.state.data.vectors) > 1 or len(self.state.steps) > 1
+
+    def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
+        """Searching, asking for the movers and selecting each put an end to what was picked before.
+
+        A sentence that is chosen becomes the selection; what it was chosen of stays on offer.
+        """
+        state = super()._changed(changes)
+        if changes.get("find"):
+            found = state.found(state.find)
+            focus = found[0] if len(found) == 1 else state.focus
+            return replace(state, selection=found, listed=found, moved=False, focus=focus)
+        if changes.get("moved") or (state.moved and "step" in changes):
+            movers = tuple(sorted(np.argsort(state.kept(), kind="stable")[:NEIGHBOURS].tolist()))
+            return replace(state, selection=movers, listed=movers, moved=True, find="")
+        if state.selection != self.state.selection:
+            return replace(state, listed=state.selection, find="", moved=False)
+        if {"find", "moved"} & changes.keys():
+            return replace(state, selection=(), listed=(), moved=False, find="")
+        if "focus" in changes and "selection" not in changes:
+            return replace(state, selection=state.listed if state.focus is None else (state.focus,))
+        return state
+
+    def takes_long(self, changes: Mapping[str, Any]) -> str:
+        """A map of neighbours that was not made yet is waited for."""
+        method = changes.get("projection", self.state.projection)
+        if method not in (UMAP, TSNE) or self.state.data.knows(method, changes.get("step", self.state.step)):
+            return ""
+        return FIRST_UMAP if method == UMAP and not umap_is_loaded() else f"fitting {method} \u2026"
+
+    def clicked(self, row: int) -> None:
+        """Show what is nearest to the sentence; clicked again, no longer. What is selected stays."""
+        self.set(focus=None if row == self.state.focus else row, selection=self.selection)
+
+    def items(self) -> Sequence[str]:
+        return self.state.sentences
+
+    def neighbours(self, row: int) -> "pandas.DataFrame":
+        """The ten sentences nearest to one of them by cosine in full width, for each encoder as it is shown now."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"encoder": encoder, "rank": rank, "row": at, "cosine": cosine, "sentence": self.state.sentences[at]}
+                for encoder, step in self.state.shown_steps.items()
+                for rank, (at, cosine) in enumerate(self.state.data.neighbours(encoder, step, row), start=1)
+            ]
+        )
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each sentence: its colour, its place in each plane, and whether it is selected."""
+        import pandas as pd
+
+        state = self.state
+        columns: dict[str, Any] = {"sentence": state.sentences}
+        if state.coloring:
+            columns[state.coloring.title or "color"] = state.coloring.values
+        for title, plane in zip(titles(state), state.planes.values(), strict=True):
+            points = plane.points[plane.at(state.step)]
+            columns |= {f"{title}: x": points[:, 0], f"{title}: y": points[:, 1]}
+        picked = set(state.selection)
+        columns["selected"] = [row in picked for row in range(len(state.sentences))]
+        return pd.DataFrame(columns)
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """The vectors as they were given, of the steps shown now."""
+        shown = self.state.shown_steps.items()
+        return {
+            title: self.state.data.vectors[encoder][step]
+            for title, (encoder, step) in zip(titles(self.state), shown, strict=True)
+        }
+
+    def page_figure(self) -> go.Figure:
+        """A film over the steps; a still of a projection that would have to be computed for each."""
+        steps = self.state.steps
+        if not steps or not next(iter(self.state.planes.values())).linear:
+            return self.figure()
+        frames = max(2, FILM_POINTS // (len(self.state.sentences) * len(self.state.data.vectors)))
+        if len(steps) > frames:
+            chosen = np.linspace(0, len(steps) - 1, frames).round().astype(int)
+            steps = sorted({*(steps[at] for at in chosen), self.state.step})
+        return film(lambda step: self.figure(step=step), steps, self.state.step)
+
+
+def _points(
+    state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict, legend: bool
+) -> list[go.Scatter | go.Scattergl]:
+    """A trace for each group of rows drawn alike."""
+    data = state.data
+    scatter = go.Scatter if len(data.sentences) * len(data.vectors) <= SVG_POINTS else go.Scattergl
+    size = 9 if len(data.sentences) <= 300 else 6
+    picked = None if state.picked is None else np.array(state.picked, dtype=int)
+    traces = []
+    for (name, rows), style in zip(data.groups.items(), category_styles(data.groups).values(), strict=True):
+        color: dict[str, Any] = {"color": style.color}
+        if data.coloring and not data.coloring.by_name:
+            color = {"color": rounded(map(float, data.coloring.values)), "coloraxis": "coloraxis"}
+        traces.append(
+            scatter(
+                x=points[rows, 0],
+                y=points[rows, 1],
+                **placed,
+                uid=f"{encoder}: {name}",
+                name=name,
+                legendgroup=name,
+                showlegend=legend and name != "",
+                mode="markers",
+                marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.9},
+                customdata=data.hover[rows],
+                hovertemplate="%{customdata[1]}<extra></extra>",
+                selectedpoints=None if picked is None else np.flatnonzero(np.isin(rows, picked)).tolist(),
+                selected={"marker": {"opacity": 1, "size": size + 3}},
+                unselected={"marker": {"opacity": 0.12}},
+            )
+        )
+    return traces
+
+
+def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
+    """All pairs as one trace, in which None lifts the pen."""
+    ends = {axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)] for axis in (0, 1)}
+    return go.Scatter(
+        x=ends[0],
+        y=ends[1],
+        **placed,
+        uid=f"{encoder}: pairs",
+        mode="lines",
+        line={"color": INK, "width": 1},
+        opacity=0.6,
+        hoverinfo="skip",
+        showlegend=False,
+        visible=state.lines,
+    )
+
+
+def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
+    """A star from the sentence in focus to its nearest in full width."""
+    x, y = [], []
+    if state.focus is not None:
+        here = points[state.focus]
+        for at, _ in state.data.neighbours(encoder, state.shown_steps[encoder], state.focus):
+            x += [*rounded([here[0], points[at, 0]]), None]
+            y += [*rounded([here[1], points[at, 1]]), None]
+    return go.Scatter(
+        x=x,
+        y=y,
+        **placed,
+        uid=f"{encoder}: nearest",
+        mode="lines+markers",
+        line={"color": INK, "width": 1.5},
+        marker={"symbol": "circle-open", "size": 14, "color": INK, "line": {"width": 1.5}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
+    if plane.explained is not None:
+        number = axis + 1 + METHODS.index(plane.method)  # PCA without component 1 begins at the second
+        title = f"component {number} ({plane.explained[axis]:.0%})"
+        return {"title": {"text": title}, "range": limits, "constrain": "domain"}
+    title = plane.method if axis == 0 else ""
+    return {"title": {"text": title}, "range": limits, "constrain": "domain", "showticklabels": False, "ticks": ""}
+
+
+def _fitted_on(plane: Projection) -> str:
+    return "" if plane.fitted_on is None else f" of step {plane.fitted_on}"
+
+
+def _range(coordinates: np.ndarray) -> list[float]:
+    margin = 0.06 * (coordinates.max() - coordinates.min())
+    return rounded([coordinates.min() - margin, coordinates.max() + margin])
+
+
+def _square(points: np.ndarray) -> tuple[list[float], list[float]]:
+    """Axes of one length about the points."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = 0.56 * (high - low).max()
+    x, y = (low + high) / 2
+    return rounded([x - half, x + half]), rounded([y - half, y + half])
+
+
+def _picked_in_words(state: EmbeddingMapState) -> str:
+    total, picked = len(state.sentences), len(state.selection)
+    if not state.find and not state.moved:
+        return f"{picked} of {total} sentences selected"
+    listed = len(state.listed)
+    chosen = f"; {picked} of them chosen" if picked < listed else ""
+    if state.find:
+        return f'"{state.find}": found in {listed} of {total} sentences or labels{chosen}'
+    return f"the {listed} sentences that kept the fewest of their {NEIGHBOURS} nearest{chosen}"
+
+
+def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -> str:
+    number = "" if kept is None else f'<td class="number">{kept[row]} of {NEIGHBOURS}</td>'
+    label = f"<td>{escape(state.coloring.text(row))}</td>" if state.coloring else ""
+    sentence = escape(state.sentences[row])
+    return f"<tr>{number}<td>{f'<b>{sentence}</b>' if row == state.focus else sentence}</td>{label}</tr>"
+
+
+def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:
+    """Side by side the nearest of each encoder; what is not among those of the first is new, of the first, lost."""
+    columns = {
+        title: state.data.neighbours(encoder, step, focus)
+        for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)
+    }
+    first, *others = [{near.row for near in nearest} for nearest in columns.values()]
+    heads = "".join(f"<th>cosine</th><th>{escape(title)}</th>" for title in columns)
+    lines = []
+    for rank in range(len(next(iter(columns.values())))):
+        cells = []
+        for number, nearest in enumerate(columns.values()):
+            row, cosine = nearest[rank]
+            lost = number == 0 and others and all(row not in other for other in others)
+            gained = number > 0 and row not in first
+            mark = " <b>&minus; lost</b>" if lost else " <b>+ gained</b>" if gained else ""
+            cells.append(f'<td class="number">{cosine:.2f}</td><td>{escape(state.sentences[row])}{mark}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
+    return (
+        f"<p>Nearest to &ldquo;{escape(state.sentences[focus])}&rdquo; by cosine in full width.{same}</p>"
+        f"<table><tr>{heads}</tr>{''.join(lines)}</table>"
+    )
+
+
+def _six_topics() -> tuple[list[str], list[str]]:
+    from cselab.world import World
+
+    topics = ("cooking", "sport", "music", "weather", "crime", "traffic")
+    labelled = World().clustering(441, split="test")
+    rows = [row for row, label in enumerate(labelled.labels) if labelled.classes[label] in topics]
+    return [labelled.sentences[row] for row in rows], [labelled.classes[labelled.labels[row]] for row in rows]

@@ -1,0 +1,491 @@
+"""The losses by hand: a batch's cosines while it trains, and what each loss wants of each of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import pi
+from typing import Any, NamedTuple
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import torch
+from torch import Tensor
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.losses import arc_con, decoupled_info_nce, focal_info_nce, info_nce, multi_positive_info_nce
+from cselab.methods import SimCSE
+from cselab.metrics import batch_with_cosines, cosine_gradients
+from cselab.training import Run, TrainConfig, train
+from cselab.world import World
+
+from ..kit.controls import buttons, choice, slider
+from ..kit.panel import Panel, rounded
+from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
+from ..kit.steps import Scrubber, film
+from ..kit.theme import INK, OKABE_ITO
+
+POINTS = 25  # of each curve
+FRAMES = 5  # of a page's film
+PAIRS = ("positive", "negative")
+
+
+class Setting(NamedTuple):
+    """The parameters of the losses: one temperature for all, and each variant's own."""
+
+    temperature: float = 0.05
+    focal_m: float = 0.3
+    off_dropout_m: float = 0.9
+    margin: float = 10 * pi / 180
+
+
+Pair = tuple[Tensor, Tensor]
+
+
+class Family(NamedTuple):
+    """A loss of a batch: `total(positive_pair, negative_pair, second_positive, setting)`, and how it is drawn."""
+
+    total: Callable[[Pair, Pair, Tensor, Setting], Tensor]
+    color: str
+    dash: str
+    own: str = ""  # the parameter that only this loss has
+
+
+LOSSES = {
+    "InfoNCE": Family(lambda p, n, s, at: info_nce(*p, at.temperature).total, OKABE_ITO[0], "solid"),
+    "Focal-InfoNCE": Family(
+        lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, OKABE_ITO[1], "dash", "focal_m"
+    ),
+    "ArcCon": Family(
+        lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, OKABE_ITO[2], "dashdot", "margin"
+    ),
+    "off-dropout": Family(
+        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total,
+        OKABE_ITO[5],
+        "dot",
+        "off_dropout_m",
+    ),
+    "Eq. 8, mended": Family(
+        lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside").total,
+        OKABE_ITO[4],
+        "longdash",
+    ),
+    "Eq. 8, printed": Family(
+        lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside_printed").total,
+        OKABE_ITO[3],
+        "longdashdot",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LossLabState:
+    """A batch over the steps of a training run, and the loss that is asked what it wants.
+
+    Attributes:
+        views: step -> [4, n, d]: the anchors, their positives, second positives, and vectors without dropout.
+        step: the step looked at.
+        loss: one of `LOSSES`, whose gradient the second picture shows.
+        temperature, focal_m, off_dropout_m: see the losses; 0.05, 0.3 and 0.9.
+        margin: of ArcCon, in degrees.
+        pair: whose cosine the curves run over: that of the "positive" or of one "negative".
+    """
+
+    views: Mapping[int, np.ndarray]
+    step: int
+    loss: str = "InfoNCE"
+    temperature: float = 0.05
+    focal_m: float = 0.3
+    off_dropout_m: float = 0.9
+    margin: float = 10.0
+    pair: str = "positive"
+
+    def __post_init__(self) -> None:
+        if self.step not in self.views:
+            raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.views))}.")
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss is {self.loss!r}; choose one of {', '.join(LOSSES)}.")
+        if self.pair not in PAIRS:
+            raise ValueError(f"pair is {self.pair!r}; choose 'positive' or 'negative'.")
+        for name in ("temperature", "off_dropout_m"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
+        if not 0 <= self.margin < 180:
+            raise ValueError(f"margin is {self.margin}; it is an angle of 0 to 180 degrees.")
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(self.temperature, self.focal_m, self.off_dropout_m, self.margin * pi / 180)
+
+    def batch(self, step: int | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Anchors, positives, second positives, clean: [n, d] each."""
+        anchor, positive, second, clean = torch.from_numpy(self.views[self.step if step is None else step]).double()
+        return anchor, positive, second, clean
+
+    def pairs(self, step: int | None = None) -> tuple[Pair, Pair]:
+        """Between which vectors the loss looks at positives and at negatives."""
+        anchor, positive, _, clean = self.batch(step)
+        return (anchor, positive), ((clean, clean) if self.loss == "off-dropout" else (anchor, positive))
+
+    def cosines(self, step: int | None = None) -> Tensor:
+        """The cosines that the loss sees: [n, n], its positives on the diagonal."""
+        (one, other), negatives = self.pairs(step)
+        found = _cosine(*negatives)
+        return found.diagonal_scatter(_cosine(one, other).diagonal())
+
+    @cached_property
+    def gradient(self) -> Tensor:
+        """d loss_i / d cos_ij of the chosen loss: [n, n]."""
+        return self.gradient_of(self.loss)
+
+    def gradient_of(self, name: str) -> Tensor:
+        """n times the derivative of the mean, so that a row is what its own sentence wants."""
+        anchor, positive, second, clean = self.batch()
+        total, setting = LOSSES[name].total, self.setting
+        if name != "off-dropout":
+            found = cosine_gradients(lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second)
+            return len(found) * found
+        diagonal = cosine_gradients(
+            lambda a, b, c: total((a, b), (c, c), c, setting), anchor, positive, clean
+        ).diagonal()
+        found = cosine_gradients(
+            lambda a, b, one, two: total((one, two), (a, b), a, setting), clean, clean, anchor, positive
+        )
+        return len(found) * found.diagonal_scatter(diagonal)
+
+    @property
+    def wrong(self) -> tuple[int, int]:
+        """Positives that are pushed apart and negatives that are pulled together, beyond rounding."""
+        positives = self.gradient.diagonal()
+        negatives = self.gradient[~torch.eye(len(self.gradient), dtype=torch.bool)]
+        return int((positives > 1e-9).sum()), int((negatives < -1e-9).sum())
+
+    @cached_property
+    def typical(self) -> tuple[float, float]:
+        """Mean cosines of positives and negatives over the run, to one decimal: what the curves hold fixed."""
+        parts = [_split(_cosine(*self.batch(step)[:2])) for step in self.views]
+        positives, negatives = (float(torch.cat(part).mean()) for part in zip(*parts, strict=True))
+        return round(positives, 1) + 0.0, min(max(round(negatives, 1), 0.0), 0.9)
+
+
+def _cosine(one: Tensor, other: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(one, dim=1) @ torch.nn.functional.normalize(other, dim=1).T
+
+
+def _split(values: Tensor) -> Pair:
+    """The diagonal [n], and the rest [n, n - 1]."""
+    n = len(values)
+    return values.diagonal(), values[~torch.eye(n, dtype=torch.bool)].reshape(n, n - 1)
+
+
+def shares(gradient: Tensor) -> Tensor:
+    """The mean share of a sentence's push that its hardest 1, 2, ... negatives carry: [n - 1], up to 1."""
+    _, negatives = _split(gradient.abs())
+    ordered = negatives.sort(dim=1, descending=True).values
+    return (ordered.cumsum(1) / ordered.sum(1, keepdim=True).clamp(min=1e-300)).mean(0)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A loss and its derivative over one cosine, all others held."""
+
+    cosines: list[float]
+    losses: list[float]
+    gradients: list[float]
+
+
+@lru_cache(maxsize=512)
+def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negatives: float) -> Curve:
+    """The loss of a batch made to measure, in which one cosine of each sentence runs and the rest stay.
+
+    The positives have the cosine `positive`, the negatives `negatives`, but for what runs. Of Eq. 8 both positives
+    run together; off-dropout's clean vectors have the same cosines as the others.
+    """
+    total = LOSSES[name].total
+    low = max(-0.5, 2 * negatives - 0.99)  # below, no such sentences exist
+    cosines = np.linspace(low, 0.99, POINTS).tolist()
+    losses, gradients = [], []
+    for cosine in cosines:
+        own, one = (cosine, negatives) if pair == "positive" else (max(positive, low), cosine)
+        rows, columns = batch_with_cosines(n, own, one, negatives)
+
+        def loss(a: Tensor, b: Tensor) -> Tensor:
+            value = total((a, b), (a, b), b, setting)
+            losses.append(float(value.detach()))  # the gradient asks for it once
+            return value
+
+        found = cosine_gradients(loss, rows, columns)
+        gradients.append(n * float(found[0, 0 if pair == "positive" else 1]))
+    return Curve(cosines, losses, gradients)
+
+
+def figure(state: LossLabState) -> go.Figure:
+    """The cosines, what the loss wants of them, who carries it; two curves over one cosine; the way of the run."""
+    return side_by_side(
+        [
+            _cosines(state),
+            _gradient(state),
+            _shares(state),
+            _curves(state, "losses", "Loss", "loss of one sentence"),
+            _curves(state, "gradients", "Gradient", "d loss / d cosine"),
+            _run(state),
+        ]
+    )
+
+
+def summary(state: LossLabState) -> str:
+    """The batch at this step, what the loss wants of it, and who carries the gradient."""
+    positives, negatives = _split(state.cosines())
+    carried = shares(state.gradient)
+    half = int((carried < 0.5).sum()) + 1
+    apart, together = state.wrong
+    first = int((positives[:, None] > negatives).all(1).sum())
+    n = len(positives)
+    lines = [
+        f"{state.loss} at step {state.step}, temperature {state.temperature:g}{_own(state)}, batch of {n}",
+        f"  cosines: positives {positives.mean():.3f}, negatives {negatives.mean():.3f}; "
+        f"{first} of {n} positives are their sentence's nearest",
+        f"  half of the push comes from {half} of {n - 1} negatives; the hardest alone carries {carried[0]:.0%}",
+        f"  the wrong way: {apart} of {n} positives pushed apart, "
+        f"{together} of {n * (n - 1)} negatives pulled together",
+    ]
+    return "\n".join(lines)
+
+
+def explain(state: LossLabState) -> str:
+    """What is seen in each plane."""
+    positive, negatives = state.typical
+    return (
+        "First: cosines of the batch, positives on the diagonal (blue +1, orange -1); what the loss wants of each "
+        "(blue pushed apart, orange pulled together); the share of a sentence's push that its hardest negatives "
+        f"carry. Then: loss and gradient of one sentence while the cosine of its {state.pair} runs and the rest "
+        f"stay (positive {positive:g}, negatives {negatives:g}): a gradient above 0 pushes apart, below it "
+        "pulls together; the mean cosines of the batch over the run. Eq. 8 is WhitenedCSE's loss of several positives: "
+        "as printed, a wrong sign pushes positives away from their anchor; mended, it pulls in the farthest first."
+    )
+
+
+class LossLab(Panel):
+    """A batch's cosines while the diagonal lights up, and what InfoNCE and its variants want of them.
+
+    What to try: temperature from 0.5 to 0.02 (who carries the gradient?); "Eq. 8, printed" (which way do positives
+    go?); Focal-InfoNCE on a negative cosine below -m / 2.
+
+    Args:
+        views: step -> views of one batch: [n, d] each of anchors, positives, second positives and vectors without
+            dropout, as `BatchWatch` records them; of fewer, the last positives stand for the second, the anchors
+            for those without dropout. By default 16 steps of SimCSE on the bundled `micro`.
+        step: the step to look at; the last by default.
+        sentences: your own batch, 4 or more and an even number, for the default run; 64 of the bundled world.
+        encoder: what the default run starts from.
+        loss, temperature, focal_m, off_dropout_m, margin, pair: see `LossLabState`.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: no views, views of a wrong shape, an odd number of sentences, an unknown loss.
+
+    See also: `cselab.losses`, whose functions are called; `cselab.metrics.cosine_gradients`.
+
+    >>> views = np.random.default_rng(0).normal(size=(2, 8, 16))
+    >>> print(str(LossLab({0: views, 5: [views[0], views[0]]})).splitlines()[-1])
+      the wrong way: 0 of 8 positives pushed apart, 0 of 56 negatives pulled together
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+
+    def __init__(
+        self,
+        views: Mapping[int, Any] | None = None,
+        step: int | None = None,
+        *,
+        sentences: Sequence[str] | None = None,
+        encoder: SentenceEncoder | str = "micro",
+        loss: str = "InfoNCE",
+        temperature: float = 0.05,
+        focal_m: float = 0.3,
+        off_dropout_m: float = 0.9,
+        margin: float = 10.0,
+        pair: str = "positive",
+        key: str | None = None,
+    ) -> None:
+        if views is None:
+            views = trained_batch(encoder, sentences_or_world(sentences, 64))
+        if not views:
+            raise ValueError("views is empty; give {step: [anchors, positives]} as BatchWatch records them.")
+        views = {int(at): _four(given, f"views[{at}]") for at, given in sorted(views.items())}
+        sizes = {array.shape[1] for array in views.values()}
+        if len(sizes) > 1 or min(sizes) % 2:
+            raise ValueError(
+                f"views has batches of {', '.join(map(str, sorted(sizes)))} sentences; every step must have the "
+                "same even number."
+            )
+        super().__init__(
+            LossLabState(
+                views=views,
+                step=max(views) if step is None else step,
+                loss=loss,
+                temperature=temperature,
+                focal_m=focal_m,
+                off_dropout_m=off_dropout_m,
+                margin=margin,
+                pair=pair,
+            ),
+            key,
+        )
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+        temperatures = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
+        return {
+            "step": Scrubber(list(state.views), state.step),
+            "loss": choice("loss", LOSSES, state.loss),
+            "pair": buttons("curves over the cosine of the", PAIRS, state.pair),
+            "temperature": slider("temperature", temperatures, state.temperature),
+            "focal_m": slider("Focal-InfoNCE: m", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), state.focal_m),
+            "off_dropout_m": slider("off-dropout: m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), state.off_dropout_m),
+            "margin": slider("ArcCon: margin in °", (0.0, 5.0, 10.0, 20.0, 30.0), state.margin),
+        }
+
+    def page_figure(self) -> go.Figure:
+        """A film of at most `FRAMES` steps, the first and the last among them: each holds two matrices."""
+        steps = list(self.state.views)
+        chosen = {steps[round(at)] for at in np.linspace(0, len(steps) - 1, min(FRAMES, len(steps)))}
+        return film(lambda step: self.figure(step=step), sorted({*chosen, self.state.step}), self.state.step)
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        return {f"step {step}": views for step, views in self.state.views.items()}
+
+
+class BatchWatch:
+    """A callback of `cselab.training.train` that keeps a batch's views, for `LossLab(watch.views)`.
+
+    Args:
+        sentences: the batch, always the same.
+        every: steps between looks; or the steps themselves.
+
+    >>> watch = BatchWatch(["A cat sleeps.", "Rain falls."], every=10)
+    """
+
+    def __init__(self, sentences: Sequence[str], every: int | Sequence[int] = 10) -> None:
+        self.sentences, self.every = list(sentences), every
+        self.views: dict[int, np.ndarray] = {}
+
+    def __call__(self, run: Run, row: Mapping[str, Any]) -> None:
+        step = row["step"]
+        if (step % self.every == 0) if isinstance(self.every, int) else (step in self.every):
+            noisy = dropout_views(run.encoder, self.sentences, 3)
+            clean = dropout_views(run.encoder, self.sentences, 1, dropout=False)
+            self.views[step] = np.concatenate([noisy, clean])
+
+
+def trained_batch(encoder: SentenceEncoder | str, sentences: Sequence[str]) -> dict[int, np.ndarray]:
+    """The views of a batch over 16 steps of SimCSE on sentences of the world."""
+    watch = BatchWatch(sentences, every=(0, 1, 2, 3, 4, 6, 8, 12, 16))
+    corpus = [sentence.text for sentence in World().sentences(1024)]
+    config = TrainConfig(steps=16, lr=5e-4, seed=0, precision="fp32")
+    train(opened(encoder).copy(), SimCSE(head="none"), corpus, config, callbacks=[watch], show_progress_bar=False)
+    return watch.views
+
+
+def _four(given: Any, name: str) -> np.ndarray:
+    views = as_views(given, name)
+    anchor, positive = views[0], views[min(1, len(views) - 1)]
+    second = views[2] if len(views) > 2 else positive
+    clean = views[3] if len(views) > 3 else anchor
+    return np.stack([anchor, positive, second, clean])
+
+
+def _cosines(state: LossLabState) -> Plane:
+    values = state.cosines().numpy().round(3)
+    return matrix(f"Cosines at step {state.step}", heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}"))
+
+
+def _gradient(state: LossLabState) -> Plane:
+    values = state.gradient
+    _, negatives = _split(values)
+    limit = max(float(negatives.abs().max()), 1e-12)  # the strongest negative; the diagonal is the sum of its row
+    shown = (values / limit).numpy().round(2)
+    heat = heatmap(shown, "gradient", 1.0, f"sentences %{{y}} and %{{x}}: %{{z:.2f}} of {limit:.2g}")
+    return matrix(f"{state.loss}: gradient, ±{limit:.2g}", heat)
+
+
+def _shares(state: LossLabState) -> Plane:
+    traces = []
+    for name, family in LOSSES.items():
+        carried = shares(state.gradient_of(name))
+        traces.append(
+            go.Scatter(
+                x=list(range(1, len(carried) + 1)),
+                y=rounded(100 * carried),
+                uid=f"shares: {name}",
+                name=name,
+                **_style(state, name, family),
+                hovertemplate="%{x} negatives: %{y:.0f} %<extra>" + name + "</extra>",
+            )
+        )
+    ticks = [1, 2, 5, 10, 20, 50, 100, 200]
+    x = {"type": "log", "title": {"text": "hardest negatives"}, "tickvals": ticks, "minor": {"ticks": ""}}
+    return Plane("Who carries the push", traces, x, {"title": {"text": "share, %"}, "range": [0, 104]})
+
+
+def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
+    n = next(iter(state.views.values())).shape[1]
+    traces = []
+    for name, family in LOSSES.items():
+        own = {family.own: getattr(state.setting, family.own)} if family.own else {}
+        # Without the others' parameters: only what changed is computed again.
+        found = curve(name, Setting(state.temperature, **own), state.pair, n, *state.typical)
+        traces.append(
+            go.Scatter(
+                x=rounded(found.cosines),
+                y=[float(f"{value:.4g}") for value in getattr(found, what)],
+                uid=f"{what}: {name}",
+                name=name,
+                **_style(state, name, family),
+                hovertemplate="cosine %{x:.2f}: %{y:.3g}<extra>" + name + "</extra>",
+            )
+        )
+    y = {"title": {"text": label}, "zeroline": True, "zerolinecolor": INK}
+    if what == "gradients":  # ArcCon's has no bound near a cosine of 1
+        reach = 1.15 * max(abs(value) for trace in traces if trace.name != "ArcCon" for value in trace.y)
+        y["range"] = [-reach, reach]
+    return Plane(f"{title} by the {state.pair}'s cosine", traces, {"title": {"text": "cosine"}}, y)
+
+
+def _run(state: LossLabState) -> Plane:
+    steps = list(state.views)
+    means = [[float(part.mean()) for part in _split(state.cosines(step))] for step in steps]
+    traces = [
+        go.Scatter(
+            x=steps,
+            y=rounded(row[side] for row in means),
+            uid=f"run: {name}",
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "width": 2},
+            marker={"size": [12 if step == state.step else 6 for step in steps], "symbol": ["circle", "square"][side]},
+            hovertemplate="step %{x}: %{y:.3f}<extra>" + name + "</extra>",
+        )
+        for side, (name, color) in enumerate((("positives", OKABE_ITO[2]), ("negatives", OKABE_ITO[6])))
+    ]
+    lowest = min(min(row) for row in means)
+    y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
+    return Plane("Over the run", traces, {"title": {"text": "step"}}, y)
+
+
+def _style(state: LossLabState, name: str, family: Family) -> dict[str, Any]:
+    """The chosen loss is drawn thicker."""
+    width = 3.5 if name == state.loss else 1.8
+    return {"mode": "lines", "line": {"color": family.color, "dash": family.dash, "width": width}}
+
+
+def _own(state: LossLabState) -> str:
+    own = {
+        "Focal-InfoNCE": f", m {state.focal_m:g}",
+        "off-dropout": f", m {state.off_dropout_m:g}",
+        "ArcCon": f", margin {state.margin:g}°",
+    }
+    return own.get(state.loss, "")

@@ -1,0 +1,203 @@
+"""Methods on the pipeline: at which stages each does something that SimCSE does not."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import ipywidgets
+import plotly.graph_objects as go
+
+from ..kit.controls import RowOptions, choice, row_options
+from ..kit.panel import Panel
+from ..kit.theme import FAINT, INK, OKABE_ITO, TEMPLATE
+
+if TYPE_CHECKING:
+    import pandas
+    from cselab_lab.lessons.touches import Card
+
+ALL = "all"
+LINE = 17  # pixels a method
+YELLOW = OKABE_ITO[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class MethodMapState:
+    """The methods, and which are shown.
+
+    Attributes:
+        cards: what `cselab_lab.lessons.touches.method_cards` gives.
+        family: those of one family, or "all".
+        selection: rows of `cards` that were clicked; they are told in words.
+    """
+
+    cards: Sequence["Card"]
+    family: str = ALL
+    selection: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.cards:
+            raise ValueError("cards is empty: give what cselab_lab.lessons.touches.method_cards() returns.")
+        if self.family not in self.families:
+            raise ValueError(f"family is {self.family!r}; choose one of {', '.join(self.families)}.")
+
+    @property
+    def families(self) -> list[str]:
+        return [ALL, *dict.fromkeys(card.family for card in self.cards)]
+
+    @property
+    def shown(self) -> list[int]:
+        """Rows of `cards`, the first on top."""
+        return [row for row, card in enumerate(self.cards) if self.family in (ALL, card.family)]
+
+
+def figure(state: MethodMapState) -> go.Figure:
+    """A line for each method, a column for each stage; a dot where the method touches it, coloured by family."""
+    from cselab_lab.lessons.touches import STAGES
+
+    stages, shown = list(STAGES), state.shown
+    place = {row: -number for number, row in enumerate(shown)}
+    reach: dict[str, list[int | None]] = {"x": [], "y": []}
+    for row in shown:
+        where = [stages.index(stage) for stage in state.cards[row].stages]
+        if len(where) > 1:
+            reach["x"] += [min(where), max(where), None]
+            reach["y"] += [place[row], place[row], None]
+    traces = [
+        go.Scatter(
+            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers",
+            marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
+            hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
+            hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
+        ),
+        go.Scatter(**reach, uid="reach", mode="lines", line={"color": FAINT, "width": 5}, hoverinfo="skip",
+                   showlegend=False),
+    ]  # fmt: skip
+    for family in state.families[1:]:
+        dots = [(row, stage) for row in shown if state.cards[row].family == family for stage in state.cards[row].stages]
+        traces.append(
+            go.Scatter(
+                x=[stages.index(stage) for _, stage in dots],
+                y=[place[row] for row, _ in dots],
+                customdata=[row for row, _ in dots],
+                text=[_hover(state.cards[row], stage) for row, stage in dots],
+                hovertemplate="%{text}<extra></extra>", uid=family, name=family, mode="markers",
+                marker={"size": 11, "color": _color(family)},
+                showlegend=bool(dots),
+            )
+        )  # fmt: skip
+    names = [_name(state, row) for row in shown]
+    layout = {
+        "template": TEMPLATE,
+        "height": max(300, LINE * len(shown) + 130),
+        "margin": {"t": 44, "b": 16},
+        "xaxis": {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
+                  "side": "top", "automargin": True, "showgrid": True, "showline": False, "ticks": "",
+                  "fixedrange": True},
+        "yaxis": {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
+                  "showgrid": False, "showline": False, "ticks": "", "tickfont": {"size": 12}, "automargin": True},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
+    }  # fmt: skip
+    return go.Figure(traces, layout)
+
+
+def _color(family: str) -> str:
+    """One for each family, whichever are shown; the baseline has no dots, and a yellow is lost on white."""
+    from cselab.methods import FAMILIES
+
+    number = [name for name in FAMILIES if name != "baseline"].index(family) if family != "baseline" else 0
+    return OKABE_ITO[number] if OKABE_ITO[number] != YELLOW else INK
+
+
+def _name(state: MethodMapState, row: int) -> str:
+    title = escape(state.cards[row].title)
+    return f"<b>{title}</b>" if row in state.selection else title
+
+
+def _hover(card: "Card", stage: str) -> str:
+    return f"<b>{escape(card.title)}</b>, {escape(card.family)}<br>{stage}: {escape(card.stages[stage])}"
+
+
+def summary(state: MethodMapState) -> str:
+    """A line a method: its stages, in words."""
+    return "\n".join(str(state.cards[row]) for row in state.shown)
+
+
+def details(state: MethodMapState) -> str:
+    """The methods that were clicked, stage by stage."""
+    return "".join(
+        f"<p><b>{escape(card.title)}</b> (<code>{escape(card.name)}</code>)</p><table>{_lines(card)}</table>"
+        for card in (state.cards[row] for row in state.selection)
+    )
+
+
+def _lines(card: "Card") -> str:
+    return "".join(f"<tr><th>{stage}</th><td>{escape(words)}</td></tr>" for stage, words in card.stages.items())
+
+
+class MethodMap(Panel):
+    """Where each method touches the pipeline: data, view, encoder, head, loss.
+
+    A dot stands where a method does something that SimCSE does not. Click one to read what it is.
+
+    Args:
+        cards: what `cselab_lab.lessons.touches.method_cards` gives; by default of all methods, your own among them.
+        family: only those of one family.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: no cards, an unknown family.
+
+    See also: `PaperBesideHere`, for what the methods gain.
+
+    >>> from cselab_lab.lessons.touches import method_cards
+    >>> MethodMap(method_cards(["simcse", "mixcse", "sr_bert"]))
+    SimCSE | the baseline
+    SR-BERT | view: changed texts
+    MixCSE | loss: further negatives; weighted negatives
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(
+        lambda state: (
+            "A dot: there the method does something that SimCSE does not. Point at it, or click it, to read what."
+        )
+    )
+    details = staticmethod(details)
+
+    def __init__(self, cards: Iterable["Card"] | None = None, family: str = ALL, key: str | None = None) -> None:
+        if cards is None:
+            from cselab_lab.lessons.touches import method_cards
+
+            cards = method_cards()
+        super().__init__(MethodMapState(tuple(cards), family), key)
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+        return {
+            "family": choice("family", state.families, state.family),
+            "selection": choice("read about", self.options(state)["selection"], state.selection),
+        }
+
+    @staticmethod
+    def options(state: MethodMapState) -> dict[str, RowOptions]:
+        """The methods of the family."""
+        rows: RowOptions = [(state.cards[row].title, (row,)) for row in state.shown]
+        return {"selection": row_options(rows, state.selection, "no method")}
+
+    def items(self) -> Sequence[str]:
+        return [card.name for card in self.state.cards]
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A line for each method: its name, title, family, and what it does at each stage."""
+        import pandas as pd
+        from cselab_lab.lessons.touches import STAGES
+
+        return pd.DataFrame(
+            [
+                {"name": card.name, "title": card.title, "family": card.family}
+                | {stage: card.stages.get(stage, "") for stage in STAGES}
+                for card in self.state.cards
+            ]
+        )

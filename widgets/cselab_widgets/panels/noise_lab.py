@@ -1,0 +1,480 @@
+"""Dropout noise: how wide the cloud of one sentence is, and what noise does to positives and negatives."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import torch
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.losses import decoupled_info_nce, off_dropout_info_nce
+
+from ..kit.controls import choice, slider
+from ..kit.panel import Panel, rounded
+from ..kit.planes import Plane, side_by_side
+from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
+from ..kit.theme import INK, OKABE_ITO
+from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
+
+if TYPE_CHECKING:
+    import pandas
+
+KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
+TEMPERATURE = 0.05
+MOST = 20  # the largest K
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+TABLE_1 = (
+    Beside("+noise on positives", "Pos. +Noise", "+noise on positives"),
+    Beside("-noise on positives", "Pos. -Noise", "-noise on positives"),
+    Beside("+noise on negatives", "Neg. +Noise", "+noise on negatives"),
+    Beside("-noise on negatives", "Neg. -Noise", "-noise on negatives"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseLabState:
+    """Many dropout passes of some sentences, and how they are looked at.
+
+    Attributes:
+        sentences: n of them.
+        passes: vectors [p, n, d] with dropout, each pass with masks of its own.
+        clean: vectors [n, d] with dropout off.
+        sentence: the row whose cloud is shown.
+        variance: of the Gaussian of +noise, as a share of the mean square of a coordinate.
+        mean_of: the K of -noise: each view is the mean of so many passes.
+        trained: what training made of it; see `cselab_widgets.kit.trained`.
+    """
+
+    sentences: tuple[str, ...]
+    passes: np.ndarray
+    clean: np.ndarray
+    sentence: int = 0
+    variance: float = 0.1
+    mean_of: int = 10
+    trained: Trained = field(default_factory=Trained)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sentence < len(self.sentences):
+            raise ValueError(f"sentence is {self.sentence}; the sentences are 0 to {len(self.sentences) - 1}.")
+        if not 1 <= self.mean_of <= self.most:
+            raise ValueError(f"mean_of is {self.mean_of}; with {len(self.passes)} passes it may be 1 to {self.most}.")
+        if not self.variance >= 0:
+            raise ValueError(f"variance is {self.variance}; it must be 0 or more.")
+
+    @property
+    def most(self) -> int:
+        """The largest K of which two disjoint sets of passes can be taken."""
+        return min(MOST, len(self.passes) // 2)
+
+    @cached_property
+    def views(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """The two views [n, d] of each of `KINDS`."""
+        first, second = self.passes[0::2], self.passes[1::2]
+        spread = (self.variance * np.square(self.clean).mean()) ** 0.5
+        noise = spread * np.random.default_rng(0).normal(size=(2, *self.clean.shape))
+        return {
+            "SimCSE": (first[0], second[0]),
+            "+noise": (first[0] + noise[0], second[0] + noise[1]),
+            "-noise": (first[: self.mean_of].mean(0), second[: self.mean_of].mean(0)),
+            "off-dropout": (self.clean, self.clean),
+        }
+
+    @cached_property
+    def cosines(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Of each kind the cosines of positives [n] and of negatives [n (n - 1)]."""
+        found = {}
+        for kind, (one, other) in self.views.items():
+            cosines = _directions(one) @ _directions(other).T
+            found[kind] = np.diagonal(cosines), cosines[~np.eye(len(cosines), dtype=bool)]
+        return found
+
+    @cached_property
+    def losses(self) -> dict[str, float]:
+        """InfoNCE of the rows of table 1, and of off-dropout, on these vectors as they are."""
+        views = {
+            kind: (torch.from_numpy(one).double(), torch.from_numpy(other).double())
+            for kind, (one, other) in self.views.items()
+        }
+        plain = views["SimCSE"]
+        rows = {
+            "SimCSE": (plain, plain),
+            "Pos. +Noise": (views["+noise"], plain),
+            "Pos. -Noise": (views["-noise"], plain),
+            "Neg. +Noise": (plain, views["+noise"]),
+            "Neg. -Noise": (plain, views["-noise"]),
+        }
+        losses = {
+            row: decoupled_info_nce(positive, negative, TEMPERATURE).total for row, (positive, negative) in rows.items()
+        }
+        losses["off-dropout"] = off_dropout_info_nce(*plain, views["off-dropout"][0], TEMPERATURE, m=1.0).total
+        return {row: float(loss) for row, loss in losses.items()}
+
+    @cached_property
+    def clouds(self) -> "Clouds":
+        return Clouds(self.passes, self.clean)
+
+    @cached_property
+    def falling(self) -> tuple[np.ndarray, np.ndarray]:
+        """For K = 1, 2, ...: variance of the mean of K passes, and its squared distance to off-dropout.
+
+        Both in units of the variance of one pass. The passes are cut into sets of K; the variance is that between
+        the sets' means, without bias, summed over coordinates and averaged over sentences.
+        """
+        variances, distances = [], []
+        for k in range(1, self.most + 1):
+            sets = self.passes[: len(self.passes) // k * k]
+            means = sets.reshape(-1, k, *sets.shape[1:]).mean(1)
+            variances.append(means.var(0, ddof=1).sum(1).mean())
+            distances.append(np.square(means - self.clean).sum(2).mean())
+        return np.array(variances) / variances[0], np.array(distances) / variances[0]
+
+
+class Clouds:
+    """The cloud of each sentence on the unit sphere, and the nearest other sentence.
+
+    Attributes:
+        radius: root mean square distance of a sentence's passes to its off-dropout vector, [n].
+        nearest: the row of the nearest other sentence, [n].
+        distance: how far away its off-dropout vector is, [n].
+    """
+
+    def __init__(self, passes: np.ndarray, clean: np.ndarray) -> None:
+        self.passes, self.clean = _directions(passes), _directions(clean)
+        self.radius = np.sqrt(np.square(self.passes - self.clean).sum(2).mean(0))
+        apart = np.linalg.norm(self.clean[:, None] - self.clean[None], axis=2)
+        np.fill_diagonal(apart, np.inf)
+        self.nearest, self.distance = apart.argmin(1), apart.min(1)
+
+    def plane(self, row: int) -> np.ndarray:
+        """Two axes [2, d]: towards the nearest other sentence, and where the cloud is widest across that."""
+        towards = self.clean[self.nearest[row]] - self.clean[row]
+        towards = towards / max(np.linalg.norm(towards), 1e-12)
+        rest = self.passes[:, row] - self.clean[row]
+        rest = rest - np.outer(rest @ towards, towards)
+        across = np.linalg.svd(rest, full_matrices=False)[2][0]
+        return np.stack([towards, across * np.sign(across[np.abs(across).argmax()])])
+
+
+def _directions(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def figure(state: NoiseLabState) -> go.Figure:
+    """A sentence's cloud, all clouds' radii, the cosines and the loss under each noise, the fall with K, trained."""
+    return side_by_side(
+        [_cloud(state), _radii(state), _cosines(state), _losses(state), _falling(state), gains_plane(state.trained)]
+    )
+
+
+def summary(state: NoiseLabState) -> str:
+    """The cloud, the cosines, how the variance falls, and the trained results."""
+    clouds, row = state.clouds, state.sentence
+    beyond = int((clouds.radius > clouds.distance).sum())
+    variances, distances = state.falling
+    lines = [
+        f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences",
+        f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest other sentence at "
+        f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
+        f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
+    ]
+    settings = {"+noise": f"variance {state.variance:g}", "-noise": f"K = {state.mean_of}"}
+    for kind, (positives, negatives) in state.cosines.items():
+        lines.append(
+            f"  {kind:11}  positives {positives.mean():.3f}  negatives {negatives.mean():.3f} ± {negatives.std():.3f}"
+            + (f"  ({settings[kind]})" if kind in settings else "")
+        )
+    k = state.mean_of
+    lines.append(
+        f"  mean of {k}: variance {variances[k - 1]:.3f} of one pass (1/K {1 / k:.3f}), squared distance to "
+        f"off-dropout {distances[k - 1]:.3f}"
+    )
+    return "\n".join([*lines, *in_words(state.trained)])
+
+
+def explain(state: NoiseLabState) -> str:
+    """What is seen in each plane."""
+    return (
+        "First: the cloud that dropout makes of one sentence, with its radius as a ring, towards the nearest other "
+        "sentence; each sentence's radius against that distance (click one; above the line the cloud reaches the "
+        "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
+        "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
+        f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)}"
+    )
+
+
+class NoiseLab(Panel):
+    """Dropout noise in positives and in negatives (ImSimCSE, section 3).
+
+    What to try: a sentence whose ring reaches its neighbour; +noise until the boxes overlap; K from 1 to 20.
+
+    Args:
+        encoder: an encoder or its name; its dropout makes the passes.
+        sentences: at least 4; 24 of the bundled world by default.
+        passes: how many dropout passes; two disjoint sets of K are taken of them.
+        vectors: your own passes [p, n, d] in place of an encoder's, with `clean` [n, d] beside them.
+        variance, mean_of: of +noise and -noise; see `NoiseLabState`. K is 10 by default, as in the paper.
+        results: your own runs of table 1, as `cselab_lab.experiments.beside("imsimcse-table1")` gives them; by default
+            the recorded ones of `cselab_lab.experiments.effects`.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: fewer than 4 sentences or passes, vectors without `clean` or of other shapes, K too large.
+
+    See also: `cselab.methods.Noise`, which trains these rows; `cselab.losses.off_dropout_info_nce`.
+
+    >>> generator = np.random.default_rng(0)
+    >>> clean = generator.normal(size=(4, 8))
+    >>> lab = NoiseLab(vectors=clean + generator.normal(size=(40, 4, 8)), clean=clean)
+    >>> print(str(lab).splitlines()[-6])
+      mean of 10: variance 0.093 of one pass (1/K 0.100), squared distance to off-dropout 0.105
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder | str = "mini",
+        sentences: Sequence[str] | None = None,
+        *,
+        passes: int = 2 * MOST,
+        vectors: Any = None,
+        clean: Any = None,
+        variance: float = 0.1,
+        mean_of: int | None = None,
+        results: Any = None,
+        key: str | None = None,
+    ) -> None:
+        if vectors is None:
+            encoder, sentences = opened(encoder), sentences_or_world(sentences, 24)
+            if len(sentences) < 4:
+                raise ValueError(f"sentences has {len(sentences)} entries; neighbours need at least 4.")
+            drawn, still = dropout_views(encoder, sentences, passes), np.asarray(encoder.encode(sentences))
+            # A model without dropout would give the same vector every time.
+            if not np.ptp(drawn, axis=0).any():
+                raise ValueError("encoder has no dropout: all its passes are the same, and there is no noise to see.")
+        else:
+            if clean is None:
+                raise ValueError("vectors are given without clean, the vectors [n, d] with dropout off.")
+            drawn, still = as_views(vectors, "vectors"), as_views(clean, "clean")[0]
+            if drawn.shape[1:] != still.shape:
+                raise ValueError(f"vectors has shape {drawn.shape}, clean {still.shape}: rows and width must agree.")
+            sentences = [f"sentence {row}" for row in range(len(still))] if sentences is None else list(sentences)
+            if len(sentences) != len(still):
+                raise ValueError(f"sentences has {len(sentences)} entries for {len(still)} rows of vectors.")
+        if len(drawn) < 4:
+            raise ValueError(f"{len(drawn)} passes were given; at least 4 are needed, two for each view.")
+        state = NoiseLabState(
+            sentences=tuple(sentences),
+            passes=drawn,
+            clean=still,
+            variance=variance,
+            mean_of=min(10, len(drawn) // 2) if mean_of is None else mean_of,
+            trained=trained(results, "imsimcse", 1, TABLE_1),
+        )
+        super().__init__(state, key)
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+        names = [(textwrap.shorten(text, 60), row) for row, text in enumerate(state.sentences)]
+        variances = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+        return {
+            "sentence": choice("cloud of", names, state.sentence, "28em"),
+            "variance": slider("+noise: variance added", variances, state.variance),
+            "mean_of": slider("-noise: mean of K passes", range(1, state.most + 1), state.mean_of),
+        }
+
+    def clicked(self, row: int) -> None:
+        """A sentence was clicked among the radii: its cloud is shown."""
+        self.set(sentence=row)
+        self.selection = (row,)
+
+    def items(self) -> Sequence[str]:
+        return self.state.sentences
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each sentence: the radius of its cloud, the nearest other sentence and its distance."""
+        import pandas as pd
+
+        clouds = self.state.clouds
+        return pd.DataFrame(
+            {
+                "sentence": self.state.sentences,
+                "radius": clouds.radius,
+                "nearest": [self.state.sentences[row] for row in clouds.nearest],
+                "distance": clouds.distance,
+            }
+        )
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        return {"passes": self.state.passes, "clean": self.state.clean}
+
+
+def _cloud(state: NoiseLabState) -> Plane:
+    clouds, row = state.clouds, state.sentence
+    axes, centre, other = clouds.plane(row), clouds.clean[row], clouds.nearest[row]
+    cut = state.passes[: len(state.passes) // state.mean_of * state.mean_of, row]
+    means = _directions(cut.reshape(-1, state.mean_of, cut.shape[-1]).mean(1))
+    turn = np.linspace(0, 2 * np.pi, 73)
+    ring = clouds.radius[row] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+
+    def seen(rows: np.ndarray) -> np.ndarray:
+        return (rows - centre) @ axes.T
+
+    shown = {
+        "dropout": (seen(clouds.passes[:, row]), OKABE_ITO[0], "circle", 6),
+        "means of K": (seen(means), OKABE_ITO[4], "diamond", 8),
+        "off-dropout": (seen(centre[None]), OKABE_ITO[2], "star", 14),
+        "nearest other": (seen(clouds.passes[:, other]), OKABE_ITO[1], "square", 6),
+    }
+    traces = [
+        go.Scatter(
+            x=rounded(ring[:, 0]),
+            y=rounded(ring[:, 1]),
+            uid="ring",
+            name="radius of the cloud",
+            hoverinfo="name",
+            mode="lines",
+            line={"color": INK, "dash": "dot", "width": 1.5},
+        )
+    ]
+    for name, (points, color, symbol, size) in shown.items():
+        traces.append(
+            go.Scatter(
+                x=rounded(points[:, 0]),
+                y=rounded(points[:, 1]),
+                uid=name,
+                name=name,
+                hoverinfo="name",
+                mode="markers",
+                marker={"color": color, "symbol": symbol, "size": size, "opacity": 0.8},
+            )
+        )
+    everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    half, middle = 0.54 * (high - low).max(), (low + high) / 2  # one length on both axes: the plane fills its place
+    width, height = (
+        {"constrain": "domain", "zeroline": False, "range": rounded([at - half, at + half])} for at in middle
+    )
+    return Plane(
+        f"Radius {clouds.radius[row]:.2f}, neighbour at {clouds.distance[row]:.2f}",
+        traces,
+        {"title": {"text": "towards the neighbour"}, **width},
+        {"title": {"text": "across"}, **height},
+        square=True,
+    )
+
+
+def _radii(state: NoiseLabState) -> Plane:
+    clouds = state.clouds
+    texts = ["<br>".join(escape(line, quote=False) for line in textwrap.wrap(s, 50)) for s in state.sentences]
+    far = float(max(clouds.distance.max(), clouds.radius.max()) * 1.08)
+    here = [row == state.sentence for row in range(len(texts))]
+    traces = [
+        go.Scatter(
+            x=rounded(clouds.distance),
+            y=rounded(clouds.radius),
+            uid="radii",
+            mode="markers",
+            showlegend=False,
+            customdata=list(range(len(texts))),
+            marker={
+                "color": [OKABE_ITO[1] if chosen else OKABE_ITO[0] for chosen in here],
+                "size": [13 if chosen else 8 for chosen in here],
+                "opacity": 0.85,
+            },
+            text=texts,
+            hovertemplate="%{text}<br>radius %{y:.3f}, neighbour at %{x:.3f}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[0, far],
+            y=[0, far],
+            uid="as far",
+            mode="lines",
+            showlegend=False,
+            hoverinfo="skip",
+            line={"color": INK, "dash": "dot", "width": 1.5},
+        ),
+    ]
+    x = {"title": {"text": "distance to the neighbour"}, "range": [0, far]}
+    return Plane("Each sentence", traces, x, {"title": {"text": "radius of its cloud"}, "range": [0, far]})
+
+
+def _cosines(state: NoiseLabState) -> Plane:
+    traces = []
+    for side, name, color in ((0, "positives", OKABE_ITO[2]), (1, "negatives", OKABE_ITO[3])):
+        quantiles = [np.quantile(state.cosines[kind][side], QUANTILES) for kind in KINDS]
+        low, first, middle, third, high = (rounded(column) for column in np.transpose(quantiles))
+        traces.append(
+            go.Box(
+                x=list(KINDS),
+                lowerfence=low,
+                q1=first,
+                median=middle,
+                q3=third,
+                upperfence=high,
+                uid=name,
+                name=name,
+                line={"color": color},
+                offsetgroup="cosines",
+            )
+        )
+    x = {"tickvals": list(KINDS), "ticktext": [*KINDS[:3], "off-<br>dropout"], "tickangle": 0}
+    return Plane("Cosines", traces, x, {"title": {"text": "cosine"}})
+
+
+def _losses(state: NoiseLabState) -> Plane:
+    rows = list(state.losses)
+    bars = go.Bar(
+        x=rounded(state.losses.values()),
+        y=rows,
+        uid="losses",
+        orientation="h",
+        showlegend=False,
+        marker={"color": [OKABE_ITO[6]] + [OKABE_ITO[0]] * (len(rows) - 2) + [OKABE_ITO[2]], "opacity": 0.55},
+        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+    )
+    y = {"categoryorder": "array", "categoryarray": rows[::-1], "ticklabelposition": "inside", "ticks": ""}
+    return Plane(f"InfoNCE at temperature {TEMPERATURE}", [bars], {"title": {"text": "loss"}}, y)
+
+
+def _falling(state: NoiseLabState) -> Plane:
+    ks = list(range(1, state.most + 1))
+    variances, distances = state.falling
+    lines: dict[str, tuple[Iterable[float], str, str, str]] = {
+        "1/K": ([1 / k for k in ks], INK, "dot", "lines"),
+        "variance of the mean": (variances, OKABE_ITO[0], "solid", "lines+markers"),
+        "distance² to off-dropout": (distances, OKABE_ITO[5], "dash", "lines+markers"),
+    }
+    traces = [
+        go.Scatter(
+            x=ks,
+            y=rounded(values),
+            uid=name,
+            name=name,
+            mode=mode,
+            line={"color": color, "dash": dash, "width": 2},
+            marker={
+                "size": [13 if k == state.mean_of else 6 for k in ks],
+                "symbol": "circle" if dash == "solid" else "square",
+            },
+            hovertemplate="K = %{x}: %{y:.3f}<extra>" + name + "</extra>",
+        )
+        for name, (values, color, dash, mode) in lines.items()
+    ]
+    ticks = [k for k in (1, 2, 5, 10, 20) if k <= state.most]
+    x = {"type": "log", "title": {"text": "passes averaged, K"}, "tickvals": ticks, "minor": {"ticks": ""}}
+    x["ticktext"] = [str(k) for k in ticks]
+    y = {
+        "type": "log",
+        "title": {"text": "in variances of one pass"},
+        "tickvals": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+    }
+    return Plane("Averaging K passes", traces, x, y)

@@ -1,0 +1,480 @@
+"""Two sentences, typed by hand: their cosine under each encoder, among the cosines of graded pairs."""
+
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from cselab.encoders.encoder import TruncationWarning
+
+from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
+from ..kit.panel import Panel
+from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
+from ..kit.sources import opened
+from ..kit.theme import INK, TEMPLATE
+
+if TYPE_CHECKING:
+    import pandas
+
+    from cselab.data import Pairs
+    from cselab.transforms import ComponentsRemoved
+
+MOST = 10  # components that can be removed
+REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST + 1)}}
+BY = ("grade", "kind")
+BAND = 46  # pixels a ridge
+LISTED = 10  # selected pairs named below the plot
+OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
+REMEMBERED = 200  # typed sentences whose vectors are kept
+
+
+@dataclass(frozen=True, eq=False)
+class PairData:
+    """Encoders and graded pairs; what is costly is computed once, when it is first needed."""
+
+    encoders: Mapping[str, Any]
+    pairs: "Pairs"
+    _known: dict[tuple, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def bands(self) -> dict[str, Bands]:
+        """The ways to order the pairs into ridges."""
+        pairs = self.pairs
+        grades = {"grade": by_grade(pairs.scores)}
+        return grades | ({"kind": by_kind(pairs.subsets, pairs.scores)} if pairs.subsets else {})
+
+    @cached_property
+    def hover(self) -> list[str]:
+        kinds = self.pairs.subsets or [""] * len(self.pairs)
+        rows = zip(self.pairs.sentences1, self.pairs.sentences2, self.pairs.scores, kinds, strict=True)
+        return [
+            f"{escape(one)}<br>{escape(two)}<br>grade {grade:g}" + (f", {escape(kind)}" if kind else "")
+            for one, two, grade, kind in rows
+        ]
+
+    @cached_property
+    def offered(self) -> RowOptions:
+        """Pairs to choose from, the highest grade first; of many, so many evenly over the grades."""
+        pairs = self.pairs
+        by_grade = np.argsort(-np.asarray(pairs.scores, dtype=float), kind="stable")
+        places = np.linspace(0, len(pairs) - 1, min(len(pairs), OFFERED)).round().astype(int)
+        sides = pairs.sentences1, pairs.sentences2
+        return [
+            (f"grade {pairs.scores[row]:g}: {' / '.join(shorten(side[row], 50) for side in sides)}", (row,))
+            for row in by_grade[places].tolist()
+        ]
+
+    def sides(self, encoder: str) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d"]]:
+        """The vectors of both sides of all pairs."""
+
+        def compute() -> tuple[np.ndarray, np.ndarray]:
+            vectors = np.asarray(self.encoders[encoder].encode(self.pairs.sentences), dtype=np.float32)
+            return vectors[: len(self.pairs)], vectors[len(self.pairs) :]
+
+        return self._once(("sides", encoder), compute)
+
+    def removal(self, encoder: str) -> "ComponentsRemoved":
+        """Mean and main components of the pairs' sentences."""
+
+        def compute() -> "ComponentsRemoved":
+            from cselab.transforms import ComponentsRemoved
+
+            return ComponentsRemoved(MOST).fit(np.concatenate(self.sides(encoder)))
+
+        return self._once(("removal", encoder), compute)
+
+    def vector(self, encoder: str, sentence: str) -> Float[np.ndarray, " d"]:
+        typed = [key for key in self._known if key[0] == "typed"]
+        for key in typed[: max(0, len(typed) - REMEMBERED)]:
+            del self._known[key]
+
+        def compute() -> np.ndarray:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TruncationWarning)  # the panel says so itself, see `remark`
+                return np.asarray(self.encoders[encoder].encode([sentence]), dtype=np.float32)[0]
+
+        return self._once(("typed", encoder, sentence), compute)
+
+    def remark(self, encoder: str, sentence: str) -> str:
+        """What the encoder does not read of a sentence: tokens beyond its longest input, words it does not know."""
+        reader = self.encoders[encoder]
+        reader = getattr(reader, "encoder", reader)  # behind a transform
+        if not hasattr(reader, "tokenizer"):
+            return ""
+        tokens = reader.tokenizer(sentence, add_special_tokens=False, verbose=False)["input_ids"]
+        longest = reader.max_length - reader.tokenizer.num_special_tokens_to_add()
+        unknown = tokens[:longest].count(reader.tokenizer.unk_token_id)
+        cut = f"reads {longest} of {len(tokens)} tokens, the rest is cut off"
+        alike = f"does not know {unknown} of {len(tokens)} tokens and takes them all for the same one"
+        return "; ".join([cut] * (len(tokens) > longest) + [alike] * (unknown > 0))
+
+    def without(self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int) -> Float[np.ndarray, "n d"]:
+        """Vectors without the mean (`removed` 1) and so many components less one (2 and more); 0: as they are."""
+        if removed == 0:
+            return vectors
+        fitted = self.removal(encoder)
+        centred, axes = vectors - fitted.mean_, fitted.components_[:, : removed - 1]
+        return centred - centred @ axes @ axes.T
+
+    def cosines(self, encoder: str, removed: int) -> Float[np.ndarray, " n"]:
+        """The cosine of each pair."""
+
+        def compute() -> np.ndarray:
+            return _cosines(*(self.without(encoder, side, removed) for side in self.sides(encoder)))
+
+        return self._once(("cosines", encoder, removed), compute)
+
+    def limits(self, removed: int) -> tuple[float, float]:
+        """One cosine axis for all encoders, which follows what is removed: cosines without the mean lie elsewhere."""
+        return cosine_limits(*(self.cosines(encoder, removed) for encoder in self.encoders))
+
+    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+
+@dataclass(frozen=True, eq=False)
+class PairExplorerState:
+    """Two sentences, and how they are looked at.
+
+    Attributes:
+        first, second: the typed sentences.
+        removed: 0: vectors as they are; 1: the mean is removed; k + 1: the mean and the first k components.
+        by: what the ridges are, "grade" or "kind".
+        selection: the pairs that were picked out.
+    """
+
+    data: PairData
+    first: str
+    second: str
+    removed: int = 0
+    by: str = "grade"
+    selection: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"the {name} sentence is empty; type one.")
+        if self.removed not in REMOVED.values():
+            raise ValueError(
+                f"removed is {self.removed!r}; it may be 0 (nothing), 1 (the mean) to {MOST + 1} "
+                f"(the mean and {MOST} components)."
+            )
+        if self.by not in self.data.bands:
+            raise ValueError(f"by is {self.by!r}; these pairs have {', '.join(self.data.bands)}.")
+
+    @property
+    def bands(self) -> Bands:
+        return self.data.bands[self.by]
+
+    def cosine(self, encoder: str) -> float:
+        """The cosine of the typed pair."""
+        typed = np.stack([self.data.vector(encoder, text.strip()) for text in (self.first, self.second)])
+        one, two = self.data.without(encoder, typed, self.removed)
+        return float(_cosines(one[None], two[None])[0])
+
+    def place(self, encoder: str) -> float:
+        """The share of the graded pairs whose cosine is lower, in per cent."""
+        lower = self.data.cosines(encoder, self.removed) < self.cosine(encoder) - 1e-6  # equal is not lower
+        return 100 * float(lower.mean())
+
+    @property
+    def remarks(self) -> list[str]:
+        """What encoders do not read of the typed sentences, a line each."""
+        found = {
+            f"{name} sentence: {encoder} {remark}"
+            for name in ("first", "second")
+            for encoder in self.data.encoders
+            if (remark := self.data.remark(encoder, getattr(self, name).strip()))
+        }
+        return sorted(found)
+
+    @property
+    def what_is_removed(self) -> str:
+        return next(name for name, count in REMOVED.items() if count == self.removed)
+
+
+def figure(state: PairExplorerState) -> go.Figure:
+    """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
+    data, bands, limits = state.data, state.bands, _limits(state)
+    count = len(data.encoders)
+    gap = (0.42 if state.by == "kind" else 0.12) / count
+    width = (1 - gap * (count - 1)) / count
+    of_what = " of the pairs" if count < 3 else ""  # room above a narrow plane is small
+    traces, layout, notes = [], {}, []
+    for number, encoder in enumerate(data.encoders):
+        axis = "" if number == 0 else str(number + 1)
+        placed = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
+        traces += ridges(data.cosines(encoder, state.removed), bands, encoder, limits, data.hover, **placed)
+        cosine = state.cosine(encoder)
+        traces += [_picked(state, encoder, placed), _typed(encoder, cosine, len(bands), placed)]
+        across, up = ridge_axes(bands, limits, named=number == 0)
+        left = number * (width + gap)
+        layout[f"xaxis{axis}"] = {**across, "anchor": f"y{axis}", "domain": [left, left + width]}
+        layout[f"yaxis{axis}"] = {**up, "anchor": f"x{axis}", "domain": [0.0, 1.0]}
+        notes.append(
+            {
+                "text": f"{escape(encoder)}: <b>{cosine:.2f}</b>, above {state.place(encoder):.0f} %{of_what}",
+                "showarrow": False,
+                "x": left,
+                "y": 1.0,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "left",
+                "yanchor": "bottom",
+            }
+        )
+    return go.Figure(
+        traces,
+        {
+            **layout,
+            "template": TEMPLATE,
+            "height": max(380, BAND * len(bands) + 104),
+            "annotations": notes,
+            "showlegend": False,
+            "dragmode": "lasso",
+            "selectionrevision": str(state.selection),
+        },
+    )
+
+
+def summary(state: PairExplorerState) -> str:
+    """The typed pair under each encoder, and the mean cosine of each band."""
+    data = state.data
+    width = max(map(len, data.encoders))
+    typed = " and ".join(f'"{shorten(text, 200)}"' for text in (state.first, state.second))
+    lines = [f"{typed}, {state.what_is_removed} removed" if state.removed else typed]
+    for encoder in data.encoders:
+        cosines = data.cosines(encoder, state.removed)
+        means = ", ".join(
+            f"{name}: {cosines[rows].mean():.2f}"
+            for name, rows in zip(state.bands.names, state.bands.rows, strict=True)
+        )
+        lines.append(
+            f"  {encoder:{width}}  cosine {state.cosine(encoder):.3f}, above {state.place(encoder):.0f} % of "
+            f"{len(data.pairs)} pairs (mean cosine by {state.by}: {means})"
+        )
+    return "\n".join([*lines, *(f"  {remark}" for remark in state.remarks)])
+
+
+def explain(state: PairExplorerState) -> str:
+    """What is seen."""
+    return (
+        f"The line is your pair. Each hill holds the cosines (-1 to 1) of the {state.data.pairs.name} pairs of one "
+        f"{state.by}, the dots below it the pairs themselves: click one, or choose it from the list, to load it. An "
+        "encoder that knows meaning orders the hills by grade, whatever the words."
+    )
+
+
+def details(state: PairExplorerState) -> str:
+    """What is not read of the sentences; the kinds of pair, with their mean cosine under each encoder; pairs picked."""
+    data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
+    bands = data.bands.get("kind", data.bands["grade"])
+    encoders = "".join(f'<th class="number">{escape(encoder)}</th>' for encoder in data.encoders)
+    mine = "".join(f'<td class="number"><b>{state.cosine(e):.2f}</b></td>' for e in data.encoders)
+    lines = [f'<tr><td><b>your pair</b></td><td class="number"></td><td class="number"></td>{mine}</tr>']
+    for name, rows in reversed(list(zip(bands.names, bands.rows, strict=True))):
+        means = "".join(
+            f'<td class="number">{data.cosines(encoder, state.removed)[rows].mean():.2f}</td>'
+            for encoder in data.encoders
+        )
+        lines.append(
+            f"<tr><td>{escape(name.rsplit(' (', 1)[0])}</td>"
+            f'<td class="number">{grades[rows].mean():.2g}</td><td class="number">{len(rows)}</td>{means}</tr>'
+        )
+    table = (
+        f'<table><tr><th>{escape(bands.title.split(" (")[0])}</th><th class="number">grade (0 to 5)</th>'
+        f'<th class="number">pairs</th>{encoders}</tr>{"".join(lines)}</table>'
+    )
+    remarks = "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
+    return remarks + table + (_listed(state, encoders) if state.selection else "")
+
+
+class PairExplorer(Panel):
+    """Type two sentences: their cosine under each encoder, among the cosines of pairs graded by people or a grammar.
+
+    Try a paraphrase, then a negation, then the same words with their roles exchanged; then remove the mean. A click
+    on a dot loads its pair; by keyboard it is chosen from a list.
+
+    Args:
+        encoders: an encoder, a finished run, or the name of an encoder; or name -> any of these, several to compare,
+            such as {"plain": plain, "whitened": fitted(plain, "whitening"), "SimCSE": run}. The bundled "micro" and
+            "mini" by default.
+        pairs: graded pairs, with their kinds as `subsets` where they have any; 600 of the bundled world by default.
+        first, second: what is typed in at first.
+        removed: what is removed of all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
+            components of the pairs' sentences (Mu and Viswanath 2018).
+        by: whether ridges are grades or kinds.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: no encoder, fewer than 12 pairs, an empty sentence, `removed` or `by` not allowed.
+
+    See also: `EmbeddingMap`, for many sentences at once.
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
+
+    def __init__(
+        self,
+        encoders: Any | Mapping[str, Any] = None,
+        pairs: "Pairs | None" = None,
+        first: str = "A cook is peeling an onion.",
+        second: str = "The chef peels some onions.",
+        removed: int = 0,
+        by: str = "grade",
+        key: str | None = None,
+    ) -> None:
+        if encoders is None:
+            encoders = {"micro": "micro", "mini": "mini"}
+        if not isinstance(encoders, Mapping):
+            name = encoders if isinstance(encoders, str) else getattr(encoders, "name", None)
+            encoders = {name or "encoder": encoders}
+        if not encoders:
+            raise ValueError("encoders is empty; give at least one, such as {'plain': plain, 'SimCSE': run}.")
+        if pairs is None:
+            from cselab.world import World
+
+            pairs = World().sts(600, split="dev")
+        if len(pairs) < 12:
+            raise ValueError(f"pairs has {len(pairs)} rows; a distribution needs at least 12.")
+        found = {str(name): _encoder_of(given) for name, given in encoders.items()}
+        super().__init__(PairExplorerState(PairData(found, pairs), first, second, removed, by), key)
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+
+        def text(name: str) -> ipywidgets.Text:
+            return ipywidgets.Text(
+                value=getattr(state, name),
+                description=f"{name} sentence",
+                placeholder=f"{name} sentence",
+                continuous_update=False,
+                style=NAMED,
+                layout={"flex": "1 1 20em", "width": "auto"},
+            )
+
+        removed = ipywidgets.SelectionSlider(
+            options=list(REMOVED.items()), value=state.removed, description="remove", style=NAMED, layout=LONG
+        )
+        offered = self.options(state)["selection"]
+        pair = choice("pair", offered, state.selection, "30em", "a graded pair, the highest grades first")
+        return {
+            "first": text("first"),
+            "second": text("second"),
+            "removed": removed,
+            **({"by": buttons("hills by", BY, state.by, "5em")} if len(state.data.bands) > 1 else {}),
+            "selection": pair,
+        }
+
+    @staticmethod
+    def options(state: PairExplorerState) -> dict[str, RowOptions]:
+        """The pairs, from the highest grade down."""
+        return {"selection": row_options(state.data.offered, state.selection, "typed by hand")}
+
+    def _changed(self, changes: Mapping[str, Any]) -> PairExplorerState:
+        """One pair alone that is selected is loaded into the text boxes."""
+        state, pairs = super()._changed(changes), self.state.data.pairs
+        if len(changes.get("selection", ())) != 1 or {"first", "second"} & changes.keys():
+            return state
+        (row,) = state.selection
+        return replace(state, first=pairs.sentences1[row], second=pairs.sentences2[row])
+
+    def clicked(self, row: int) -> None:
+        """Load the pair into the text boxes, also where it was loaded before and then changed by hand."""
+        self.set(selection=(row,))
+
+    def items(self) -> Sequence[Hashable]:
+        pairs = self.state.data.pairs
+        return list(zip(pairs.sentences1, pairs.sentences2, strict=True))
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each graded pair, with its cosine under each encoder as it is shown now."""
+        import pandas as pd
+
+        data = self.state.data
+        pairs = data.pairs
+        columns: dict[str, Any] = {"sentence1": pairs.sentences1, "sentence2": pairs.sentences2, "grade": pairs.scores}
+        if pairs.subsets:
+            columns["kind"] = pairs.subsets
+        return pd.DataFrame(columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders})
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """Of each encoder the vectors of both sides of all pairs, [2, n, d], without what is removed."""
+        data = self.state.data
+        return {
+            encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])
+            for encoder in data.encoders
+        }
+
+
+def _encoder_of(given: Any) -> Any:
+    """What encodes itself (an encoder, also one with a transform behind it), that of a run, or the one of a name."""
+    return opened(given if isinstance(given, str) or hasattr(given, "encode") else given.encoder)
+
+
+def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+    return (one * two).sum(axis=1) / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
+def _limits(state: PairExplorerState) -> tuple[float, float]:
+    """The cosine axis: of the pairs under all encoders, with room for the typed one."""
+    low, high = state.data.limits(state.removed)
+    typed = [state.cosine(encoder) for encoder in state.data.encoders]
+    return min(low, *(one - 0.02 for one in typed)), max(high, *(one + 0.02 for one in typed))
+
+
+def _typed(encoder: str, cosine: float, bands: int, placed: dict) -> go.Scatter:
+    return go.Scatter(
+        x=[round(cosine, 4)] * 2,
+        y=[-0.25, bands - 0.05],
+        **placed,
+        uid=f"{encoder}: your pair",
+        mode="lines",
+        line={"color": INK, "width": 2.5},
+        hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
+    )
+
+
+def _picked(state: PairExplorerState, encoder: str, placed: dict) -> go.Scatter:
+    """A ring about each pair that was picked, where its cosine is."""
+    cosines = state.data.cosines(encoder, state.removed)
+    band_of = {int(row): level for level, rows in enumerate(state.bands.rows) for row in rows}
+    return go.Scatter(
+        x=[round(float(cosines[row]), 4) for row in state.selection],
+        y=[band_of[row] - 0.07 for row in state.selection],
+        **placed,
+        uid=f"{encoder}: picked",
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 1.5}},
+        hoverinfo="skip",
+    )
+
+
+def _listed(state: PairExplorerState, encoders: str) -> str:
+    pairs, data = state.data.pairs, state.data
+    lines = []
+    for row in state.selection[:LISTED]:
+        cosines = "".join(
+            f'<td class="number">{data.cosines(encoder, state.removed)[row]:.2f}</td>' for encoder in data.encoders
+        )
+        lines.append(
+            f"<tr><td>{escape(pairs.sentences1[row])}<br>{escape(pairs.sentences2[row])}</td>"
+            f'<td class="number">{pairs.scores[row]:g}</td>{cosines}</tr>'
+        )
+    more = f"<p>and {len(state.selection) - LISTED} more</p>" if len(state.selection) > LISTED else ""
+    head = f'<tr><th>selected pairs</th><th class="number">grade</th>{encoders}</tr>'
+    return f"<table>{head}{''.join(lines)}</table>{more}"

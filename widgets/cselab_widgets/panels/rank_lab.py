@@ -1,0 +1,403 @@
+"""The rank bottleneck: how many directions a batch has, and what losses between dimensions can do with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import torch
+from torch import Tensor
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
+from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
+
+from ..kit.controls import choice, slider
+from ..kit.panel import Panel, rounded
+from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.sources import SameArray, named_views
+from ..kit.theme import INK, OKABE_ITO
+from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
+
+NORMAL = "normal numbers"
+DIMENSIONS = 48  # of the heat map
+STEPS = 60  # of the free descent
+RATE = 0.1
+TABLE_2 = (
+    Beside("M = 0", "+BarlowTwins (D =768)", "Barlow Twins, M = 0"),
+    Beside("M = 100 of 704", "+100 artificial z", None),
+    Beside("M = 300 of 704", "+300 artificial z", None),
+    Beside("M = half", None, "Barlow Twins, M = half"),
+    Beside("M = all, so N + M = D", "+704 artificial z", "Barlow Twins, M = full"),
+)
+ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
+SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
+
+
+@dataclass(frozen=True, eq=False)
+class RankLabState:
+    """Two views of some sentences, how much of them is looked at, and what stands beside.
+
+    Attributes:
+        sources: name -> two views [2, n, d].
+        source: which of them.
+        batch_size, dimensions: the paper's N and D: the first rows and channels are taken.
+        artificial_rows: the paper's M, rows of standard normal numbers put beneath both views.
+        weight: of the entries off the diagonal, lambda_BT.
+        temperature: of the dimension-wise loss (released scale).
+        seed: of the artificial rows.
+        trained: what training made of it; see `cselab_widgets.kit.trained`.
+    """
+
+    sources: Mapping[str, np.ndarray]
+    source: str
+    batch_size: int = 64
+    dimensions: int = 256
+    artificial_rows: int = 0
+    weight: float = 0.012
+    temperature: float = 5.0
+    seed: int = 0
+    trained: Trained = field(default_factory=Trained)
+
+    def __post_init__(self) -> None:
+        if self.source not in self.sources:
+            raise ValueError(f"source is {self.source!r}; there are {', '.join(self.sources)}.")
+        rows, width = self.sources[self.source].shape[1:]
+        if not 2 <= self.batch_size <= rows:
+            raise ValueError(f"batch_size is {self.batch_size}; {self.source} has 2 to {rows} rows to give.")
+        if not 2 <= self.dimensions <= width:
+            raise ValueError(f"dimensions is {self.dimensions}; {self.source} has 2 to {width} to give.")
+        if self.artificial_rows < 0:
+            raise ValueError(f"artificial_rows is {self.artificial_rows}; it must not be negative.")
+
+    @cached_property
+    def views(self) -> tuple[Tensor, Tensor]:
+        """The two views [N, D] in float64."""
+        return _views(SameArray(self.sources[self.source]), self.batch_size, self.dimensions)
+
+    @cached_property
+    def extra_rows(self) -> Tensor | None:
+        """The same M rows for both views, as in the released code; None where M is 0."""
+        return _extra_rows(self.artificial_rows, self.dimensions, self.seed)
+
+    def bound(self, batch_size: int | None = None, centred: bool = False) -> int:
+        """The highest rank that so many rows can have."""
+        rows = (self.batch_size if batch_size is None else batch_size) + self.artificial_rows
+        return min(rows - centred, self.dimensions)
+
+    @cached_property
+    def matrices(self) -> dict[str, Tensor]:
+        """The cross-correlation as the paper has it, and with the mean of each dimension removed first."""
+        one, other = self.views
+        if self.extra_rows is not None:
+            one, other = torch.cat([one, self.extra_rows]), torch.cat([other, self.extra_rows])
+        return {
+            "uncentred": cross_correlation(one, other),
+            "centred": cross_correlation(one - one.mean(0), other - other.mean(0)),
+        }
+
+    @cached_property
+    def singular_values(self) -> dict[str, np.ndarray]:
+        return {name: torch.linalg.svdvals(values).numpy() for name, values in self.matrices.items()}
+
+    def rank(self, name: str) -> int:
+        """Singular values above rounding error."""
+        values = self.singular_values[name]
+        return int((values > values.max() * len(values) * np.finfo(np.float64).eps).sum())
+
+    @property
+    def floors(self) -> dict[str, float]:
+        """The lowest each loss can reach."""
+        return {
+            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound(), self.weight),
+            "dimension-wise": dimension_contrastive_floor(self.dimensions, self.temperature),
+        }
+
+    @cached_property
+    def descents(self) -> dict[str, list[float]]:
+        """Each loss while the rows of the batch, no encoder in the way, follow its gradient."""
+        views = SameArray(self.sources[self.source]), self.batch_size, self.dimensions
+        return {
+            "Barlow Twins": _barlow_twins(*views, self.artificial_rows, self.seed, self.weight),
+            "dimension-wise": _dimension_wise(*views, self.temperature),  # which has no artificial rows
+        }
+
+
+def _views(source: SameArray, batch_size: int, dimensions: int) -> tuple[Tensor, Tensor]:
+    first, second = torch.from_numpy(source.array[:2, :batch_size, :dimensions]).double()
+    return first, second
+
+
+def _extra_rows(count: int, dimensions: int, seed: int) -> Tensor | None:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(count, dimensions, generator=generator, dtype=torch.float64) if count else None
+
+
+@lru_cache(maxsize=64)
+def _barlow_twins(source: SameArray, n: int, d: int, artificial: int, seed: int, weight: float) -> list[float]:
+    extra = _extra_rows(artificial, d, seed)
+    single = None if extra is None else extra.float()
+    return descent(_views(source, n, d), lambda a, b: barlow_twins(a, b, weight, single).total)
+
+
+@lru_cache(maxsize=64)
+def _dimension_wise(source: SameArray, n: int, d: int, temperature: float) -> list[float]:
+    return descent(_views(source, n, d), lambda a, b: dimension_contrastive(a, b, temperature).total)
+
+
+def descent(views: Sequence[Tensor], loss: Any) -> list[float]:
+    """The loss before each of `STEPS` steps of Adam on the rows themselves, and after the last."""
+    scale = torch.stack(tuple(views)).square().mean().sqrt().clamp(min=1e-12)  # a step means the same for all
+    rows = [(view / scale).float().requires_grad_() for view in views]
+    optimizer = torch.optim.Adam(rows, lr=RATE)
+    values = []
+    for _ in range(STEPS):
+        value = loss(*rows)
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        values.append(value.item())
+    return [*values, loss(*rows).item()]
+
+
+def figure(state: RankLabState) -> go.Figure:
+    """Singular values and rank of the matrix, the matrix itself, both losses on their way down, trained results."""
+    planes = [
+        _singular_values(state),
+        _ranks(state),
+        matrix(
+            "Cross-correlation, first dimensions",
+            heatmap(
+                state.matrices["uncentred"][:DIMENSIONS, :DIMENSIONS].numpy().round(3),
+                "matrix",
+                1.0,
+                "dimensions %{y} and %{x}: %{z:.2f}",
+            ),
+        ),
+        _descent(state, "Barlow Twins", OKABE_ITO[1]),
+        _descent(state, "dimension-wise", OKABE_ITO[0]),
+        gains_plane(state.trained),
+    ]
+    return side_by_side(planes)
+
+
+def summary(state: RankLabState) -> str:
+    """Ranks, floors and what was reached, and the trained results."""
+    bound = state.bound()
+    lines = [
+        f"Cross-correlation of {state.source}: N {state.batch_size}, D {state.dimensions}, "
+        f"M {state.artificial_rows} artificial rows",
+        f"  rank {state.rank('uncentred')} uncentred, {state.rank('centred')} centred; "
+        f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
+    ]
+    for name, values in state.descents.items():
+        lines.append(
+            f"  {name:14}  as it is {values[0]:8.3f}  reached {values[-1]:8.3f}"
+            f"  cannot go below {state.floors[name]:8.3f}"
+        )
+    return "\n".join([*lines, *in_words(state.trained)])
+
+
+def explain(state: RankLabState) -> str:
+    """What is seen in each plane."""
+    return (
+        "First: singular values of the cross-correlation matrix, which end at its rank; the rank that a batch can "
+        "have, with this one marked; the matrix (blue +1, orange -1; Barlow Twins wants the identity). Then: "
+        "both losses while the rows themselves follow the gradient, and the value they cannot pass: Barlow Twins "
+        f"is stopped by the rank, the dimension-wise loss is not; then {explained(state.trained)}"
+    )
+
+
+class RankLab(Panel):
+    """Why a batch of 64 cannot make 768 dimensions independent, and what gets round it (ImSimCSE, section 4).
+
+    What to try: N below and above D; then M artificial rows until N + M = D.
+
+    Args:
+        encoder: an encoder or its name; two dropout views of `sentences` are correlated.
+        sentences: your own; 256 of the bundled world by default.
+        vectors: your own two views [2, n, d] in place of an encoder's; of one [n, d] both views are the same.
+        batch_size, dimensions, artificial_rows: N, D (all by default) and M.
+        weight: lambda_BT; 0.012 in the released code.
+        temperature: of the dimension-wise loss; 5 in the paper.
+        results: your own runs of table 2, as `cselab_lab.experiments.beside("imsimcse-table2")` gives them; by default
+            the recorded ones of `cselab_lab.experiments.effects`.
+        source: what is looked at first: the encoder's name, "vectors", or "normal numbers" (768 wide).
+        key: see `Panel`.
+
+    Raises:
+        ValueError: more rows or dimensions than there are, vectors of a wrong shape.
+
+    See also: `cselab.losses.barlow_twins`; `WhiteningLab`, where the same limit meets whitening.
+
+    >>> views = np.random.default_rng(0).normal(size=(2, 12, 32))
+    >>> print(str(RankLab(vectors=views, batch_size=8)).splitlines()[1])
+      rank 8 uncentred, 7 centred; at most 8 of 32
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder | str = "mini",
+        sentences: Sequence[str] | None = None,
+        *,
+        vectors: Any = None,
+        batch_size: int = 64,
+        dimensions: int | None = None,
+        artificial_rows: int = 0,
+        weight: float = 0.012,
+        temperature: float = 5.0,
+        results: Any = None,
+        source: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        name, views = named_views(encoder, sentences, vectors, 2)
+        views = views[:2] if len(views) > 1 else np.concatenate([views, views])
+        sources = {name: views, NORMAL: normal_views()}
+        source = source or name
+        width = sources[source].shape[2] if source in sources else 0
+        super().__init__(
+            RankLabState(
+                sources=sources,
+                source=source,
+                batch_size=batch_size,
+                dimensions=width if dimensions is None else dimensions,
+                artificial_rows=artificial_rows,
+                weight=weight,
+                temperature=temperature,
+                trained=trained(results, "imsimcse", 2, TABLE_2),
+            ),
+            key,
+        )
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state, sizes = self.state, self.options(self.state)
+        return {
+            "source": choice("vectors of", state.sources, state.source),
+            "batch_size": slider("batch size N", sizes["batch_size"], state.batch_size),
+            "dimensions": slider("dimensions D", sizes["dimensions"], state.dimensions),
+            "artificial_rows": slider("artificial rows M", ARTIFICIAL, state.artificial_rows),
+        }
+
+    @staticmethod
+    def options(state: RankLabState) -> dict[str, list[int]]:
+        """As many rows and dimensions as the source has."""
+        _, rows, width = state.sources[state.source].shape
+        return {
+            "batch_size": sorted({n for n in SIZES if n <= rows} | {state.batch_size}),
+            "dimensions": sorted({d for d in SIZES if d <= width} | {state.dimensions}),
+        }
+
+    def _changed(self, changes: Mapping[str, Any]) -> RankLabState:
+        """Another source may have fewer rows and dimensions: then all it has are taken."""
+        if "source" in changes and changes["source"] in self.state.sources:
+            _, rows, width = self.state.sources[changes["source"]].shape
+            fits = {"batch_size": min(self.state.batch_size, rows), "dimensions": min(self.state.dimensions, width)}
+            changes = {**fits, **changes}
+        return super()._changed(changes)
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        return {name: values.numpy() for name, values in self.state.matrices.items()}
+
+
+def normal_views(rows: int = 512, width: int = 768, seed: int = 0) -> np.ndarray:
+    """Two views [2, rows, width] of standard normal vectors, a tenth of their variance noise."""
+    generator = np.random.default_rng(seed)
+    clean, *noise = generator.normal(size=(3, rows, width))
+    return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
+
+
+def _singular_values(state: RankLabState) -> Plane:
+    traces = []
+    for name, color, dash in (("uncentred", OKABE_ITO[0], "solid"), ("centred", OKABE_ITO[1], "dash")):
+        values = state.singular_values[name][: state.rank(name)]
+        traces.append(
+            go.Scatter(
+                x=list(range(1, len(values) + 1)),
+                y=[float(f"{value:.4g}") for value in values],
+                uid=f"singular values: {name}",
+                name=name,
+                mode="lines",
+                line={"color": color, "dash": dash, "width": 2.5},
+                hovertemplate="%{x}: %{y:.3g}<extra>" + name + "</extra>",
+            )
+        )
+    x = {"title": {"text": f"number, of D = {state.dimensions}"}, "range": [0, state.dimensions * 1.03]}
+    y = {"type": "log", "dtick": 1, "exponentformat": "power", "title": {"text": "singular value"}}
+    found = f"rank {state.rank('uncentred')}, centred {state.rank('centred')}"
+    return Plane(f"Singular values: {found}", traces, x, y)
+
+
+def _ranks(state: RankLabState) -> Plane:
+    sizes = [n for n in SIZES if n <= max(2 * state.dimensions, state.batch_size)]
+    traces = [
+        go.Scatter(
+            x=sizes,
+            y=[state.bound(n, centred) for n in sizes],
+            uid=f"bound: {name}",
+            name=name,
+            mode="lines",
+            line={"color": color, "dash": dash, "width": 2},
+            hovertemplate="N = %{x}: at most %{y}<extra>" + name + "</extra>",
+        )
+        for name, centred, color, dash in (
+            ("uncentred", False, OKABE_ITO[0], "solid"),
+            ("centred", True, OKABE_ITO[1], "dash"),
+        )
+    ]
+    traces.append(
+        go.Scatter(
+            x=[state.batch_size] * 2,
+            y=[state.rank("uncentred"), state.rank("centred")],
+            uid="measured",
+            name="measured",
+            mode="markers",
+            marker={"color": [OKABE_ITO[0], OKABE_ITO[1]], "size": 11, "symbol": ["circle", "diamond"]},
+            hovertemplate="N = %{x}: rank %{y}<extra>this batch</extra>",
+            showlegend=False,
+        )
+    )
+    x = {"type": "log", "title": {"text": "batch size N"}, "tickvals": sizes[::2], "minor": {"ticks": ""}}
+    x["ticktext"] = [str(n) for n in x["tickvals"]]
+    top = state.dimensions * 1.08
+    return Plane("Highest rank by batch size", traces, x, {"title": {"text": "rank"}, "range": [0, top]})
+
+
+def _descent(state: RankLabState, name: str, color: str) -> Plane:
+    values, floor = state.descents[name], state.floors[name]
+    traces = [
+        go.Scatter(
+            x=list(range(len(values))),
+            y=rounded(values),
+            uid=name,
+            name=name,
+            showlegend=False,
+            mode="lines",
+            line={"color": color, "width": 2.5},
+            hovertemplate="step %{x}: %{y:.3f}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[0, len(values) - 1],
+            y=rounded([floor, floor]),
+            uid=f"{name}: floor",
+            name="cannot go below",
+            mode="lines",
+            line={"color": INK, "dash": "dot", "width": 2},
+            hovertemplate="lowest %{y:.3f}<extra></extra>",
+        ),
+    ]
+    y = {"title": {"text": "loss"}, "automargin": True}
+    if name == "Barlow Twins":
+        least = min([value for value in [*values, floor] if value > 0], default=1.0)
+        y |= {"type": "log", "range": [float(np.log10(least)) - 0.2, float(np.log10(max(values))) + 0.2]}
+        y |= {"dtick": "D2" if max(values) < 50 * least else 1, "exponentformat": "power"}
+    else:
+        y |= {"range": [min(floor, *values) - 0.05 * (max(values) - floor), max(values) + 0.05 * (max(values) - floor)]}
+    reached = f"{values[-1]:.4g}, floor {floor:.4g}"
+    return Plane(f"{name}: {reached}", traces, {"title": {"text": "steps of the rows themselves"}}, y)

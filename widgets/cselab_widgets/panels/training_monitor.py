@@ -1,0 +1,519 @@
+"""A training run while it goes on: its curves, beside those of finished runs, and the hand on its brake."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from math import isfinite
+from pathlib import Path
+from threading import Condition, RLock, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import torch
+import traitlets
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.training import Callback, Run, StopTraining, TrainConfig, train
+
+from ..kit.panel import Panel, rounded
+from ..kit.planes import Plane, side_by_side
+from ..kit.theme import INK, OKABE_ITO
+
+if TYPE_CHECKING:
+    import pandas
+
+Row = Mapping[str, Any]
+COMMANDS = ("run", "pause", "stop")
+PHASES = ("nothing", "running", "paused", "stopped", "finished", "failed")
+COLUMNS = {
+    "loss": "Loss",
+    "score": "Dev score (higher is better)",
+    "alignment": "Alignment (lower is better)",
+    "uniformity": "Uniformity (lower is better)",
+    "effective_rank": "Effective rank",
+    "gradient_norm": "Norm of the gradient",
+}
+SECONDS = 0.5  # between two pictures of a run that is going on
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingMonitorState:
+    """The rows so far of the run that goes on, what it is asked to do, and the histories of others.
+
+    Attributes:
+        name: what the run is called.
+        rows: its history so far, as `cselab.training.Run` has it.
+        steps: how many there will be; None where it is not known.
+        phase: one of `PHASES`.
+        command: what the run is asked: "run", "pause" or "stop".
+        kept: the steps whose weights were kept.
+        keep: how often "keep this step" was pressed.
+        error: why the run failed, in words.
+        others: name -> histories of finished runs, one a seed.
+    """
+
+    name: str = ""
+    rows: tuple[Row, ...] = ()
+    steps: int | None = None
+    phase: str = "nothing"
+    command: str = "run"
+    kept: tuple[int, ...] = ()
+    keep: int = 0
+    error: str = ""
+    others: Mapping[str, tuple[tuple[Row, ...], ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, allowed in {"phase": PHASES, "command": COMMANDS}.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}.")
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a run to pause, to stop, to keep a step of."""
+        return self.phase in ("running", "paused")
+
+    @property
+    def terms(self) -> list[str]:
+        """The named terms of the loss, where it has several."""
+        first = next((row for row in self.rows if "loss" in row), {})
+        before = self.rows[0].keys() if self.rows and "loss" not in self.rows[0] else set()
+        names = [name for name in first if name not in COLUMNS and name not in before and "gradient_norm" not in name]
+        names = [name for name in names if isinstance(first[name], float) and name != "step"]
+        return names if len(names) > 1 else []
+
+
+def curve(rows: Sequence[Row], column: str) -> tuple[list[int], list[float]]:
+    """Steps and values of a column, where it has a finite value."""
+    found = [(row["step"], row[column]) for row in rows if isfinite(row.get(column, float("nan")))]
+    return [step for step, _ in found], [value for _, value in found]
+
+
+def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], list[float], list[float], list[float]]:
+    """Steps, mean, lowest and highest of a column over several histories, at the steps that all have."""
+    curves = [dict(zip(*curve(rows, column), strict=True)) for rows in histories]
+    curves = [values for values in curves if values]
+    steps = sorted(set.intersection(*map(set, curves))) if curves else []
+    values = np.array([[values[step] for step in steps] for values in curves]).reshape(len(curves), len(steps))
+    if not steps:
+        return [], [], [], []
+    return steps, rounded(values.mean(0)), rounded(values.min(0)), rounded(values.max(0))
+
+
+def figure(state: TrainingMonitorState) -> go.Figure:
+    """A plane a column: the run that goes on as a thick line, others as thin ones with the band of their seeds."""
+    return side_by_side([_plane(state, column, title) for column, title in COLUMNS.items()])
+
+
+def summary(state: TrainingMonitorState) -> str:
+    """Where the run stands, what was kept, and the best of each finished run."""
+    lines = [_standing(state)]
+    evaluated = [row for row in state.rows if "score" in row]
+    if evaluated:
+        last, best = evaluated[-1], max(evaluated, key=lambda row: row["score"])
+        shape = "  ".join(
+            f"{name.replace('_', ' ')} {last[name]:.3f}"
+            for name in ("alignment", "uniformity", "effective_rank")
+            if name in last
+        )
+        lines.append(
+            f"  dev score {last['score']:.2f} at step {last['step']}, best {best['score']:.2f} at step "
+            f"{best['step']}  {shape}".rstrip()
+        )
+    if state.kept:
+        lines.append(f"  kept: step {', '.join(map(str, state.kept))}")
+    if state.error:
+        lines.append(f"  {state.error}")
+    width = max(map(len, state.others), default=0)
+    for name, histories in state.others.items():
+        highest = [max(scores) for rows in histories if (scores := curve(rows, "score")[1])]
+        seeds = f"{len(histories)} run{'s' * (len(histories) != 1)}"
+        scored = f"best dev score {np.mean(highest):.2f}" if highest else "not scored"
+        spread = f" ({min(highest):.2f} to {max(highest):.2f})" if len(highest) > 1 else ""
+        lines.append(f"  {name:{width}}  {seeds}, {scored}{spread}")
+    return "\n".join(lines)
+
+
+def explain(state: TrainingMonitorState) -> str:
+    """What is seen, and what the buttons do."""
+    others = " Thin lines are the means of finished runs, bands their lowest and highest seeds." if state.others else ""
+    held = {
+        "paused": " Paused: the weights are those of the step shown.",
+        "stopped": " Stopped: the panel's run has the encoder, with the best weights so far.",
+        "finished": " Finished: the panel's run has the encoder, with the best weights.",
+        "failed": f" Failed: {state.error}",
+    }.get(state.phase, "")
+    return (
+        "Every step has a loss; score, alignment, uniformity and effective rank are measured where the run is "
+        f"evaluated. A loss near 0 says little: look at the score beside it.{others}{held}"
+    )
+
+
+class TrainingMonitor(Panel):
+    """A training run live: pause it, stop it, keep the weights of a step, and see it beside finished runs.
+
+    The run goes on in a thread, so the notebook stays free; the buttons are heard between cells. `wait` waits for
+    the end. Where `CSELAB_HEADLESS` is set, `train` itself waits, and the figure shows the whole run.
+
+    Args:
+        runs: finished runs to compare with: name -> a history, a `Run`, or several of either (seeds), as a list
+            or by seed.
+        key: see `Panel`.
+
+    Attributes:
+        run: the `cselab.training.Run`; from the first step on.
+        kept: step -> the encoder as it was then.
+
+    Raises:
+        ValueError: a run without rows.
+
+    See also: `AlignmentUniformity` for two of these curves as a path.
+
+    >>> row = {"step": 0, "score": 51.4, "alignment": 0.2, "uniformity": -1.5}
+    >>> TrainingMonitor({"SimCSE": [[row], [row | {"score": 52.0}]]})
+    No run goes on
+      SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+
+    def __init__(self, runs: Mapping[str, Any] | None = None, key: str | None = None) -> None:
+        others = {str(name): _histories(str(name), given) for name, given in (runs or {}).items()}
+        self._lock = RLock()
+        self._moved = Condition()
+        self._thread: Thread | None = None
+        self._failure: BaseException | None = None
+        self._drawn = 0.0
+        self.run: Run | None = None
+        self.kept: dict[int, SentenceEncoder] = {}
+        super().__init__(TrainingMonitorState(others=others), key)
+
+    # ---- training --------------------------------------------------------------------------------------------
+
+    def train(
+        self,
+        encoder: SentenceEncoder,
+        method: Any,
+        corpus: Sequence[Any],
+        config: TrainConfig | None = None,
+        evaluator: Callable[[SentenceEncoder], Mapping[str, float]] | None = None,
+        callbacks: Sequence[Callback] = (),
+        output: str | Path | None = None,
+        keep_in: str | Path | None = None,
+        name: str | None = None,
+    ) -> "TrainingMonitor":
+        """Start a run, as `cselab.training.train` would, and show it; leave this as the last line of a cell.
+
+        Args:
+            encoder, method, corpus, config, evaluator, callbacks, output: see `cselab.training.train`.
+            keep_in: a folder in which each kept step is saved as `step-N`, an encoder of its own.
+            name: what the run is called; the method's by default.
+
+        Raises:
+            RuntimeError: a run is still going on here: `stop` it first.
+            What `train` raises is shown, and raised by `wait`; where nothing is displayed, by this itself.
+        """
+        if self._thread is not None and self._thread.is_alive():
+            raise RuntimeError("a run is still going on in this monitor: stop() it, or wait() for its end, first")
+        headless = bool(os.environ.get("CSELAB_HEADLESS"))
+        if not headless:
+            _ = self.widget  # takes its place: a run that an earlier run of this cell started is stopped
+        self.run, self.kept, self._failure = None, {}, None
+        config = config or TrainConfig()
+        title = name or (method if isinstance(method, str) else method.title)
+        self.set(name=title, rows=(), phase="running", command="run", kept=(), error="", steps=config.steps)
+        self._keep_in = None if keep_in is None else Path(keep_in)
+        self._keeps_done = self.state.keep
+        work = partial(train, encoder, method, corpus, config, evaluator, [*callbacks, self._after_row], output, False)
+        if headless:
+            self._work(work)
+            self.wait()
+        else:
+            threads = torch.get_num_threads()  # sums depend on how many share them; a new thread has its own number
+
+            def apart() -> None:
+                torch.set_num_threads(threads)
+                self._work(work)
+
+            self._thread = Thread(target=apart, name="cselab training", daemon=True)
+            self._thread.start()
+        return self
+
+    def pause(self) -> None:
+        """Hold the run after the step it is at."""
+        self.set(command="pause")
+
+    def resume(self) -> None:
+        """Let a paused run go on."""
+        self.set(command="run")
+
+    def stop(self) -> None:
+        """End the run after the step it is at; it is then as a finished one, with its best weights."""
+        self.set(command="stop")
+
+    def keep_step(self) -> None:
+        """Keep the weights of the step it is at, in `kept` and in the folder `keep_in`."""
+        self.set(keep=self.state.keep + 1)
+
+    def wait(self, timeout: float | None = None) -> Run | None:
+        """Wait for the end of the run, and give it; None after `timeout` seconds without an end.
+
+        Raises:
+            What went wrong in the run, such as `TrainingDiverged`.
+        """
+        if self._thread is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                return None
+        if self._failure is not None:
+            raise self._failure
+        return self.run
+
+    def set(self, **changes: Any) -> None:
+        with self._lock:  # the run and the hand may both change something
+            super().set(**changes)
+            if self._shell is not None:
+                for control in self._shell.controls.values():
+                    control.disabled = not self.state.alive
+        with self._moved:
+            self._moved.notify_all()
+
+    def close(self) -> None:
+        """Remove the widget; a run that still goes on is stopped after its step."""
+        if self._thread is not None and self._thread.is_alive():
+            self.stop()
+            self._thread.join()
+        super().close()
+
+    def _work(self, work: Callable[[], Run]) -> None:
+        try:
+            self.run = work()
+        except Exception as error:
+            self._failure = error
+            self.set(phase="failed", error=f"{type(error).__name__}: {error}")
+        else:
+            phase = "finished" if self.run.stopped is None else "stopped"
+            self.set(rows=tuple(self.run.history), phase=phase)
+
+    def _after_row(self, run: Run, row: Row) -> None:
+        self.run = run
+        self._keep(run, row)
+        if monotonic() - self._drawn > SECONDS or self.state.command != "run":
+            self.set(rows=tuple(run.history))
+            self._drawn = monotonic()
+        if self.state.command == "pause":
+            self.set(phase="paused")
+            while self.state.command == "pause":
+                with self._moved:
+                    self._moved.wait(1.0)
+                self._keep(run, row)
+            self.set(phase="running")
+        if self.state.command == "stop":
+            raise StopTraining(f"stopped by hand at step {row['step']}")
+
+    def _keep(self, run: Run, row: Row) -> None:
+        """What "keep this step" asks, done between two steps, when the weights are whole."""
+        if self.state.keep == self._keeps_done:
+            return
+        self._keeps_done = self.state.keep
+        kept = run.encoder.copy().eval()
+        if row["step"] == 0 and kept.representation == "backbone":
+            kept.attach_head(None)  # a head that was not trained yet cannot be saved
+        self.kept[row["step"]] = kept
+        if self._keep_in is not None:
+            kept.save_pretrained(self._keep_in / f"step-{row['step']}")
+        self.set(kept=tuple(self.kept))
+
+    # ---- looking ---------------------------------------------------------------------------------------------
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        alive = self.state.alive
+        return {
+            "command": Brake(self.state.command, disabled=not alive),
+            "keep": Press("keep this step", self.state.keep, disabled=not alive),
+        }
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each row of each history, with the run's name and number."""
+        import pandas as pd
+
+        own = {self.state.name: (self.state.rows,)} if self.state.rows else {}
+        return pd.DataFrame(
+            [
+                {"run": name, "number": number, **row}
+                for name, histories in [*own.items(), *self.state.others.items()]
+                for number, rows in enumerate(histories)
+                for row in rows
+            ]
+        )
+
+
+class Brake(ipywidgets.HBox):
+    """Two buttons, pause (or resume) and stop; `value` is what is asked: "run", "pause" or "stop"."""
+
+    value = traitlets.Enum(COMMANDS, "run")
+    disabled = traitlets.Bool()
+
+    def __init__(self, value: str, disabled: bool = False) -> None:
+        self.hold = ipywidgets.Button(icon="pause", layout={"width": "8em"})
+        self.end = ipywidgets.Button(description="stop", icon="stop", layout={"width": "6em"})
+        super().__init__([self.hold, self.end])
+        self.hold.on_click(lambda _: self._ask("run" if self.value == "pause" else "pause"))
+        self.end.on_click(lambda _: self._ask("stop"))
+        self.observe(self._label, ["value", "disabled"])
+        self.value, self.disabled = value, disabled
+        self._label()
+
+    def _ask(self, command: str) -> None:
+        self.value = command
+
+    def _label(self, _: Any = None) -> None:
+        paused = self.value == "pause"
+        self.hold.description, self.hold.icon = ("resume", "play") if paused else ("pause", "pause")
+        self.hold.disabled = self.end.disabled = self.disabled or self.value == "stop"
+
+
+class Press(ipywidgets.HBox):
+    """A button; `value` counts how often it was pressed."""
+
+    value = traitlets.Int()
+    disabled = traitlets.Bool()
+
+    def __init__(self, description: str, value: int, disabled: bool = False) -> None:
+        self.button = ipywidgets.Button(description=description, icon="bookmark", layout={"width": "11em"})
+        super().__init__([self.button])
+        self.value = value
+        traitlets.dlink((self, "disabled"), (self.button, "disabled"))
+        self.disabled = disabled
+        self.button.on_click(lambda _: self._press())
+
+    def _press(self) -> None:
+        self.value += 1
+
+
+def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
+    """One history, a run, or several of either, as histories."""
+    given = getattr(given, "history", given)
+    if isinstance(given, Mapping):
+        given = list(given.values())
+    if given and isinstance(given[0], Mapping):
+        given = [given]
+    histories = tuple(tuple(getattr(one, "history", one)) for one in given)
+    for rows in histories or ((),):
+        if not rows or any("step" not in row for row in rows):
+            raise ValueError(
+                f"runs[{name!r}] has no rows with a 'step'; give a run, its history, or several of either."
+            )
+    return histories
+
+
+def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
+    traces = []
+    for name, color in zip(state.others, _colors(), strict=False):
+        steps, mean, low, high = band(state.others[name], column)
+        shade = {"color": color, "width": 0}
+        traces += [
+            go.Scatter(
+                x=steps + steps[::-1],
+                y=high + low[::-1],
+                uid=f"{column}: {name}: band",
+                mode="lines",
+                line=shade,
+                fill="toself",
+                fillcolor=color,
+                opacity=0.18,
+                hoverinfo="skip",
+                showlegend=False,
+                visible=len(state.others[name]) > 1,
+            ),
+            go.Scatter(
+                x=steps,
+                y=mean,
+                uid=f"{column}: {name}",
+                name=name,
+                mode="lines",
+                line={"color": color, "width": 1.5},
+                hovertemplate="step %{x}: %{y:.4g}<extra>" + escape(name) + "</extra>",
+            ),
+        ]
+    steps, values = curve(state.rows, column)
+    traces.append(
+        go.Scatter(
+            x=steps,
+            y=rounded(values),
+            uid=f"{column}: live",
+            name=state.name or "run",
+            showlegend=bool(state.rows),
+            mode="lines+markers" if len(steps) < 40 else "lines",
+            line={"color": OKABE_ITO[1], "width": 3},
+            marker={"size": 6},
+            hovertemplate="step %{x}: %{y:.4g}<extra></extra>",
+        )
+    )
+    for term, dash in zip(state.terms if column == "loss" else [], _dashes(), strict=False):
+        steps, values = curve(state.rows, term)
+        traces.append(
+            go.Scatter(
+                x=steps,
+                y=rounded(values),
+                uid=f"term: {term}",
+                name=term.replace("_", " "),
+                mode="lines",
+                line={"color": OKABE_ITO[6], "dash": dash, "width": 2},
+                hovertemplate="step %{x}: %{y:.4g}<extra>" + escape(term) + "</extra>",
+            )
+        )
+    at = dict(zip(*curve(state.rows, column), strict=True))
+    marked = [step for step in state.kept if step in at]
+    traces.append(
+        go.Scatter(
+            x=marked,
+            y=rounded(at[step] for step in marked),
+            uid=f"{column}: kept",
+            name="kept",
+            showlegend=bool(state.kept),
+            mode="markers",
+            marker={"symbol": "star", "size": 13, "color": OKABE_ITO[4], "line": {"color": INK, "width": 1}},
+            hovertemplate="kept: step %{x}<extra></extra>",
+        )
+    )
+    x: dict[str, Any] = {"title": {"text": "step"}, "rangemode": "tozero"}
+    if state.steps:
+        x["range"] = [0, 1.02 * _reach(state)]
+    if state.rows and not any(trace.x for trace in traces):
+        title = f"{title.split(' (')[0]}: not measured yet"
+    return Plane(title, traces, x, {})
+
+
+def _reach(state: TrainingMonitorState) -> int:
+    """How far the axis goes: to the end of the longest run, but of a long one no more than twice what is done."""
+    others = [row["step"] for histories in state.others.values() for rows in histories for row in rows]
+    done = max([row["step"] for row in state.rows], default=0)
+    reach = 50
+    while reach < done:
+        reach *= 2
+    return max([min(state.steps or reach, reach), *others])
+
+
+def _colors() -> list[str]:
+    return [OKABE_ITO[number] for number in (0, 2, 3, 5, 4, 7)] * 4
+
+
+def _dashes() -> list[str]:
+    return ["dash", "dot", "dashdot", "longdash"] * 4
+
+
+def _standing(state: TrainingMonitorState) -> str:
+    if not state.rows:
+        return "No run goes on" if state.phase == "nothing" else f"{state.name}: {state.phase}"
+    last = state.rows[-1]
+    of = f" of {state.steps}" if state.steps else ""
+    loss = f", loss {last['loss']:.4f}" if "loss" in last else ""
+    terms = "".join(f", {name.replace('_', ' ')} {last[name]:.4f}" for name in state.terms if name in last)
+    return f"{state.name}: {state.phase}, step {last['step']}{of}{loss}{terms}"

@@ -1,0 +1,509 @@
+"""Whitening by hand: what it does to a batch, to other sentences, and to the views of one sentence."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from html import escape
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import plotly.graph_objects as go
+import torch
+from torch import Tensor
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
+from cselab.sgw import covariance, group_whitening_matrix
+
+from ..kit.controls import LONG, NAMED, choice, slider
+from ..kit.panel import Panel, rounded
+from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.sources import SameArray, named_views
+from ..kit.steps import Scrubber, film
+from ..kit.theme import INK, OKABE_ITO
+
+STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
+STAGES = ("as it is", "mean removed", "turned to its axes", "scaled: PCA", "turned back: ZCA")
+PLANE = "points in the plane"
+CHANNELS = 48  # of the heat maps
+TICKS = 8  # of the variance's axis, at most about as many: more would lie on each other
+VIEWS = 3  # permutations, as many as WhitenedCSE has views
+
+
+@dataclass(frozen=True, eq=False)
+class WhiteningLabState:
+    """Vectors, and how they are whitened.
+
+    Attributes:
+        sources: name -> views [k, n, d] of n sentences; the first view is what is whitened.
+        source: which of them is looked at.
+        strategy: one of `STRATEGIES`; "PCA" and "ZCA" whiten all channels together.
+        num_groups: the paper's k; where it does not divide the width, the next smaller number that does.
+        eps: what is added to the variances.
+        batch_size: rows the whitening is fitted on; the others are looked at beside them.
+        seed: of the rows of the batch and of the permutations.
+        stage: which of `STAGES` the two channels are shown at.
+    """
+
+    sources: Mapping[str, np.ndarray]
+    source: str
+    strategy: str = "shuffled group"
+    num_groups: int = 128
+    eps: float = 1e-6
+    batch_size: int = 64
+    seed: int = 0
+    stage: int = 4
+
+    def __post_init__(self) -> None:
+        if self.source not in self.sources:
+            raise ValueError(f"source is {self.source!r}; there are {', '.join(self.sources)}.")
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"strategy is {self.strategy!r}; choose one of {', '.join(STRATEGIES)}.")
+        if self.stage not in range(len(STAGES)):
+            raise ValueError(f"stage is {self.stage!r}; the stages are 0 to {len(STAGES) - 1}.")
+        if self.num_groups < 1:
+            raise ValueError(f"num_groups is {self.num_groups}; it must be at least 1.")
+        rows = self.views.shape[1]
+        if not 2 <= self.batch_size <= rows - 2:
+            raise ValueError(
+                f"batch_size is {self.batch_size}; of {rows} sentences it may be 2 to {rows - 2}, so that some "
+                "are left to compare."
+            )
+
+    @property
+    def views(self) -> np.ndarray:
+        return self.sources[self.source]
+
+    @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which rows are the batch, and which the others."""
+        return _divided(self.views.shape[1], self.batch_size, self.seed)
+
+    @property
+    def groups(self) -> int:
+        """The number of groups in use: 1 for PCA and ZCA, else the largest divisor up to `num_groups`."""
+        width = self.views.shape[2]
+        if self.strategy in ("PCA", "ZCA"):
+            return 1
+        return max(k for k in range(1, min(self.num_groups, width) + 1) if width % k == 0)
+
+
+class Fitted:
+    """A whitening fitted on a batch: its permutation, its matrix, and what it does to rows."""
+
+    def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
+        width = batch.shape[1]
+        draw = torch.Generator().manual_seed(seed)
+        shuffled = strategy == "shuffled group"
+        self.permutation = torch.randperm(width, generator=draw) if shuffled else torch.arange(width)
+        self.mean, self.groups, self.eps = batch.mean(0), groups, eps
+        self.covariance = covariance(batch[:, self.permutation])
+        self.matrix = self._matrix("pca" if strategy == "PCA" else "zca")
+
+    def _matrix(self, kind: str) -> Tensor:
+        return group_whitening_matrix(self.covariance, self.groups, kind, self.eps)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """The rows whitened, their channels in the original order."""
+        return ((rows - self.mean)[:, self.permutation] @ self.matrix)[:, self.permutation.argsort()]
+
+    @cached_property
+    def stages(self) -> tuple[Tensor, ...]:
+        """What the shuffled rows are multiplied by at each stage: I, I, U, U L^{-1/2}, U L^{-1/2} U^T."""
+        same, pca = torch.eye(len(self.mean), dtype=self.mean.dtype), self._matrix("pca")
+        return same, same, pca / pca.norm(dim=0), pca, self._matrix("zca")
+
+    def at(self, stage: int, rows: Tensor) -> Tensor:
+        """The rows in the shuffled order, as they are at a stage of `STAGES`."""
+        rows = rows if stage == 0 else rows - self.mean
+        return rows[:, self.permutation] @ self.stages[stage]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The batch and the other sentences, before and after."""
+
+    fitted: Fitted
+    batch: Tensor
+    others: Tensor
+    batch_after: Tensor
+    others_after: Tensor
+
+    @property
+    def parts(self) -> dict[str, Tensor]:
+        return {
+            "batch, before": self.batch,
+            "batch, after": self.batch_after,
+            "other sentences, after": self.others_after,
+        }
+
+    @cached_property
+    def geometry(self) -> dict[str, dict[str, float]]:
+        """Uniformity, mean cosine, effective rank and the largest variance of each part."""
+        return {
+            name: {
+                "uniformity": uniformity(rows),
+                "mean cosine": mean_cosine(rows),
+                "effective rank": effective_rank(rows),
+                "largest variance": float(self.spectra[name][0]),
+            }
+            for name, rows in self.parts.items()
+        }
+
+    @cached_property
+    def spectra(self) -> dict[str, np.ndarray]:
+        return {name: spectrum(rows) for name, rows in self.parts.items()}
+
+
+def outcome(state: WhiteningLabState) -> Outcome:
+    """Fit the whitening on the batch and apply it to batch and others; once, whatever stage is looked at."""
+    return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
+
+
+def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.random.default_rng(seed).permutation(count)
+    return order[:batch_size], order[batch_size:]
+
+
+@lru_cache(maxsize=16)
+def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> Outcome:
+    first = torch.from_numpy(views.array[0]).double()
+    batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
+    fitted = Fitted(batch, strategy, groups, eps, seed)
+    return Outcome(fitted, batch, others, fitted(batch), fitted(others))
+
+
+def figure(state: WhiteningLabState) -> go.Figure:
+    """Two channels stage by stage; three covariances; the spectra; what the views have to learn from."""
+    found = outcome(state)
+    return side_by_side(
+        [
+            _stage(state, found),
+            _covariance("Covariance of the batch, before", "before", found.batch, found),
+            _covariance("The batch, after", "after", found.batch_after, found),
+            _covariance("Other sentences, after", "others", found.others_after, found),
+            _spectra(found),
+            _views(state),
+        ]
+    )
+
+
+def summary(state: WhiteningLabState) -> str:
+    """What was whitened how, and the geometry before and after."""
+    lines = [_setting(state)]
+    for name, numbers in outcome(state).geometry.items():
+        lines.append(
+            f"  {name:22}  uniformity {numbers['uniformity']:7.3f}  mean cosine {numbers['mean cosine']:6.3f}"
+            f"  effective rank {numbers['effective rank']:6.1f}  largest variance {numbers['largest variance']:.3g}"
+        )
+    by_groups = of_views(state)
+    here = by_groups.groups.index(state.groups)
+    lines.append(
+        f"  views at {state.groups} groups: diversity {by_groups.shuffled[here]:.3f}, "
+        f"perturbation {by_groups.perturbation[here]:.2f} of a vector's length"
+    )
+    if state.batch_size <= state.views.shape[2] // state.groups:
+        lines.append(f"  {_too_few(state)}")
+    return "\n".join(lines)
+
+
+def explain(state: WhiteningLabState) -> str:
+    """What is seen in each plane."""
+    text = (
+        "First: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
+        "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Then: the same for "
+        "sentences it has not seen; variance along each principal axis; how different the views of one sentence "
+        "are (0 alike, 2 unrelated), and how much whitening changes a vector, for each number of groups."
+    )
+    few = state.batch_size <= state.views.shape[2] // state.groups
+    return f"{text} {_too_few(state)}" if few else text
+
+
+def details(state: WhiteningLabState) -> str:
+    """The geometry before and after, as a table."""
+    parts = outcome(state).geometry
+    heads = {
+        "uniformity": "uniformity (0 to about -4)",
+        "mean cosine": "mean cosine (-1 to 1)",
+        "effective rank": f"effective rank (1 to {state.views.shape[2]})",
+        "largest variance": "largest variance",
+    }
+    head = "".join(f'<th class="number">{title}</th>' for title in heads.values())
+    lines = "".join(
+        f"<tr><td>{part}</td>" + "".join(f'<td class="number">{numbers[name]:.3g}</td>' for name in heads) + "</tr>"
+        for part, numbers in parts.items()
+    )
+    return f"<table><tr><th></th>{head}</tr>{lines}</table>"
+
+
+class WhiteningLab(Panel):
+    """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
+
+    What to try: a batch smaller than the width with ZCA (the batch looks perfect, other sentences explode); then
+    more groups, until both are white. Then the number of groups at which the views of a sentence differ.
+
+    Args:
+        encoder: an encoder or its name; its vectors of `sentences` are whitened.
+        sentences: at least 8; sentences of the bundled world by default.
+        vectors: your own in place of an encoder's: [n, d], or several views of the same sentences [k, n, d].
+        strategy: "PCA", "ZCA", "group" or "shuffled group", the rows of WhitenedCSE's table 3.
+        num_groups: the paper's k; half the width by default: two channels a group.
+        eps, batch_size, seed: see `WhiteningLabState`.
+        source: what is looked at first: the encoder's name, "vectors", or "points in the plane".
+        key: see `Panel`.
+
+    Raises:
+        ValueError: a batch that leaves no other sentences, an unknown strategy, vectors of a wrong shape.
+
+    See also: `cselab.sgw`, which does the whitening; `RankLab`, for another limit of small batches.
+
+    >>> points = np.random.default_rng(0).normal(size=(40, 4)) @ np.diag([3.0, 1.0, 1.0, 0.5])
+    >>> lab = WhiteningLab(vectors=points, strategy="ZCA", batch_size=30)
+    >>> print(str(lab).splitlines()[0])
+    Whitening of vectors: ZCA, eps 1e-06, fitted on 30 of 40 sentences of width 4 (seed 0)
+    """
+
+    draw = staticmethod(figure)
+    describe = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder | str = "mini",
+        sentences: Sequence[str] | None = None,
+        *,
+        vectors: Any = None,
+        strategy: str = "shuffled group",
+        num_groups: int | None = None,
+        eps: float = 1e-6,
+        batch_size: int = 64,
+        seed: int = 0,
+        source: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        name, views = named_views(encoder, sentences, vectors, VIEWS)
+        super().__init__(
+            WhiteningLabState(
+                sources={name: views, PLANE: plane_points()},
+                source=source or name,
+                strategy=strategy,
+                num_groups=max(views.shape[2] // 2, 1) if num_groups is None else num_groups,
+                eps=eps,
+                batch_size=batch_size,
+                seed=seed,
+            ),
+            key,
+        )
+
+    def controls(self) -> dict[str, ipywidgets.Widget]:
+        state = self.state
+        width = max(views.shape[2] for views in state.sources.values())
+        divisors = [k for k in range(1, width + 1) if width % k == 0]
+        most = min(views.shape[1] for views in state.sources.values()) - 2
+        return {
+            "source": choice("vectors of", state.sources, state.source),
+            "strategy": choice("whitening", STRATEGIES, state.strategy),
+            "num_groups": slider("groups", divisors, state.num_groups),
+            "batch_size": ipywidgets.IntSlider(
+                state.batch_size,
+                2,
+                max(most, state.batch_size),
+                description="batch size",
+                continuous_update=False,
+                style=NAMED,
+                layout=LONG,
+            ),
+            "eps": slider("eps, added to variances", (10.0**e for e in range(-10, 1)), state.eps),
+            "seed": ipywidgets.BoundedIntText(
+                state.seed, 0, 999, description="seed", style=NAMED, layout={"width": "8em"}
+            ),
+            "stage": Scrubber(range(len(STAGES)), state.stage, "stage"),
+        }
+
+    def page_figure(self) -> go.Figure:
+        return film(lambda stage: self.figure(stage=stage), range(len(STAGES)), self.state.stage, "stage")
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
+
+
+def plane_points(count: int = 400, seed: int = 0) -> np.ndarray:
+    """A long, tilted cloud away from the origin, [1, count, 2]: a cone in small."""
+    generator = np.random.default_rng(seed)
+    points = generator.normal(size=(count, 2)) * [1.0, 0.25]
+    turn = np.array([[np.cos(0.6), np.sin(0.6)], [-np.sin(0.6), np.cos(0.6)]])
+    return (points @ turn + [1.6, 1.2])[None].astype(np.float32)
+
+
+@dataclass(frozen=True)
+class OfViews:
+    """By number of groups: how different views are, and how much whitening changes a vector."""
+
+    groups: list[int]
+    shuffled: list[float]
+    both: list[float] | None
+    dropout: float | None
+    perturbation: list[float]
+
+
+def of_views(state: WhiteningLabState) -> OfViews:
+    """Diversity (figure 1 d) and perturbation (Eq. 11) of shuffled group whitening, for each number of groups."""
+    return _of_views(SameArray(state.views), state.batch_size, state.eps, state.seed)
+
+
+@lru_cache(maxsize=16)
+def _of_views(views: SameArray, batch_size: int, eps: float, seed: int) -> OfViews:
+    rows, _ = _divided(views.array.shape[1], batch_size, seed)
+    batch = torch.from_numpy(views.array[:, rows]).double()
+    batch = batch - batch.mean(1, keepdim=True)
+    batch = batch / batch.square().mean().sqrt()  # variances about 1, as after whitening: no change of scale
+    width, dropout = batch.shape[2], len(batch) > 1
+    groups = [k for k in range(1, width + 1) if width % k == 0]
+    shuffled, both, perturbation = [], [], []
+    for k in groups:
+        whitenings = [Fitted(batch[0], "shuffled group", k, eps, seed + p) for p in range(VIEWS)]
+        views_of_one = [whiten(batch[0]) for whiten in whitenings]
+        shuffled.append(diversity(views_of_one))
+        perturbation.append(float(np.mean([perturbation_size(batch[0], after) for after in views_of_one])))
+        if dropout:
+            own = [Fitted(view, "shuffled group", k, eps, seed + p)(view) for p, view in enumerate(batch[:VIEWS])]
+            both.append(diversity(own))
+    return OfViews(groups, shuffled, both or None, diversity(list(batch[:VIEWS])) if dropout else None, perturbation)
+
+
+def _stage(state: WhiteningLabState, found: Outcome) -> Plane:
+    points = found.fitted.at(state.stage, found.batch)[:, :2].numpy()
+    reach = 1.1 * float(np.abs(points).max())
+    centre = points.mean(0)
+    # Where two axes of the group, twice the standard deviation long, lie at this stage.
+    spread = found.fitted.at(2, found.batch).std(0, correction=0)
+    axes = [0, 1] if state.groups < state.views.shape[2] else [0]
+    ends = torch.zeros(2 * len(axes), len(spread), dtype=torch.float64)
+    for place, axis in enumerate(axes):
+        ends[2 * place] = -2 * spread[axis] * found.fitted.stages[2][:, axis]
+        ends[2 * place + 1] = -ends[2 * place]
+    ends = (ends @ found.fitted.stages[state.stage])[:, :2].numpy() + centre
+    pen = [end for place in range(len(axes)) for end in (*ends[2 * place : 2 * place + 2], (None, None))]
+    width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
+    return Plane(
+        f"Two channels: {STAGES[state.stage]}",
+        [
+            go.Scatter(
+                x=rounded(points[:, 0]),
+                y=rounded(points[:, 1]),
+                uid="points",
+                mode="markers",
+                showlegend=False,
+                marker={"color": OKABE_ITO[0], "size": 5, "opacity": 0.7},
+                hovertemplate="%{x:.2f}, %{y:.2f}<extra></extra>",
+            ),
+            go.Scatter(
+                x=[None if x is None else round(float(x), 4) for x, _ in pen],
+                y=[None if y is None else round(float(y), 4) for _, y in pen],
+                uid="axes",
+                mode="lines",
+                showlegend=False,
+                hoverinfo="skip",
+                line={"color": OKABE_ITO[1], "width": 3},
+            ),
+        ],
+        {"title": {"text": "first channel of the group"}, **width},
+        {"title": {"text": "second"}, **width},
+        square=True,
+    )
+
+
+def _covariance(title: str, uid: str, rows: Tensor, found: Outcome) -> Plane:
+    """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
+    channels = found.fitted.permutation[:CHANNELS]
+    values = covariance(rows[:, channels])
+    if uid == "before":
+        values = values / values.diagonal().mean()
+    return matrix(title, heatmap(values.numpy().round(3), uid, 1.0, "channels %{x} and %{y}: %{z:.2f}"))
+
+
+def _spectra(found: Outcome) -> Plane:
+    styles = {"batch, before": "dot", "batch, after": "solid", "other sentences, after": "dash"}
+    traces = []
+    for (name, values), color in zip(found.spectra.items(), (OKABE_ITO[6], *OKABE_ITO[:2]), strict=True):
+        shown = values > 1e-12
+        traces.append(
+            go.Scatter(
+                x=list(range(1, int(shown.sum()) + 1)),
+                y=[float(f"{value:.4g}") for value in values[shown]],
+                uid=f"spectrum: {name}",
+                name=name,
+                mode="lines",
+                line={"color": color, "dash": styles[name], "width": 2.5},
+                hovertemplate="axis %{x}: %{y:.3g}<extra>" + name + "</extra>",
+            )
+        )
+    drawn = np.log10([value for trace in traces for value in trace.y])
+    decades = max(1, int(np.ceil(np.ptp(drawn) / TICKS))) if len(drawn) else 1
+    y = {"type": "log", "exponentformat": "power", "dtick": decades, "title": {"text": "variance"}}
+    return Plane("Variance along the principal axes", traces, {"title": {"text": "axis, largest first"}}, y)
+
+
+def _views(state: WhiteningLabState) -> Plane:
+    found = of_views(state)
+    lines = {
+        "views: shuffled groups": (found.shuffled, OKABE_ITO[1], "solid", "circle"),
+        "views: dropout": (found.dropout and [found.dropout] * len(found.groups), OKABE_ITO[2], "dot", None),
+        "views: both": (found.both, OKABE_ITO[3], "dash", "diamond"),
+        "perturbation, Eq. 11": (found.perturbation, OKABE_ITO[5], "solid", "square"),
+    }
+    traces = [
+        go.Scatter(
+            x=found.groups,
+            y=rounded(values or []),
+            uid=name,
+            name=name,
+            mode="lines+markers" if symbol else "lines",
+            line={"color": color, "dash": dash, "width": 2},
+            marker={"symbol": symbol or "circle", "size": 7},
+            visible=values is not None,
+            hovertemplate="%{x} groups: %{y:.3f}<extra>" + name + "</extra>",
+        )
+        for name, (values, color, dash, symbol) in lines.items()
+    ]
+    traces.append(
+        go.Scatter(
+            x=[state.groups, state.groups],
+            y=[0, 2],
+            uid="here",
+            mode="lines",
+            showlegend=False,
+            hoverinfo="skip",
+            line={"color": INK, "dash": "dot", "width": 1.5},
+        )
+    )
+    x = {"type": "log", "title": {"text": "number of groups"}, "tickvals": found.groups, "ticktext": None}
+    return Plane(
+        "Views of one sentence", traces, _ticks(x), {"title": {"text": "distance² or share"}, "rangemode": "tozero"}
+    )
+
+
+def _ticks(axis: dict[str, Any]) -> dict[str, Any]:
+    """At most nine of the numbers of groups are written."""
+    values = axis["tickvals"]
+    kept = values[:: -(-len(values) // 9)]
+    return {**axis, "tickvals": kept, "ticktext": [str(value) for value in kept], "minor": {"ticks": ""}}
+
+
+def _setting(state: WhiteningLabState) -> str:
+    width = state.views.shape[2]
+    grouped = f" in {state.groups} groups of {width // state.groups}" if "group" in state.strategy else ""
+    return (
+        f"Whitening of {escape(state.source, quote=False)}: {state.strategy}{grouped}, eps {state.eps:g}, "
+        f"fitted on {state.batch_size} of {state.views.shape[1]} sentences of width {width} (seed {state.seed})"
+    )
+
+
+def _too_few(state: WhiteningLabState) -> str:
+    width = state.views.shape[2] // state.groups
+    return (
+        f"{state.batch_size} rows have no variance in {width - state.batch_size + 1} of the {width} directions of a "
+        f"group: whitening divides by sqrt(eps) there, which other sentences show."
+    )
