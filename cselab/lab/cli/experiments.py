@@ -12,7 +12,7 @@ from cselab.lab.cli.options import SEEDS, SIZES, PaperFormat, read_seeds
 experiment_app = group("The papers' experiments: list, run, read beside the published.")
 
 ExperimentName = Annotated[str, typer.Argument(help="see `cselab experiment list`")]
-Size = Annotated[str, typer.Option("--profile", help=SIZES)]
+Size = Annotated[str, typer.Option("--profile", help=f"{SIZES}, study (recorded tables, on data that everyone has)")]
 Results = Annotated[Path, typer.Option("--folder", help="where the results files are")]
 
 

@@ -1,4 +1,4 @@
-"""The three sizes at which every experiment runs: which encoder, which corpus, how many steps and seeds.
+"""The sizes at which every experiment runs: which encoder, which corpus, how many steps and seeds.
 
 The recipe of a profile is the same for all rows of all experiments: no method is tuned more than its neighbour.
 """
@@ -40,7 +40,7 @@ class Profile:
     """A size.
 
     Args:
-        name: "smoke", "classroom" or "paper".
+        name: "smoke", "classroom", "study" or "paper".
         encoders: what stands for the "base", "large", ... encoder of a row; a row whose encoder is not there is
             not run.
         corpus: see `cselab.lab.experiments.corpora`.
