@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cselab.bundled import ASSETS, CHECKSUMS
-from cselab.lab.recipes import recipe
+from cselab.lab.recipes import STUDY, recipe
 from cselab.nearest import did_you_mean
 
 
@@ -98,6 +98,18 @@ PROFILES = {
             recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons and results/effects.md
             pooling=recipe("mini").pooling,
             purpose="the bundled encoder, at a size for a laptop",
+        ),
+        Profile(
+            name="study",
+            encoders={"base": bundled("mini")},
+            corpus="world:20000",
+            dev="Classroom-STS",
+            seeds=(0, 1, 2, 3, 4),
+            suites=("world", "sts"),
+            geometry="STS-B",
+            recipe=STUDY.settings(),
+            pooling=STUDY.pooling,
+            purpose="the bundled encoder and corpus, trained as long as it helps",
         ),
         Profile(
             name="paper",
