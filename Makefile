@@ -48,6 +48,7 @@ $(READY)-test: ALSO = $(READY)-lint $(READY)-book
 
 $(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml constraints.txt scripts/install.py
 	$(PYTHON) scripts/install.py $(VENV) notebooks $(MORE)
+	mkdir -p $(IPYTHONDIR)
 	touch $(READY) $(ALSO) $@
 
 demo: $(READY)
