@@ -97,10 +97,12 @@ def test_gains_are_paired_by_seed(tmp_path):
 def test_claims_are_answered_from_the_same_numbers(tmp_path):
     write(tmp_path, TABLE, "classroom", averages)
     answers = {verdict.claim: verdict for verdict in read_results(TABLE, "classroom", tmp_path).verdicts()}
-    assert answers["whitening alone helps"].answer == "holds here"
+    assert answers["whitening alone helps"].answer == "the same direction, larger"
     assert answers["whitening alone helps"].published == pytest.approx(1.56)
     third = answers["the third view helps once there is whitening"]
-    assert third.answer == "holds here" and third.ours == pytest.approx(0.6)
+    assert third.answer == "as large as in the paper" and third.ours == pytest.approx(0.6)
+    hardly = answers["a third dropout view alone hardly helps"]
+    assert hardly.answer == "the opposite" and hardly.ours == pytest.approx(-1.0)
 
 
 def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_path):
@@ -200,7 +202,17 @@ def test_gains_are_taken_between_rows_of_one_encoder(tmp_path):
 
 def test_rows_that_cannot_run_are_named_together_with_their_reason(tmp_path):
     said = str(read_results("focal-table5", "classroom", tmp_path))
-    assert "Published only, no roberta encoder under classroom: m = 0.1, roberta, m = 0.2, roberta" in said
+    assert "[1] no roberta encoder under classroom" in said and said.count("[1]") == 5
+
+
+def test_what_is_doubtful_about_a_published_cell_is_said_below_the_table(tmp_path):
+    found = read_results("whitenedcse-table3", "classroom", tmp_path)
+    note = cell(found.beside(), "groups")["note"]
+    for form in ("text", "md"):
+        table, *notes = found.shown(form=form).split("[1] ", 1)
+        assert "77.47 [" in table and note in notes[0]
+    assert f"] {note}</p>" in found.shown(form="html")
+    assert note not in found.shown(form="csv") and "77.47 [" not in found.shown(form="csv")
 
 
 def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):
