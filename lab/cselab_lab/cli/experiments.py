@@ -42,7 +42,7 @@ def experiment_show(name: str, profile: str, column: str | None, form: str, fold
     found = read_results(name, profile, folder)
     if form == "json":
         cells = json.loads(found.beside().to_json(orient="records"))
-        claims = [vars(verdict) | {"answer": verdict.answer} for verdict in found.verdicts()]
+        claims = [verdict.record() for verdict in found.verdicts()]
         click.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
     else:
         click.echo(str(found) if form == "text" and column is None else found.shown(column, form))
