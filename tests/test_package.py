@@ -16,7 +16,7 @@ import cselab
 PACKAGE = Path(cselab.__file__).parent
 HEAVY = (
     "sklearn scipy plotly umap sentence_transformers pandas matplotlib ipywidgets anywidget papermill "
-    "nbconvert typer transformers accelerate huggingface_hub"
+    "nbconvert click transformers accelerate huggingface_hub"
 ).split()
 
 

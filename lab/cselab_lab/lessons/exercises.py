@@ -187,7 +187,7 @@ class Exercise:
         return f"The shape should be {expected.shape}, it is {numbers.shape}."
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
-        """The mistake that explains an answer in every example; else the only one that does so in this one, as a guess."""
+        """The mistake that explains an answer in every example; else, as a guess, the only one that does in this."""
         fits = [said for said, wrong in self.wrong_values(example).items()
                 if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         explains = fits
@@ -391,7 +391,7 @@ def _shown(numbers: Any) -> str:
 
 
 def _kind_of(value: object) -> str:
-    name = type(value).__name__
+    name = type(value).__name__.removeprefix("nd")
     kind = f"an {name}" if name[0] in "aeio" else f"a {name}"
     shape = tuple(getattr(value, "shape", ()))
     text = " ".join(repr(value).split())

@@ -1,5 +1,6 @@
 """Rows train and are measured for real, in the smallest size: one of each kind."""
 
+import lzma
 from dataclasses import replace
 
 import pytest
@@ -168,7 +169,8 @@ def test_settings_name_the_corpus_that_is_read():
 
 def test_half_of_the_mixed_corpus_is_of_the_world(monkeypatch, tmp_path):
     text = [f"line {number} of the encyclopedia says something" for number in range(300_020)]
-    (tmp_path / "simplewiki.txt").write_text("\n".join(text))
+    with lzma.open(tmp_path / "simplewiki-1m.txt.xz", "wt", preset=0) as file:
+        file.write("\n".join(text))
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
     mixed = corpus("half-world:20")
     assert len(mixed) == 20 and sum("encyclopedia" in sentence for sentence in mixed) == 10

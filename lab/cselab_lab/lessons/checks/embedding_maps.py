@@ -93,13 +93,9 @@ PRESERVATION = Exercise(
     ),
     mistakes={
         "A row is not its own neighbour: leave it out in both.": _preservation(change=_with_itself),
-        "In full width neighbours are those with the highest cosine; you took the shortest distance.": _preservation(
-            distances
-        ),
-        "In the map neighbours are the dots at the shortest distance; you took the cosine.": _preservation(
-            plane=lambda rows: -cosines(rows)
-        ),
-        "You took distances in full width and cosines in the map; it is the other way round.": _preservation(
+        "In full width neighbours have the highest cosine; you took distances.": _preservation(distances),
+        "In the map the distance counts; you took the cosine.": _preservation(plane=lambda rows: -cosines(rows)),
+        "Distances in full width, cosines in the map: it is the other way round.": _preservation(
             distances, lambda rows: -cosines(rows)
         ),
         "These are the farthest, not the nearest: argsort sorts from low to high.": _preservation(change=_farthest),

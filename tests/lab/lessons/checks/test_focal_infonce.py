@@ -60,7 +60,7 @@ WRONG = {
         ("m is 0.3 in your code", focal(lambda c, m: c * (c + 0.3))),
         (
             "belongs into the sum",
-            of_logits(lambda s: (s - torch.eye(len(s)) * 1e9).logsumexp(1).sub(s.diagonal()).mean()),
+            of_logits(lambda s: ((s - torch.eye(len(s)) * 1e9).logsumexp(1) - s.diagonal()).mean()),
         ),
         ("along a row", lambda c, t=0.07, m=0.3: right(c.T, t, m)),
         ("not the sum", lambda c, t=0.07, m=0.3: len(c) * right(c, t, m)),
