@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
+from typing import Any
 
 import numpy as np
 
@@ -207,6 +208,10 @@ class Verdict:
         if self.interval[1] < self.published - self.published_spread:
             return "smaller"
         return "larger" if self.interval[0] > self.published + self.published_spread else "as large as in the paper"
+
+    def record(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return vars(self) | {"ours": self.ours, "seeds": self.seeds, "answer": self.answer}
 
     def __str__(self) -> str:
         return self.said()

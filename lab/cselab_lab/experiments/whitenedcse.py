@@ -23,7 +23,7 @@ declare(
             Row("ConSERT", "consert", {"variant": "paper"}, published="ConSERT_base", pooling="last2_mean",
                 against="plain, mean of the last two layers"),
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
-            Row("DCLR", "dclr", published="DCLR-BERT_base"),
+            Row("DCLR, without its guide", "dclr", published="DCLR-BERT_base"),
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
             Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
             Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
