@@ -1,0 +1,41 @@
+"""How effects grow: every size is the recorded tables' profile with one thing changed, and every row can be laid out."""
+
+import importlib.util
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from cselab.lab.experiments import PROFILES
+from cselab.lab.experiments.jobs import jobs
+
+PATH = Path(__file__).parents[1] / "benchmarks" / "effects_grow.py"
+STUDY = PROFILES["study"]
+
+
+@pytest.fixture(scope="module")
+def grow():
+    spec = importlib.util.spec_from_file_location("effects_grow", PATH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_size_is_the_study_with_one_thing_changed(grow):
+    for axis, sizes in grow.SIZES.items():
+        assert len({size.name for size in sizes}) == len(sizes) and STUDY in sizes
+        for size in sizes:
+            changed = {field.name for field in fields(size) if getattr(size, field.name) != getattr(STUDY, field.name)}
+            assert changed <= {"name", "corpus" if axis == "corpus" else "recipe"}
+            assert sum(size.recipe[name] != value for name, value in STUDY.recipe.items()) <= 1
+
+
+def test_every_size_has_ten_rows_and_shares_those_of_the_study(grow):
+    hashes = {}
+    for size in {size.name: size for sizes in grow.SIZES.values() for size in sizes}.values():
+        found, reasons = jobs(grow.EFFECTS, size, [0])
+        assert (
+            not reasons and len([job for job in found if job.label in {row.label for row in grow.EFFECTS.rows}]) == 10
+        )
+        hashes[size.name] = {job.hash for job in found if job.seed is not None}
+    assert len(set().union(*hashes.values())) == sum(map(len, hashes.values()))
