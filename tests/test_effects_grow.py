@@ -1,4 +1,4 @@
-"""How effects grow: every size is the recorded tables' profile with one thing changed, and every row can be laid out."""
+"""How effects grow: every size is the profile `study` with one thing changed, and every row can be laid out."""
 
 import importlib.util
 from dataclasses import fields
@@ -25,7 +25,8 @@ def test_a_size_is_the_study_with_one_thing_changed(grow):
     for axis, sizes in grow.SIZES.items():
         assert len({size.name for size in sizes}) == len(sizes) and STUDY in sizes
         for size in sizes:
-            changed = {field.name for field in fields(size) if getattr(size, field.name) != getattr(STUDY, field.name)}
+            names = [field.name for field in fields(size)]
+            changed = {name for name in names if getattr(size, name) != getattr(STUDY, name)}
             assert changed <= {"name", "corpus" if axis == "corpus" else "recipe"}
             assert sum(size.recipe[name] != value for name, value in STUDY.recipe.items()) <= 1
 
