@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cselab_lab.experiments.recipes import recipe
+from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
 from cselab_lab.lessons.guesses import guess
