@@ -8,11 +8,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 
+def embedding_layer(backbone: Any) -> nn.Module:
+    """What turns tokens into input vectors: BERT's word, position and type with their LayerNorm, a decoder's table."""
+    return getattr(backbone, "embeddings", None) or backbone.get_input_embeddings()
+
+
 @contextmanager
 def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
-    """The tokens without their `embedding_mask`; meanwhile the backbone's embedding layer (the sum of word, position
-    and type behind its LayerNorm) gives its output times that mask.
-    """
+    """The tokens without their `embedding_mask`, by which the output of the embedding layer is multiplied meanwhile."""
     if "embedding_mask" not in tokens:
         yield tokens
         return
@@ -21,7 +24,7 @@ def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Ma
     def cut(module: nn.Module, given: Any, embedded: Tensor) -> Tensor:
         return embedded * mask.to(embedded)
 
-    hook = backbone.embeddings.register_forward_hook(cut)
+    hook = embedding_layer(backbone).register_forward_hook(cut)
     try:
         yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}
     finally:

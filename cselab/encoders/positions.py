@@ -8,13 +8,12 @@ WITHOUT_POSITIONS = 2**20
 
 def first_position(backbone: Any) -> int:
     """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
-    padding = getattr(backbone.embeddings.position_embeddings, "padding_idx", None)
+    table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
     return 0 if padding is None else padding + 1
 
 
 def position_count(backbone: Any) -> int:
     """How many tokens the model has positions for."""
-    table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
-    padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin number positions from padding_idx + 1 on
     count = getattr(backbone.config, "max_position_embeddings", None) or WITHOUT_POSITIONS
-    return count - (0 if padding is None else padding + 1)
+    return count - first_position(backbone)

@@ -33,8 +33,17 @@ class DeepPrefix(nn.Module):
 
     @classmethod
     def fresh(cls, backbone: Any, length: int, generator: torch.Generator) -> "DeepPrefix":
-        """`length` vectors for each layer of the backbone, normal with a standard deviation of 0.02."""
+        """`length` vectors for each layer of the backbone, normal with a standard deviation of 0.02.
+
+        Raises:
+            ValueError: a network that is no BERT, RoBERTa or kin of theirs.
+        """
         config = backbone.config
+        if not hasattr(getattr(backbone, "embeddings", None), "position_embeddings"):
+            raise ValueError(
+                f"a prefix of keys and values goes before BERT's and RoBERTa's layers; {type(backbone).__name__} has "
+                "others: train it with another method, such as simcse"
+            )
         width = config.hidden_size // config.num_attention_heads
         shape = (config.num_hidden_layers, config.num_attention_heads, length, width)
         return cls(*(torch.randn(shape, generator=generator) * 0.02 for _ in range(2)))

@@ -189,6 +189,28 @@ class Method(nn.Module):
         return {"variant": self.variant} | {name: getattr(self, name) for name in self.hyperparameters()}
 
     @classmethod
+    def resolved(cls, config: Any, **given: Any) -> dict[str, Any]:
+        """The settings that a run has on an encoder with this config of transformers, where these are `given`."""
+        method = cls(**given)
+        method.settle(config)
+        return method.settings()
+
+    @classmethod
+    def changes(cls, variant: str, config: Any) -> dict[str, Any]:
+        """What a variant changes for an encoder with this config, as a run resolves it.
+
+        >>> from transformers import BertConfig
+        >>> get_method("focal").changes("printed", BertConfig())
+        {'temperature': 0.7}
+        """
+        default = cls.resolved(config)
+        return {
+            name: value
+            for name, value in cls.resolved(config, variant=variant).items()
+            if name != "variant" and value != default[name]
+        }
+
+    @classmethod
     def recipe(cls, encoder: SentenceEncoder) -> Recipe:
         """What the paper prints for encoders of this family: BERT or RoBERTa, base or large.
 
@@ -211,12 +233,16 @@ class Method(nn.Module):
         """Seed what the method itself draws (noise, artificial rows)."""
         self.generator.manual_seed(seed)
 
+    def settle(self, config: Any) -> None:
+        """Give the hyper-parameters that depend on the kind of encoder their values; `config` is its backbone's."""
+
     def prepare(self, encoder: SentenceEncoder) -> None:
-        """Called once before training: settle the hyper-parameters that depend on the encoder.
+        """Called once before training: `settle`, and look at the encoder.
 
         Raises:
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
+        self.settle(encoder.backbone.config)
 
     def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.augmentations import inner_tokens
+from cselab.encoders.embedding_mask import embedding_layer
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import NormalizedHead, fresh_linear
@@ -79,7 +80,7 @@ class DiffCSE(Contrastive):
         def put_in(module: nn.Module, given: Any, embedded: torch.Tensor) -> torch.Tensor:
             return torch.cat([h[:, None].to(embedded), embedded[:, 1:]], dim=1)
 
-        hook = self.discriminator.embeddings.register_forward_hook(put_in)
+        hook = embedding_layer(self.discriminator).register_forward_hook(put_in)
         try:
             return self.verdict(self.discriminator(**tokens).last_hidden_state)[..., 0]
         finally:

@@ -1,6 +1,7 @@
 """Focal-InfoNCE (Hou and Li 2023): hard negatives weigh more, doubtful positives less."""
 
-from cselab.encoders.encoder import SentenceEncoder
+from typing import Any
+
 from cselab.losses import Loss, focal_info_nce
 from cselab.methods.base import Views, register
 from cselab.methods.contrastive import Contrastive
@@ -28,11 +29,10 @@ class Focal(Contrastive):
     variants = {"paper": {}, "released": {}, "printed": {}}
     recipes = SIMCSE_RECIPES
 
-    def prepare(self, encoder: SentenceEncoder) -> None:
-        super().prepare(encoder)
+    def settle(self, config: Any) -> None:
         if self.temperature is None:
-            roberta = "roberta" in encoder.backbone.config.model_type
-            self.temperature = (0.05 if roberta else 0.07) * (10 if self.variant == "printed" else 1)
+            bert, roberta = (0.7, 0.5) if self.variant == "printed" else (0.07, 0.05)
+            self.temperature = roberta if "roberta" in config.model_type else bert
 
     def loss(self, v: Views) -> Loss:
         return focal_info_nce(

@@ -36,6 +36,7 @@ class Noise(Method):
     recipes = IMSIMCSE_RECIPES
 
     def prepare(self, encoder: SentenceEncoder) -> None:
+        super().prepare(encoder)
         if self.mean_of == 1 and self.variance == 0:
             raise ValueError(
                 "noise with variance=0 and mean_of=1 changes nothing and would train plain SimCSE: give variance "
@@ -47,12 +48,11 @@ class Noise(Method):
         changed = [torch.stack(passes[half::2]).mean(0) for half in (0, 1)]
         if self.variance:
             changed = [z + self.variance**0.5 * self._gaussian_like(z) for z in changed]
-        return Views(*passes[:2], changed=changed)
+        positive, negative = (changed, passes[:2]) if self.on == "positives" else (passes[:2], changed)
+        return Views(*positive, apart=tuple(negative))
 
     def _gaussian_like(self, z: torch.Tensor) -> torch.Tensor:
         return to_device(torch.randn(z.shape, generator=self.generator), z.device).to(z)
 
     def loss(self, v: Views) -> Loss:
-        plain, changed = (v.anchor, v.positive), tuple(v.changed)
-        positive, negative = (changed, plain) if self.on == "positives" else (plain, changed)
-        return decoupled_info_nce(positive, negative, self.temperature)
+        return decoupled_info_nce((v.anchor, v.positive), v.apart, self.temperature)

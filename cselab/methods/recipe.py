@@ -55,18 +55,16 @@ CARDS_RECIPES = {
 }
 """CARDS's: RoBERTa alone, whose vocabulary has cases; its parts take what is theirs."""
 
-WHITENEDCSE_RECIPES = {
-    "bert-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 384}),
-    "bert-large": Recipe(lr=3e-5),
-    "roberta-base": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
-    "roberta-large": Recipe(lr=3e-5, hyperparameters={"num_groups": 256}),
-}
-"""WhitenedCSE's, section 4.1; the 384 groups that it prints for BERT-large do not divide 1,024 channels."""
+WHITENEDCSE_RECIPES = dict.fromkeys(SIMCSE_RECIPES, Recipe(lr=3e-5))
+"""WhitenedCSE's, section 4.1, the same for all; its numbers of groups are the method's own (`default_groups`)."""
 
 
-def default_groups(encoder: SentenceEncoder, released: bool = False) -> int:
-    """WhitenedCSE's number of groups: half the width, 256 for RoBERTa, 128 in the released code, if they divide it."""
-    config = encoder.backbone.config
+def default_groups(config: Any, released: bool = False) -> int:
+    """WhitenedCSE's number of groups for an encoder with this config.
+
+    Half the width (the paper's 384 of 768; its 384 for BERT-large do not divide 1,024), 256 for RoBERTa, 128 in the
+    released code; half the width, too, where the others do not divide it.
+    """
     half = max(config.hidden_size // 2, 1)
     wanted = 128 if released else 256 if "roberta" in config.model_type else half
     return wanted if config.hidden_size % wanted == 0 else half

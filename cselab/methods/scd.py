@@ -4,12 +4,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from cselab.encoders.dropout import dropout_at
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, barlow_twins
 from cselab.methods.base import Method, Rows, Views, register
-from cselab.methods.components import dropout_rate
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import Recipe
 
@@ -54,7 +54,7 @@ class SCD(Method):
     def views(self, encode: Encode, batch: Rows) -> Views:
         both = []
         for rate in (self.low, self.high):
-            with dropout_rate(encode.encoder.backbone, rate):
+            with dropout_at(encode.encoder.backbone, rate):
                 both.append(encode(self.column(batch, "sentence")))
         return Views(*both)
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from cselab.encoders.embedding_mask import embedding_layer
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import DenseLayers, fresh_linear
@@ -47,7 +48,7 @@ class SGOPT(Contrastive):
 
     def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         self.frozen = copy.deepcopy(encoder.backbone).requires_grad_(False)
-        encoder.backbone.embeddings.requires_grad_(False)
+        embedding_layer(encoder.backbone).requires_grad_(False)
         if self.head == "none":
             return None
         sizes = encoder.hidden_size, self.projection, self.projection

@@ -33,6 +33,7 @@ class SimCSE(Method):
     recipes = SIMCSE_RECIPES
 
     def prepare(self, encoder: SentenceEncoder) -> None:
+        super().prepare(encoder)
         if self.num_views < 2 or (self.symmetric and self.num_views > 2):
             raise ValueError(
                 f"num_views counts the anchor: at least 2, and 2 where symmetric is set; got {self.num_views}"

@@ -1,6 +1,6 @@
 """WhitenedCSE (Zhuo et al. 2023): shuffled group whitening makes several views of a sentence."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -43,11 +43,11 @@ class WhitenedCSE(Method):
     Measured on STS-B, `mini`, five seeds: one pass 44.8 ± 1.4, three passes 52.2 ± 1.2, no training 46.6
     (`results/effects.md`).
 
-    `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated. `variant="released"` is what
-    the parts of the released code compute (its HEAD does not run): 128 groups where they divide the width, no eps,
-    and its slip, `layout="contiguous_thirds"`: rows lie sentence by sentence, but are whitened in contiguous blocks
-    as if they lay view by view; so the views of one sentence share a permutation, and it is the negatives that
-    differ by theirs.
+    `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated; all others evaluate the
+    backbone's, as the released code does. `variant="released"` is what the parts of that code compute (its HEAD does
+    not run): 128 groups where they divide the width, no eps, and its slip, `layout="contiguous_thirds"`: rows lie
+    sentence by sentence, but are whitened in contiguous blocks as if they lay view by view; so the views of one
+    sentence share a permutation, and it is the negatives that differ by theirs.
 
     See also: `SimCSE`, which with `num_views=3` is this without whitening.
     """
@@ -74,8 +74,12 @@ class WhitenedCSE(Method):
     }
     recipes = WHITENEDCSE_RECIPES
 
-    def prepare(self, encoder: SentenceEncoder) -> None:
+    def settle(self, config: Any) -> None:
         self.backbone_passes = self.backbone_passes or self.num_views
+        self.num_groups = self.num_groups or default_groups(config, released=self.variant == "released")
+
+    def prepare(self, encoder: SentenceEncoder) -> None:
+        super().prepare(encoder)
         if self.backbone_passes not in (1, self.num_views):
             raise ValueError(f"backbone_passes must be 1 or num_views, got {self.backbone_passes}")
         if self.backbone_passes == 1 and self.kind != "shuffled":
@@ -83,7 +87,6 @@ class WhitenedCSE(Method):
                 f"one backbone pass and kind={self.kind!r} make {self.num_views} identical views, from which "
                 f"nothing is learnt: take backbone_passes={self.num_views}, or kind='shuffled'"
             )
-        self.num_groups = self.num_groups or default_groups(encoder, released=self.variant == "released")
 
     def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         mlp = super().build(encoder, rows, generator)

@@ -28,6 +28,7 @@ from cselab.encoders.precision import chosen_precision, computing_in
 from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.training.guard import refuse_identical_views
 from cselab.training.processes import average_gradients, from_main, mean_over_processes
 from cselab.training.readings import Readings
 from cselab.training.resumable import ResumableLoop, Stateful
@@ -180,6 +181,8 @@ class _Training:
                 self._resume()
             if self.written is not None:
                 self.written.rewrite_history(run.history)
+        if self.step == 0:
+            refuse_identical_views(run.method, run.encoder, self._batch(), run.config.max_length)
         if self.step == 0 and run.encoder.representation == "backbone":
             self._note([{"step": 0}], evaluate=True)
         self.loop.run(self._advance, self._kept)

@@ -3,7 +3,6 @@
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """
 
-from cselab.methods.components.dropout_rate import dropout_rate
 from cselab.methods.components.input_gradient import input_gradient
 from cselab.methods.components.masked_lm_generator import MaskedLMGenerator
 from cselab.methods.components.masked_words import MaskedWords
@@ -19,7 +18,6 @@ __all__ = [
     "MomentumEncoder",
     "Queue",
     "antonyms",
-    "dropout_rate",
     "input_gradient",
     "replaced_tokens",
     "synonyms",

@@ -43,7 +43,7 @@ def experiment_show(name: str, profile: str, column: str | None, form: str, fold
     found = read_results(name, profile, folder)
     if form == "json":
         cells = json.loads(found.beside().to_json(orient="records"))
-        claims = [vars(verdict) | {"answer": verdict.answer} for verdict in found.verdicts()]
+        claims = [verdict.record() for verdict in found.verdicts()]
         click.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
     else:
         click.echo(str(found) if form == "text" and column is None else found.shown(column, form))
@@ -85,4 +85,39 @@ def experiment_run(
         else:
             click.echo(f"\n{found}\n")
     if failed:
+        context.exit(1)
+
+
+@experiment.command("certify")
+@click.argument("name", help=NAME)
+@profile
+@click.option("--folder", type=PATH, help="where the results files are  [default: results, else what cselab recorded]")
+@click.option("--output", default="certificates", show_default=True, type=PATH, help="folder for the files")
+def experiment_certify(name: str, profile: str, folder: Path | None, output: Path) -> None:
+    """Write a page of all that a table rests on.
+
+    Settings and hashes of every row, versions, machine, seeds, what was published, what deviates from the paper; and
+    the same as JSON, which `cselab experiment verify` checks.
+    """
+    from cselab_lab.experiments import read_results
+    from cselab_lab.experiments.certificate import certify
+
+    path = certify(read_results(name, profile, folder)).write(output)
+    click.echo(f"{path}\n{path.with_suffix('.md')}")
+
+
+@experiment.command("verify")
+@click.argument("file", type=PATH, help="the JSON file of a certificate")
+@click.option("--again", default=2, show_default=True, type=click.IntRange(0), metavar="N", help="rows to run again")
+@click.pass_context
+def experiment_verify(context: click.Context, file: Path, again: int) -> None:
+    """Check a certificate, and run its cheapest rows again.
+
+    Says digit for digit what agrees, and names what was changed; ends with an error where something differs.
+    """
+    from cselab_lab.experiments.certificate import verify
+
+    verification = verify(file, again)
+    click.echo(verification)
+    if verification.differs:
         context.exit(1)

@@ -1,0 +1,84 @@
+"""No training on identical views: a method that counts on dropout is held against the encoder beforehand."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cselab.encoders.dropout import dropout_fields
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoding import Encode, View
+from cselab.methods import Method
+
+PROBED = 4  # rows of the batch by which an encoder shows its dropout
+
+
+def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
+    """Raise where the method contrasts a sentence with itself, and this encoder makes no difference between the two.
+
+    Some rows are encoded twice in training mode. Only where both are the same is the method asked for the views of the
+    whole batch, on copies. It needs dropout if it asks for the same input twice, with dropout, and gets a positive that
+    is the anchor; one whose views differ by their texts, their tokens, a whitening or a second encoder does not.
+    Weights, states and random numbers are left as they were.
+
+    Raises:
+        ValueError: identical views; names the fields of the config that hold the dropout, and how it is set.
+    """
+    device = encoder.device
+    with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
+        if not _is_silent(encoder, method.column(batch[:PROBED], method.columns[0]), max_length):
+            return
+        asked = _Asked(copy.deepcopy(encoder).train(), max_length)
+        views = copy.deepcopy(method).train().views(asked, batch)
+    if asked.twice and any(_same(views.anchor, positive) for positive in views.positives):
+        kind = type(encoder.backbone).__name__
+        fields = ", ".join(f"{name} = {rate:g}" for name, rate in dropout_fields(encoder.backbone).items())
+        raise ValueError(
+            f"{method.name} takes two encodings of a sentence as its views, which differ by dropout alone, and this "
+            f"{kind} drops nothing out ({fields or 'its config has no field for it'}): the views are identical, and "
+            "nothing can be learnt from them. Set a rate (--dropout 0.1 on the command line, encoder.dropout = 0.1 in "
+            "Python), or take a method whose views differ otherwise"
+        )
+
+
+def _is_silent(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> bool:
+    """Whether two encodings of the same texts in training mode are the same."""
+    training = encoder.training
+    try:
+        one, other = Encode(encoder.train(), max_length)(texts, texts, head=False)
+    finally:
+        encoder.train(training)
+    return _same(one, other)
+
+
+def _same(one: Float[Tensor, "n d"], other: Float[Tensor, "m d"]) -> bool:
+    """Equal but for what the order of sums, or half precision, may change."""
+    if one.shape != other.shape:
+        return False
+    tolerance = max(1e-5, 4 * torch.finfo(one.dtype).eps)
+    return bool(((one - other).norm(dim=1) <= tolerance * one.norm(dim=1)).all())
+
+
+class _Asked(Encode):
+    """An `encode` that remembers whether the encoder was asked for the same input twice, with dropout."""
+
+    def __init__(self, encoder: SentenceEncoder, max_length: int) -> None:
+        super().__init__(encoder, max_length)
+        self.inputs: set[Any] = set()
+        self.twice = False
+
+    def __call__(self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None) -> Any:
+        for view in views if dropout and by is None else ():
+            content = _content(view)
+            self.twice |= content in self.inputs
+            self.inputs.add(content)
+        return super().__call__(*views, dropout=dropout, head=head, by=by)
+
+
+def _content(view: View) -> tuple[Any, ...]:
+    if not isinstance(view, Mapping):
+        return tuple(view)
+    return tuple((name, *tensor.shape, *tensor.detach().flatten().tolist()) for name, tensor in view.items())

@@ -1,0 +1,93 @@
+"""No training on identical views: every method on encoders of 2026 whose configs drop nothing out."""
+
+import families
+import pytest
+import torch
+from tiny import make_encoder, make_rows
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.methods import METHODS, create_method
+from cselab.training import TrainConfig, train
+from cselab.training.guard import refuse_identical_views
+
+BY_DROPOUT = {  # whose anchor and positive are one text under two masks
+    "arccse", "barlow_twins", "dclr", "diffcse", "dimension_wise", "ease", "focal", "focal_dclr",
+    "focal_diffcse", "imsimcse", "imsimcse_dclr", "imsimcse_diffcse", "matryoshka", "mcse", "mixcse",
+    "mixcse_diffcse", "noise", "retrieved_negatives", "simclr", "simcse", "sncse_dropout", "spread", "uscal", "vascl",
+}  # fmt: skip
+CANNOT = {  # for another reason, which is said
+    **dict.fromkeys(("cards", "switch_case"), "tells upper from lower case"),
+    "dcpcse": "a prefix of keys and values goes before BERT's and RoBERTa's layers",
+}
+NEEDED = {"noise": {"variance": 0.1}, "moco": {"queue": 8}, "cert": {"queue": 8}, "scd": {"projection": 8}}
+CONFIG = TrainConfig(steps=1, batch_size=8, lr=1e-3, precision="fp32")
+
+
+def silent(family):
+    backbone, tokenizer = families.make_backbone(family), families.make_tokenizer(family)
+    return SentenceEncoder(backbone, tokenizer, "mean", name=family)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("family", ["modernbert", "qwen3"])
+def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(family, name):
+    encoder = silent(family)
+    rows = make_rows(METHODS[name].columns, 16)
+    method = create_method(name, **NEEDED.get(name, {}))
+    if name in CANNOT:
+        with pytest.raises(ValueError, match=CANNOT[name]):
+            train(encoder, method, rows, CONFIG, show_progress_bar=False)
+    elif name in BY_DROPOUT:
+        with pytest.raises(ValueError, match=rf"{name} takes two encodings.*attention_dropout = 0.*--dropout 0.1"):
+            train(encoder, method, rows, CONFIG, show_progress_bar=False)
+    else:
+        train(encoder, method, rows, CONFIG, show_progress_bar=False)
+
+
+@pytest.mark.parametrize("family", ["modernbert", "qwen3"])
+def test_with_a_rate_it_trains(family):
+    encoder = silent(family)
+    encoder.dropout = 0.1
+    run = train(encoder, "simcse", make_rows(("sentence",), 16), CONFIG, show_progress_bar=False)
+    assert run.history[-1]["loss"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "stopped"),
+    [
+        ("noise", {"variance": 0.1, "on": "positives"}, False),
+        ("noise", {"variance": 0.1, "on": "negatives"}, True),
+        ("whitenedcse", {"kind": "shuffled"}, False),
+        ("whitenedcse", {"kind": "zca", "running": True}, True),
+        ("moco", {"queue": 8}, False),
+    ],
+)
+def test_what_counts_is_whether_the_views_differ(name, options, stopped):
+    encoder, method, rows = (
+        make_encoder(layers=1, dropout=0),
+        create_method(name, **options),
+        make_rows(("sentence",), 8),
+    )
+    method.prepare(encoder)
+    encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
+    state, drawn = {key: value.clone() for key, value in method.state_dict().items()}, torch.get_rng_state()
+    if stopped:
+        with pytest.raises(ValueError, match=r"hidden_dropout_prob = 0, attention_probs_dropout_prob = 0"):
+            refuse_identical_views(method, encoder, rows, 32)
+    else:
+        refuse_identical_views(method, encoder, rows, 32)
+    assert torch.equal(torch.get_rng_state(), drawn) and not encoder.training
+    assert all(torch.equal(value, state[key]) for key, value in method.state_dict().items())
+
+
+@pytest.mark.parametrize(("name", "dropout"), [("imsimcse", 0.1), ("esimcse", 0.1), ("esimcse", 0), ("moco", 0)])
+def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
+    def history():
+        config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
+        method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(("sentence",), 24)
+        run = train(make_encoder(layers=1, dropout=dropout), method, rows, config, show_progress_bar=False)
+        return run.history, run.encoder.weights_hash()
+
+    guarded = history()
+    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
+    assert guarded == history()
