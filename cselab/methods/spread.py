@@ -29,6 +29,5 @@ class Spread(Contrastive):
     recipes = SIMCSE_RECIPES
 
     def loss(self, v: Views) -> Loss:
-        return super().loss(v) + self.weight * sum(
-            spread_out(view, self.mean_weight) for view in (v.anchor, v.positive)
-        )
+        spread = spread_out(v.anchor, self.mean_weight) + spread_out(v.positive, self.mean_weight)
+        return super().loss(v) + self.weight * spread
