@@ -2,7 +2,7 @@
 #   make demo        the main job: train, score, draw; writes a page to read offline
 #   make lab         JupyterLab on your own copy of the notebooks, in work/
 #   make test        lint and the whole test suite, a process a core
-#   make test-quick  the tests without a browser, the lessons and further processes: for between two edits
+#   make test-quick  the tests that are quick: no browser, no lessons, no processes, nothing that trains for long
 #   make browser     a browser for the tests that need one; says first what it installs
 #   make book        a site to read offline: the executed notebooks, the experiments' tables, the reference
 #   make nbval       the deterministic cells of the notebooks, run twice, give the same (nbval)
@@ -28,9 +28,9 @@ KEPT := $(abspath $(VENV))/kept
 IPYTHONDIR ?= $(KEPT)/ipython
 JUPYTER_DATA_DIR ?= $(KEPT)/jupyter
 JUPYTER_RUNTIME_DIR ?= $(KEPT)/jupyter/runtime
-JUPYTERLAB_WORKSPACES_DIR ?= $(KEPT)/workspaces
+JUPYTER_CONFIG_DIR ?= $(KEPT)/jupyter/config
 TORCHINDUCTOR_CACHE_DIR ?= $(KEPT)/torch
-export IPYTHONDIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_WORKSPACES_DIR TORCHINDUCTOR_CACHE_DIR
+export IPYTHONDIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTER_CONFIG_DIR TORCHINDUCTOR_CACHE_DIR
 
 .PHONY: help install demo lab test test-quick browser book nbval bench wheelhouse lint clean
 .NOTPARALLEL:
@@ -48,6 +48,7 @@ $(READY)-test: ALSO = $(READY)-lint $(READY)-book
 
 $(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml constraints.txt scripts/install.py
 	$(PYTHON) scripts/install.py $(VENV) notebooks $(MORE)
+	mkdir -p $(IPYTHONDIR)
 	touch $(READY) $(ALSO) $@
 
 demo: $(READY)
@@ -61,7 +62,7 @@ test: $(READY)-test lint
 	$(PYTEST)
 
 test-quick: $(READY)-test
-	$(PYTEST) -m "not browser and not lesson and not process"
+	$(PYTEST) -m "not browser and not lesson and not process and not slow"
 
 browser: $(READY)-test
 	$(BIN)/python scripts/browser.py

@@ -9,7 +9,7 @@ Results go to results/gpu.json, each as soon as it is there; what fails leaves t
 
 It runs from a checkout, which must be in PYTHONPATH where cselab is not installed, without the network. Throughput and
 losses want torch, transformers, accelerate, safetensors, jaxtyping, scipy and scikit-learn; the comparison
-sentence-transformers, the tests pytest, the experiment typer, the notebooks the extra `notebooks`. A part without its
+sentence-transformers, the tests pytest, the experiment click, the notebooks the extra `notebooks`. A part without its
 packages says so in a line.
 
 Throughput is that of BERT-base with random weights (no download), sentences of 32 tokens, bfloat16: a longer run less a
@@ -209,7 +209,7 @@ def tests(asked: argparse.Namespace) -> Results:
 def notebooks(asked: argparse.Namespace) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         run = ["-m", "cselab_lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
-        yield "smoke", partial(said, asked, ["typer", "papermill", "ipykernel", "plotly", "anywidget"], run)
+        yield "smoke", partial(said, asked, ["click", "papermill", "ipykernel", "plotly", "anywidget"], run)
 
 
 def experiment(asked: argparse.Namespace) -> Results:
@@ -227,7 +227,7 @@ def experiment(asked: argparse.Namespace) -> Results:
         "--folder",
         str(folder),
     ]
-    yield f"main comparison, {profile}", partial(said, asked, ["typer"], run)
+    yield f"main comparison, {profile}", partial(said, asked, ["click"], run)
 
 
 def said(asked: argparse.Namespace, packages: list[str], arguments: list[str]) -> str:

@@ -1,6 +1,6 @@
 """From an event to the picture: processor time of each panel, in Python and in the page.
 
-    OMP_NUM_THREADS=1 python benchmarks/panels.py [panel ...]
+    PYTHONPATH=scripts OMP_NUM_THREADS=1 python benchmarks/panels.py [panel ...]
 
 Each panel stands as a reader meets it, on the bundled encoders, in a Chromium 1,000 pixels wide. A control is moved
 there and back; the first round, in which caches fill, is told apart. Python is `Panel.set` with the widget alive; the
@@ -92,9 +92,15 @@ PANELS: dict[str, tuple[Callable, list[dict]]] = {
 
 PAGE = """<!DOCTYPE html><meta charset="utf-8"><body><div id="place" class="cselab-figure"></div>
 <script>{plotly}</script><script>{figure_js}
-var shown; const rest = () => new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done, 100)), 500));
-async function open(figure) {{ shown = cselabFigure(Plotly, document.getElementById("place"), figure); await rest(); }}
-async function next(figure) {{ shown.update(figure); await rest(); }}
+var shown; const rest = () => new Promise((done) => setTimeout(done, 700));
+async function open(figure) {{
+  shown = cselabFigure(Plotly, document.getElementById("place"), figure, "");
+  await rest();
+}}
+async function next(figure) {{
+  shown.update(figure, "");
+  await rest();
+}}
 </script>"""
 
 
@@ -114,23 +120,19 @@ def measure(page: Page, make: Callable, events: list[dict]) -> None:
     before = busy(session)
     page.evaluate("(figure) => open(figure)", as_json(panel.figure()))
     print(f"{type(panel).__name__}: opens in {opening:.0f} + {busy(session) - before:.0f} ms", flush=True)
-    taken: dict[str, list[tuple[float, float, int]]] = {}
+    taken: dict[str, list[tuple[float, float]]] = {}
     for _ in range(ROUNDS):
         for event in events:
-            drawn, show = [], panel._shell.plot.show
-            panel._shell.plot.show = lambda *given: (drawn.append(1), show(*given))
             start = process_time()
             panel.set(**event)
             in_python = 1000 * (process_time() - start)
-            panel._shell.plot.show = show
             figure, before = as_json(panel.figure()), busy(session)
             page.evaluate("(figure) => next(figure)", figure)
             (name,) = event
-            taken.setdefault(name, []).append((in_python, busy(session) - before, len(drawn)))
+            taken.setdefault(name, []).append((in_python, busy(session) - before))
     for name, rows in taken.items():
         first, later = rows[0], np.mean(rows[len(rows) // ROUNDS :], axis=0)
-        print(f"  {name:16} python {later[0]:6.0f} (first {first[0]:6.0f})  page {later[1]:6.0f}  draws {later[2]:.0f}",
-              flush=True)  # fmt: skip
+        print(f"  {name:16} python {later[0]:6.0f} (first {first[0]:6.0f})  page {later[1]:6.0f}", flush=True)
 
 
 def main(names: list[str]) -> None:

@@ -36,8 +36,8 @@ ENCODER = "mini"
 WORLD, HALF = "world:20000", "half-world:20000"
 
 TRIALS = (
-    *(("simcse", WORLD, steps, 0) for steps in (600, 200, 60, 1000)),
-    ("simcse", HALF, 600, 0),
+    *(("simcse", text, steps, 0) for steps in (600, 200) for text in (WORLD, HALF)),
+    *(("simcse", WORLD, steps, 0) for steps in (60, 1000)),
     *((method, WORLD, 600, 0) for method in ("focal", "imsimcse", "whitenedcse")),
     *(("simcse", text, 600, seed) for seed in (1, 2) for text in (WORLD, HALF)),
     *(("simcse", WORLD, steps, seed) for seed in (1, 2) for steps in (200, 60)),

@@ -2,12 +2,13 @@
 
     python benchmarks/speed.py                      # every case, 7 rounds: results/speed.json and results/speed.md
     python benchmarks/speed.py encode train --rounds 3
+    python benchmarks/speed.py half-32 half-64      # Wikipedia too: `cselab data fetch simplewiki`, or CSELAB_DATA
     CSELAB_DATA=... python benchmarks/speed.py sts --rounds 2 --output sts.json     # the seven sets; only if asked
 
 In each round both sides do the same work on fresh sentences, one after the other; which one begins changes. Before
 anything is timed, both must give the same result. What is told is the median of the rounds' ratios, other time over
-ours (above 1: cselab is faster), with their lowest and highest. Run it on a machine that does nothing else;
-`OMP_NUM_THREADS=1` measures one core.
+ours (above 1: cselab is faster), with their lowest and highest: of processor time, which another program on the machine
+disturbs little, and by the clock. `OMP_NUM_THREADS=1` measures one core. Cases not asked for keep their results.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from cselab_lab.experiments.corpora import corpus
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import losses
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
@@ -57,25 +59,43 @@ class Case:
         if self.tolerance is not None:
             np.testing.assert_allclose(ours, other, rtol=0, atol=self.tolerance)
 
-    def ratios(self, rounds: int) -> list[float]:
-        found = []
+    def ratios(self, rounds: int) -> dict[str, list[float]]:
+        """Of processor time and by the clock, a number a round."""
+        found: dict[str, list[float]] = {clock: [] for clock in CLOCKS}
         for number in range(rounds):
             sides = [self.ours, self.other] if number % 2 == 0 else [self.other, self.ours]
             work = self.work(number)
             seconds = {side: timed(side, work) for side in sides}
-            found.append(seconds[self.other] / seconds[self.ours])
+            for clock, ratios in found.items():
+                ratios.append(seconds[self.other][clock] / seconds[self.ours][clock])
         return found
 
 
-def timed(side: Callable[[Any], Any], work: Any) -> float:
-    start = time.perf_counter()
+CLOCKS: dict[str, Callable[[], float]] = {"processor": time.process_time, "clock": time.perf_counter}
+
+
+def timed(side: Callable[[Any], Any], work: Any) -> dict[str, float]:
+    start = {name: clock() for name, clock in CLOCKS.items()}
     side(work)
-    return time.perf_counter() - start
+    return {name: clock() - start[name] for name, clock in CLOCKS.items()}
 
 
 def sentences(count: int) -> Callable[[int], list[str]]:
     """Other sentences for every round."""
     return lambda number: [sentence.text for sentence in World(1000 + number).sentences(count)]
+
+
+def half_wikipedia(count: int) -> Callable[[int], list[str]]:
+    """Half of the world, half of Simple English Wikipedia: other ones in every round."""
+
+    def some(number: int) -> list[str]:
+        first = (number + 1) * count
+        return corpus("half-world:20000")[first : first + count]
+
+    return some
+
+
+SENTENCES = {"the world": sentences, "half Wikipedia": half_wikipedia}
 
 
 def encoding(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
@@ -118,34 +138,65 @@ def seven_sets(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
     )
 
 
-CONFIG = TrainConfig(steps=12, batch_size=64, lr=1e-4, precision="fp32", seed=0, eval_every=12)
+STEPS = 12
+CONFIG = TrainConfig(steps=STEPS, batch_size=64, lr=1e-4, precision="fp32", seed=0, eval_every=STEPS)
 
 
-def training(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
-    """Without dropout and without a head both see the same vectors: their first loss is the same number."""
+TRANSFORMERS, SENTENCE_TRANSFORMERS = (
+    "transformers, AdamW, a plain loop",
+    "`MultipleNegativesRankingLoss`, AdamW, a loop",
+)
 
-    def ours(texts: list[str]) -> float:
-        bare = without_dropout(encoder.copy())
-        run = train(bare, SimCSE(head="none"), texts, CONFIG, show_progress_bar=False)
-        return run.history[1]["loss"]
 
-    def theirs(texts: list[str]) -> float:
-        model = without_dropout(copy.deepcopy(other))
-        loss = losses.MultipleNegativesRankingLoss(model, scale=20)
-        optimizer = torch.optim.AdamW(model.parameters(), lr=CONFIG.lr)
-        model.train()
-        seen = []
-        for _ in range(CONFIG.steps):
-            value = loss([model.preprocess(texts) for _ in range(2)], None)
-            value.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), CONFIG.clip)
-            optimizer.step()
-            optimizer.zero_grad()
-            seen.append(value.item())
-        return seen[0]
+def training(text: str, length: int, beside: str) -> Callable[[SentenceEncoder, SentenceTransformer], Case]:
+    """Without dropout and without a head all see the same vectors: their first loss is the same number."""
 
-    what = f"{CONFIG.steps} steps of SimCSE, batch {CONFIG.batch_size}"
-    return Case(what, sentences(CONFIG.batch_size), ours, theirs, "`MultipleNegativesRankingLoss`, AdamW, a plain loop")
+    def case(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
+        config = replace(CONFIG, max_length=length)
+
+        def ours(texts: list[str]) -> float:
+            bare = without_dropout(encoder.copy())
+            run = train(bare, SimCSE(head="none"), texts, config, show_progress_bar=False)
+            return run.history[1]["loss"]
+
+        def theirs(texts: list[str]) -> float:
+            model = without_dropout(copy.deepcopy(other))
+            model.max_seq_length = length
+            loss = losses.MultipleNegativesRankingLoss(model, scale=20)
+            return descended(model, lambda: loss([model.preprocess(texts) for _ in range(2)], None))
+
+        def plain(texts: list[str]) -> float:
+            model, tokenizer = without_dropout(copy.deepcopy(encoder.backbone)), encoder.tokenizer
+
+            def loss() -> torch.Tensor:
+                tokens = tokenizer(texts + texts, padding=True, truncation=True, max_length=length, return_tensors="pt")
+                seen = tokens["attention_mask"][..., None]
+                vectors = (model(**tokens).last_hidden_state * seen).sum(1) / seen.sum(1)
+                one, two = torch.nn.functional.normalize(vectors, dim=1).chunk(2)
+                return torch.nn.functional.cross_entropy(20 * one @ two.T, torch.arange(len(texts)))
+
+            return descended(model, loss)
+
+        what = f"{STEPS} steps of SimCSE, batch {CONFIG.batch_size}, {text}, {length} tokens"
+        sides = {TRANSFORMERS: plain, SENTENCE_TRANSFORMERS: theirs}
+        return Case(what, SENTENCES[text](CONFIG.batch_size), ours, sides[beside], beside)
+
+    return case
+
+
+def descended(model: Any, loss: Callable[[], torch.Tensor]) -> float:
+    """The first loss of as many steps as ours takes."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=CONFIG.lr)
+    model.train()
+    seen = []
+    for _ in range(STEPS):
+        value = loss()
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CONFIG.clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        seen.append(value.item())
+    return seen[0]
 
 
 def steps_of(method: str, **hyperparameters: Any) -> Callable[[SentenceEncoder, SentenceTransformer], Case]:
@@ -158,7 +209,7 @@ def steps_of(method: str, **hyperparameters: Any) -> Callable[[SentenceEncoder, 
 
         settings = "".join(f", {name} {value}" for name, value in hyperparameters.items())
         return Case(
-            f"{CONFIG.steps} steps of {method}{settings}",
+            f"{STEPS} steps of {method}{settings}",
             sentences(CONFIG.batch_size),
             steps(method, **hyperparameters),
             steps("simcse"),
@@ -169,7 +220,7 @@ def steps_of(method: str, **hyperparameters: Any) -> Callable[[SentenceEncoder, 
     return case
 
 
-def without_dropout(model: torch.nn.Module) -> torch.nn.Module:
+def without_dropout(model: Any) -> Any:
     for part in model.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.0
@@ -182,23 +233,32 @@ def without_dropout(model: torch.nn.Module) -> torch.nn.Module:
 CASES: dict[str, Callable[[SentenceEncoder, SentenceTransformer], Case]] = {
     "encode": encoding,
     "score": scoring,
-    "train": training,
+    "train": training("the world", 32, SENTENCE_TRANSFORMERS),
+    "train-plain": training("the world", 32, TRANSFORMERS),
+    "half-32": training("half Wikipedia", 32, SENTENCE_TRANSFORMERS),
+    "half-32-plain": training("half Wikipedia", 32, TRANSFORMERS),
+    "half-64": training("half Wikipedia", 64, SENTENCE_TRANSFORMERS),
+    "half-64-plain": training("half Wikipedia", 64, TRANSFORMERS),
     "whitenedcse": steps_of("whitenedcse"),
     "imsimcse": steps_of("imsimcse"),
     "focal": steps_of("focal"),
     "sts": seven_sets,
 }
-WITH_DATA = ("sts",)
+WITH_DATA = ("half-32", "half-32-plain", "half-64", "half-64-plain", "sts")
 
 
 def table(results: Sequence[dict]) -> str:
-    lines = ["| work | beside | ratio, median of rounds | lowest to highest |", "|---|---|---|---|"]
+    lines = ["| work | beside | processor time | by the clock | measured |", "|---|---|---|---|---|"]
     lines += [
-        f"| {row['what']} | {row['beside']} | {row['ratio']:.2f} "
-        f"| {min(row['ratios']):.2f} to {max(row['ratios']):.2f} |"
+        f"| {row['what']} | {row['beside']} | {in_words(row['processor'])} | {in_words(row['clock'])} | {row['date']} |"
         for row in results
     ]
     return "\n".join(lines)
+
+
+def in_words(ratios: Sequence[float]) -> str:
+    """The median, and the lowest and the highest."""
+    return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def main() -> None:
@@ -218,21 +278,24 @@ def main() -> None:
     for name in asked.cases or [name for name in CASES if name not in WITH_DATA]:
         case = CASES[name](encoder, other)
         case.check()
+        load = os.getloadavg()[0]
         ratios = case.ratios(asked.rounds)
-        results.append(
-            {"name": name, "what": case.what, "beside": case.beside, "ratio": median(ratios), "ratios": ratios}
-        )
-        print(f"{case.what}: {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+        found = {"name": name, "what": case.what, "beside": case.beside, **ratios, "load before": load}
+        results.append(found | {"date": date.today().isoformat()})
+        print(f"{case.what}, beside {case.beside}: {in_words(ratios['processor'])}", flush=True)
+    kept = json.loads(asked.output.read_text())["results"] if asked.output.exists() else []
+    by_name = {row["name"]: row for row in (*kept, *results)}
+    results = [by_name[name] for name in CASES if name in by_name]
     content = {
-        "date": date.today().isoformat(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {torch.get_num_threads()} threads",
-        "load before": os.getloadavg()[0],
         "encoder": asked.encoder,
         "versions": versions(),
         "results": results,
     }
     asked.output.write_text(json.dumps(content, indent=1) + "\n")
-    header = f"`{asked.encoder}`, {content['machine']}, {content['date']}: `python benchmarks/speed.py`.\n\n"
+    header = (
+        f"`{asked.encoder}`, {content['machine']}: `python benchmarks/speed.py`; medians of the rounds' ratios.\n\n"
+    )
     asked.output.with_suffix(".md").write_text(header + table(results) + "\n")
 
 

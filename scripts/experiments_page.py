@@ -3,62 +3,82 @@
 python scripts/experiments_page.py
 """
 
+from itertools import chain
 from pathlib import Path
 
-from cselab_lab.experiments import EXPERIMENTS, Results, get_profile, read_results
-from cselab_lab.experiments.claims import GEOMETRY
+from cselab_lab.experiments import EXPERIMENTS, ManyTests, Results, get_profile, read_results
+from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS
 from cselab_lab.experiments.effects import SCORES
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PROFILE = get_profile("classroom")
+WORDS = f"""\
+What the words say of a claim, by the 95 % interval of its difference over the seeds:
+
+* *as large as in the paper*: in the direction claimed, and the interval reaches the paper's number (give or take the
+  standard deviation that the paper prints, where it prints one);
+* *the same direction, smaller* (or *larger*): in the direction claimed, and the paper's number lies outside; *the same
+  direction* alone, where the paper prints no number;
+* *smaller than D*: the whole interval lies within a margin D on both sides of 0, declared for all: {MARGIN:g} points,
+  below every gain of an STS average that a paper of these prints for its method; {MARGINS["alignment"]:g} of alignment,
+  {MARGINS["uniformity"]:g} of uniformity. "Hardly helps" is a claim of this kind;
+* *the opposite*: in the other direction;
+* *undecided*: 0 and more than the margin lie in the interval, so that more seeds would have to tell; *undecided,
+  smaller than in the paper*: and the paper's number lies above all of it.
+
+p is that of the paired t-test; *by Holm* counts every different test of this page, so that one page in 20 would have a
+mistake where nothing is there. *Exact* is the test over all changes of sign: with five seeds there are 32, so that it
+cannot fall below 2 / 32 = 0.062, however clear the difference.
+"""
 OPENING = f"""\
 # The papers' experiments, run again
 
 `{PROFILE.name}`: `{PROFILE.encoders["base"].name}`, {PROFILE.recipe["steps"]} steps on `{PROFILE.corpus}`, the
 best step by {PROFILE.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
-baseline, paired by seed, with their 95 % interval. What the words say: *holds here*, the interval lies above 0;
-*the opposite here*, below it; *no effect here*, it has 0 in it and leaves out what the paper found; *undecided*, it
-has both in it, or the paper printed no number. Of sixty claims of no effect, three would leave 0 out by chance.
+baseline, paired by seed, with their 95 % interval.
 
 `cselab experiment run NAME` makes the lines of a table (`NAME.{PROFILE.name}.jsonl`), `python
 scripts/experiments_page.py` this page. More: [Running the papers' experiments](../docs/experiments.md).
 """
 
 
-def section(results: Results) -> str:
+def section(results: Results, tests: ManyTests) -> str:
     """An experiment: its question, table and claims."""
     experiment = results.experiment
     printed = "no published numbers." if experiment.published is None else experiment.published.title
-    return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`: {printed}", "", *claims(results), "",
-                      results.shown(form="md"), ""])  # fmt: skip
+    return "\n".join([f"## {experiment.question}", "", f"`{experiment.name}`: {printed}", "",
+                      *claims(results, tests), "", results.shown(form="md"), ""])  # fmt: skip
 
 
-def claims(results: Results, column: str | None = None) -> list[str]:
+def claims(results: Results, tests: ManyTests, column: str | None = None) -> list[str]:
     """A line for each claim."""
-    return [f"* {verdict}" for verdict in results.verdicts(column)]
+    return [f"* {tests.said(verdict)}" for verdict in results.verdicts(column)]
 
 
 def experiments_page(folder: Path) -> str:
     """All experiments of which a row with seeds was run under classroom, in the order in which they are declared."""
     read = [read_results(name, PROFILE, folder) for name in EXPERIMENTS]
     trained = [results for results in read if any(seed is not None for row in results.lines.values() for seed in row)]
-    return "\n".join([OPENING, *map(section, trained)])
+    tests = ManyTests.of(chain.from_iterable(results.verdicts() for results in trained))
+    return "\n".join([OPENING, f"{WORDS}\n**{tests}**\n", *(section(results, tests) for results in trained)])
 
 
 def effects_page(folder: Path) -> str:
     """The effects: one table of all that was measured, and each claim on three sets."""
     effects = read_results("effects", "mini", folder)
     measures = ["STS-B dev", *SCORES, *GEOMETRY, "effective_rank"]
-    parts = [effects.table(list(effects.lines), measures, form="md"), ""]
+    tests = ManyTests.of(chain.from_iterable(map(effects.verdicts, SCORES)))
+    parts = [effects.table(list(effects.lines), measures, form="md"), "", f"{WORDS}\n**{tests}**\n"]
     for score in SCORES:
-        parts += [f"**{score}**", "", *claims(effects, score), ""]
+        parts += [f"**{score}**", "", *claims(effects, tests, score), ""]
     return "\n".join(parts)
 
 
 def main_comparison_page(folder: Path) -> str:
     """The main comparison on `micro`: its table and claims."""
     results = read_results("main-comparison", "micro", folder)
-    return "\n".join([results.shown(form="md"), "", *claims(results), ""])
+    tests = ManyTests.of(results.verdicts())
+    return "\n".join([results.shown(form="md"), "", f"**{tests}**", "", *claims(results, tests), ""])
 
 
 PAGES = {

@@ -204,4 +204,4 @@ def test_the_citation_and_the_changes_name_the_version():
 
 def test_a_wheel_brings_the_notebooks():
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
-    assert build["targets"]["wheel"]["force-include"]["notebooks"] == "cselab/notebooks"
+    assert build["targets"]["wheel"]["force-include"]["notebooks"] == "cselab_lab/notebooks"

@@ -1,15 +1,21 @@
-"""The papers' training corpora from the hub data set that SimCSE publishes.
+"""Training corpora from the Hugging Face hub: the papers', from the data set that SimCSE publishes, and a small one.
 
 * "wiki1m": a million sentences of English Wikipedia, one a line; what unsupervised SimCSE and its followers train on.
 * "nli": 275,601 premises of SNLI and MNLI, each with an entailment and a contradiction; what supervised methods train
   on. Published as CSV with the columns sent0, sent1, hard_neg; written here as a tab-separated table with the columns
   sentence, entailment, contradiction, as `cselab.data.read_rows` reads it.
+* "simplewiki": 102,225 sentences of Simple English Wikipedia, one a line: the simple sides of the pairs of Kauchak
+  (2013), tokenised by their author, as sentence-transformers trains on them. Short sentences on everything.
 
-Of both the number of rows is known, not the text.
+Of the first two the number of rows is known, not the text; of the third the file, by its SHA-256.
 """
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +29,17 @@ from cselab.data.writing import written_whole
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is known of a corpus: its file on the hub, the file that is made of it, the rows, and how they are read."""
+    """What is known of a corpus: its file on the hub, the file that is made of it, the rows, and how they are read.
+
+    `source` is a repository of the hub and a commit, `sha256` of the published file, where it is known.
+    """
 
     published: str
     file: str
     rows: int
     lines: Callable[[Path], Iterator[str]]
+    source: tuple[str, str] = ARCHIVE[:2]
+    sha256: str | None = None
 
 
 def _texts(path: Path) -> Iterator[str]:
@@ -43,9 +54,32 @@ def _triples(path: Path) -> Iterator[str]:
         yield "\t".join(" ".join(text.split()) for text in row)
 
 
+def _simple_sides(path: Path) -> Iterator[str]:
+    """Of pairs in JSON, a pair a line, the second: the sentence of Simple English Wikipedia."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                pair = json.loads(line)
+                if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str) and pair[1].strip()):
+                    raise DataError(f"{path}, line {number}: two texts were expected, not {line!r:.80}")
+                yield " ".join(pair[1].split())
+    except DataError:
+        raise
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read ({error}); delete it and run the command again") from None
+
+
 CORPORA = {
     "wiki1m": Corpus("wiki1m_for_simcse.txt", "wiki1m.txt", 1_000_000, _texts),
     "nli": Corpus("nli_for_simcse.csv", "nli.tsv", 275_601, _triples),
+    "simplewiki": Corpus(
+        "SimpleWiki.jsonl.gz",
+        "simplewiki.txt",
+        102_225,
+        _simple_sides,
+        ("embedding-data/simple-wiki", "caf5a2767ebadff0c13d2abdb1ac772fa0a33b3e"),
+        "8cbfe5a7ba8cf5f61c07e3c33bcbc4a11bdb3e4596b09ad9ad08a46e2d2e35c2",
+    ),
 }
 """The corpora by the name that `fetch_corpus` takes."""
 
@@ -68,19 +102,24 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
     corpus, folder = CORPORA[name], Path(folder)
     place, header = folder / corpus.file, int(corpus.lines is _triples)
     if place.exists():
-        found = sum(1 for _ in read_lines(place)) - header
-        if found != corpus.rows:
-            raise DataError(f"{place} is there with {found:,} rows, not {corpus.rows:,}: move it away to fetch {name}")
+        rows = sum(1 for _ in read_lines(place)) - header
+        if rows != corpus.rows:
+            raise DataError(f"{place} is there with {rows:,} rows, not {corpus.rows:,}: move it away to fetch {name}")
         return place, False
     published = folder / corpus.published
     if not published.exists():
         try:
-            published = download(ARCHIVE[0], ARCHIVE[1], corpus.published)
+            published = download(*corpus.source, corpus.published)
         except Unreachable as error:
             raise Unreachable(
                 f"{error}. Run the command again when it can be reached: the download goes on where it broke off. "
                 f"Or copy {corpus.published} into {folder} from another machine: it is then taken from there"
             ) from None
+    if corpus.sha256 is not None and (digest := _sha256(published)) != corpus.sha256:
+        raise DataError(
+            f"{published} is not the file that is known: its SHA-256 begins with {digest[:12]}, not "
+            f"{corpus.sha256[:12]}; delete it and run the command again"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     with written_whole(place) as aside:
         count = -header
@@ -90,7 +129,12 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
                 count += 1
         if count != corpus.rows:
             raise DataError(
-                f"{corpus.published} of {ARCHIVE[0]} has {count:,} rows, {corpus.rows:,} expected; is it complete? "
-                "Nothing was written"
+                f"{corpus.published} of {corpus.source[0]} has {count:,} rows, {corpus.rows:,} expected; is it "
+                "complete? Nothing was written"
             )
     return place, True
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

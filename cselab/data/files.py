@@ -9,16 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-
-def _open_zst(path: Path, mode: str) -> Any:
-    try:
-        from compression import zstd  # Python 3.14
-    except ImportError:
-        raise DataError(f"{path}: this Python does not unpack .zst: unpack it first (zstd -d {path})") from None
-    return zstd.open(path, mode)
-
-
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".zst": _open_zst}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def ending(path: str | Path) -> str:
@@ -28,7 +19,7 @@ def ending(path: str | Path) -> str:
     ('.csv', '')
     """
     path = Path(path)
-    return (path.with_suffix("") if path.suffix in OPENERS else path).suffix.lower()
+    return (path.with_suffix("") if path.suffix in (*OPENERS, ".zst") else path).suffix.lower()
 
 
 class DataError(ValueError):
@@ -54,7 +45,7 @@ def check_file(path: str | Path) -> Path:
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines of a text file, one at a time, without line ends; .gz, .xz and (from Python 3.14 on) .zst are unpacked.
+    """The lines of a text file, one at a time, without line ends; .gz and .xz are unpacked on the way.
 
     Lines end at "\\n" (or "\\r\\n") and nowhere else: `str.splitlines` would also break at U+2028 and its
     kin, which occur inside sentences. A byte order mark is dropped.
@@ -67,6 +58,8 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
 
 
 def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:
+    if path.suffix == ".zst":
+        raise DataError(f"{path}: .gz and .xz are unpacked on the way, .zst is not: unpack it first (zstd -d {path})")
     number = 0
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as file:

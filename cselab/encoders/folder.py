@@ -406,6 +406,8 @@ def load_backbone(folder: Path) -> Any:
         )
     if pooler:
         model.pooler = None
+    if is_decoder(model):
+        model.config.use_cache = False  # nothing is generated
     return model
 
 

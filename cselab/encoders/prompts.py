@@ -9,8 +9,10 @@ def add_prompt(tokenizer: Any, template: str) -> None:
     """Put every sentence that is tokenised from now on into the prompt.
 
     Raises:
-        ValueError: a template without {sentence} and the mask token, once each.
+        ValueError: a template without {sentence} and the mask token, once each; a tokenizer without a mask token.
     """
+    if tokenizer.mask_token is None:
+        raise ValueError("the pooling 'mask' and its template need a mask token, which this model's tokenizer has not")
     if template.count(tokenizer.mask_token) != 1:
         raise ValueError(_template_wanted(tokenizer, template))
     _wrap(tokenizer, *_around(tokenizer, template))

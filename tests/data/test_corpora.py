@@ -1,8 +1,12 @@
 """The training corpora from a local copy of the hub's layout, a few rows each."""
 
+import gzip
+import hashlib
+import json
 from dataclasses import replace
 
 import pytest
+from cselab_lab.experiments.corpora import half_world
 from huggingface_hub import constants
 
 from cselab.data import DataError, read_rows, read_sentences
@@ -18,14 +22,28 @@ def hub(tmp_path, monkeypatch):
     """Nothing is there at first, there is no network, and the corpora have three and two rows."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    for name, rows in {"wiki1m": 3, "nli": 2}.items():
+    for name, rows in {"wiki1m": 3, "nli": 2, "simplewiki": 2}.items():
         monkeypatch.setitem(CORPORA, name, replace(CORPORA[name], rows=rows))
 
-    def publish(name, content):
-        repository = f"datasets--{ARCHIVE[0].replace('/', '--')}"
-        file = tmp_path / "hub" / repository / "snapshots" / ARCHIVE[1] / name
+    def publish(name, content, source=ARCHIVE[:2]):
+        repository = f"datasets--{source[0].replace('/', '--')}"
+        file = tmp_path / "hub" / repository / "snapshots" / source[1] / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8", newline="")
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    return publish
+
+
+@pytest.fixture
+def simple(hub, monkeypatch):
+    """`simple(*lines)`: what is published of Simple English Wikipedia, and what is known of it."""
+
+    def publish(*lines, known=True):
+        content = gzip.compress("".join(f"{line}\n" for line in lines).encode())
+        corpus = CORPORA["simplewiki"]
+        hub(corpus.published, content, corpus.source)
+        sha256 = hashlib.sha256(content if known else b"").hexdigest()
+        monkeypatch.setitem(CORPORA, "simplewiki", replace(corpus, sha256=sha256))
 
     return publish
 
@@ -47,6 +65,14 @@ def test_nli_becomes_a_table_that_methods_of_several_columns_read(hub, tmp_path)
     ]
 
 
+def test_the_published_file_beside_it_is_taken_without_the_hub(hub, tmp_path):
+    with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* it is then taken from there"):
+        fetch_corpus("nli", tmp_path)
+    (tmp_path / "nli_for_simcse.csv").write_text(NLI)
+    place, fetched = fetch_corpus("nli", tmp_path)
+    assert fetched and next(read_rows(place, ("sentence", "entailment"))) == ("A man, old", "A person")
+
+
 @pytest.mark.parametrize(
     ("name", "file", "content", "said"),
     [
@@ -64,6 +90,47 @@ def test_what_is_not_whole_is_refused_and_nothing_is_written(name, file, content
     assert not list((tmp_path / "data").iterdir())
 
 
+PAIR = json.dumps(["The feline , a café dweller , slept .", "The cat\u00a0slept ."])
+
+
+def test_of_simple_wikipedia_comes_the_simple_side_of_each_pair(simple, tmp_path):
+    simple(PAIR, json.dumps(["Long .", "Short ."]))
+    place, fetched = fetch_corpus("simplewiki", tmp_path)
+    assert (place, fetched) == (tmp_path / "simplewiki.txt", True)
+    assert list(read_sentences(place)) == ["The cat slept .", "Short ."]
+    assert fetch_corpus("simplewiki", tmp_path) == (place, False)
+
+
+def test_another_text_than_the_known_is_refused_by_its_hash(simple, tmp_path):
+    simple(PAIR, PAIR, known=False)
+    with pytest.raises(DataError, match="is not the file that is known: its SHA-256 begins with"):
+        fetch_corpus("simplewiki", tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([PAIR], "has 1 rows, 2 expected"),
+        ([PAIR, '{"set": []}'], "line 2: two texts were expected"),
+        (["no json"], "cannot be read"),
+    ],
+)
+def test_pairs_that_are_not_pairs_are_refused_and_nothing_is_written(lines, said, simple, tmp_path):
+    simple(*lines)
+    with pytest.raises(DataError, match=said):
+        fetch_corpus("simplewiki", tmp_path / "data")
+    assert not list((tmp_path / "data").iterdir())
+
+
+def test_half_the_world_is_half_of_what_was_fetched(simple, tmp_path, monkeypatch):
+    wiki = [f"Sentence number {number} of the free text ." for number in range(2)]
+    simple(*(json.dumps(["long", text]) for text in wiki))
+    fetch_corpus("simplewiki", tmp_path)
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    assert sorted(set(half_world(4)) & set(wiki)) == wiki and len(half_world(4)) == 4
+
+
 def test_a_file_that_is_there_is_not_overwritten(hub, tmp_path):
     hub("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
     (tmp_path / "wiki1m.txt").write_text("my own\n")
@@ -75,5 +142,5 @@ def test_a_file_that_is_there_is_not_overwritten(hub, tmp_path):
 def test_without_a_network_and_for_an_unknown_name_it_says_so(hub, tmp_path):
     with pytest.raises(Unreachable, match=r"cannot be reached for .*wiki1m_for_simcse\.txt.*Run the command again"):
         fetch_corpus("wiki1m", tmp_path)
-    with pytest.raises(ValueError, match="unknown corpus 'wiki2m'; choose one of wiki1m, nli"):
+    with pytest.raises(ValueError, match="unknown corpus 'wiki2m'; choose one of wiki1m, nli, simplewiki"):
         fetch_corpus("wiki2m", tmp_path)

@@ -6,10 +6,11 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from families import FAMILIES, write_checkpoint
+from families import FAMILIES, make_backbone, make_tokenizer, write_checkpoint
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from tiny import make_sentences
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, T5ForConditionalGeneration
 
 from cselab import SentenceEncoder, TrainConfig, train
 from cselab.encoders.checkpoint import CheckpointError
@@ -119,6 +120,45 @@ def test_weights_of_half_precision_are_opened_in_float32(dtype, tmp_path):
     modules = [transformer, Pooling(transformer.get_embedding_dimension(), "lasttoken")]
     expected = SentenceTransformer(modules=modules, device="cpu").encode(SENTENCES)
     np.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("family", "whole"),
+    [("t5", T5ForConditionalGeneration), ("qwen3", AutoModelForCausalLM), ("mpnet", AutoModelForMaskedLM)],
+)
+def test_of_a_model_with_a_language_head_or_a_decoder_the_encoder_is_opened(family, whole, tmp_path):
+    """The weights of T5's embeddings are tied, those of MPNet's pooler are missing."""
+    config = make_backbone(family).config
+    config.is_encoder_decoder = family == "t5"
+    plain = tmp_path / "plain"
+    (whole(config) if family == "t5" else whole.from_config(config)).save_pretrained(plain)
+    make_tokenizer(family).save_pretrained(plain)
+    encoder = SentenceEncoder.from_pretrained(plain, pooling="mean")
+    transformer = Transformer(str(plain), model_kwargs={"dtype": torch.float32})
+    modules = [transformer, Pooling(transformer.get_embedding_dimension(), "mean")]
+    expected = SentenceTransformer(modules=modules, device="cpu").encode(SENTENCES)
+    np.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
+    with pytest.raises(ValueError, match="the pooler of plain was neither trained nor loaded"):
+        SentenceEncoder.from_pretrained(plain, pooling="cls_pooler")
+
+
+def test_what_a_decoder_cannot_do_is_said(tmp_path):
+    encoder = SentenceEncoder.from_pretrained(write_checkpoint(tmp_path, "llama"), pooling="last_token")
+    with pytest.raises(ValueError, match="acts behind the embedding layer of BERT and its kin; LlamaModel has none"):
+        encoder.pooled(encoder.tokenize(["a cat"]) | {"embedding_mask": torch.ones(1, 3, 16)})
+    encoder.tokenizer.mask_token = None
+    with pytest.raises(ValueError, match="need a mask token, which this model's tokenizer has not"):
+        encoder.use_prompt("{sentence} means [MASK]")
+
+
+def test_a_tokenizer_without_a_padding_token_pads_with_its_last_one(tmp_path):
+    plain = write_checkpoint(tmp_path, "llama")
+    before = SentenceEncoder.from_pretrained(plain, pooling="last_token").encode(SENTENCES)
+    file = plain / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"pad_token": None, "eos_token": "[SEP]"}))
+    encoder = SentenceEncoder.from_pretrained(plain, pooling="last_token")
+    assert encoder.tokenizer.pad_token == "[SEP]"
+    np.testing.assert_allclose(encoder.encode(SENTENCES), before, atol=1e-6)
 
 
 def test_a_pooling_that_is_not_understood_is_named(tmp_path):

@@ -12,6 +12,8 @@ import pytest
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.evaluators import evaluate
 
+pytestmark = pytest.mark.slow
+
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 

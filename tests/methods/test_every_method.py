@@ -17,6 +17,8 @@ from cselab.methods import FAMILIES as GROUPS
 from cselab.methods import METHODS, Method, Views, create_method, get_method, register
 from cselab.training import TrainConfig, train
 
+pytestmark = pytest.mark.slow
+
 VARIANTS = [(name, variant) for name in METHODS for variant in ("default", *METHODS[name].variants)]
 
 WITHOUT_NOISE = ("ct",)  # nothing is drawn: no dropout, no augmentation

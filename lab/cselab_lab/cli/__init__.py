@@ -1,49 +1,19 @@
 """The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, and so on.
 
 A command is a function in a module of its own kind, which is imported when the command is called. What `cselab --help`
-shows stands here, so that it waits for nothing.
+shows stands in `overview`, so that it waits for nothing.
 """
 
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from cselab_lab.cli.overview import COMMANDS, OPTIONS, help_text
+
 if TYPE_CHECKING:
     from cselab_lab.cli.commands import app
 
-__all__ = ["app", "main"]
-
-TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart."
-OPTIONS = {
-    "--version": "Say which cselab this is.",
-    "--code FILE": "Run your FILE first, for the methods and suites in it.",
-    "--install-completion": "Complete names in your shell; says what it edits.",
-    "-h, --help": "Show this message and exit.",
-}
-COMMANDS = {
-    "train": ("training", "Train an encoder with a method."),
-    "evaluate": ("measuring", "Score an encoder; fails if a task has no score."),
-    "references": ("measuring", "Score an encoder beside simple references."),
-    "compare": ("comparing", "Test whether one encoder is better than another."),
-    "encode": ("encoding", "Write the vectors of a file's sentences."),
-    "search": ("encoding", "Find the sentences of a file that are nearest to a query."),
-    "methods": ("showing", "List the methods, or show one."),
-    "doctor": ("showing", "Say what this machine has, and what would run on it."),
-    "published": ("published", "Print a table of a paper as it was published."),
-    "data": ("data", "The public data sets on this machine."),
-    "notebooks": ("notebooks", "The notebooks: list, copy, run headless."),
-    "world": ("world", "Text of the bundled world, on standard output."),
-    "experiment": ("experiments", "The papers' experiments: list, run, read."),
-}
-"""The commands: the module of each, and its first sentence."""
-
-
-def help_text() -> str:
-    """What `cselab --help` prints."""
-    lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
-    lines += [f"  {name:20}  {told}" for name, told in OPTIONS.items()]
-    lines += ["", "Commands:"] + [f"  {name:10}  {told}" for name, (_, told) in COMMANDS.items()]
-    return "\n".join(lines)
+__all__ = ["COMMANDS", "OPTIONS", "app", "help_text", "main"]
 
 
 def main() -> None:

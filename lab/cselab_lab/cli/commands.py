@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from cselab import __version__
-from cselab_lab.cli import COMMANDS, OPTIONS, TITLE, help_text
 from cselab_lab.cli.frame import HELP, Group, blamed
 from cselab_lab.cli.options import TEXT_FILE
+from cselab_lab.cli.overview import COMMANDS, OPTIONS, TITLE, help_text
 
 COMPLETION = {
     "bash": ("~/.bashrc", 'eval "$(_CSELAB_COMPLETE=bash_source cselab)"'),

@@ -47,8 +47,8 @@ def data_check(context: click.Context, folder: Path | None, data: Path | None, a
     "what",
     nargs=-1,
     metavar="[CORPUS|FOLDER]...",
-    help="training corpora (wiki1m, nli), or none of them for the evaluation sets; and the folder, made if need be "
-    "(default: CSELAB_DATA, or ~/.cache/cselab/data)",
+    help="training corpora (wiki1m, nli, simplewiki), or none of them for the evaluation sets; and the folder, made "
+    "if need be (default: CSELAB_DATA, or ~/.cache/cselab/data)",
 )
 @click.option("--task", "tasks", multiple=True, help="only this evaluation set; may be repeated")
 @click.pass_context
@@ -59,7 +59,7 @@ def data_fetch(context: click.Context, what: Sequence[str], tasks: Sequence[str]
 
     Evaluation sets: STS and transfer, in SentEval's layout (one archive of 90 MB). `wiki1m`: the million sentences
     that SimCSE and its followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction
-    each.
+    each. `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB), for corpora that are half the world.
     """
     from cselab.data import data_root
     from cselab.data.corpora import CORPORA, fetch_corpus

@@ -18,7 +18,7 @@ PLAIN = {
     " a valid float": " a number",
     "number range": "number",
 }  # click's words
-HELP = {"help_option_names": ["-h", "--help"]}
+HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 class Checked(click.ParamType):
@@ -40,13 +40,13 @@ class Checked(click.ParamType):
         return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
 
 
-def _ended(main: Callable[..., Any], args: Any, standalone_mode: bool, options: Any) -> Any:
+def _ended(run: Callable[[], Any], args: Any, standalone_mode: bool) -> Any:
     """Run a command or group; as a process of its own it ends with a code, and with one line on stderr of an error."""
     if not standalone_mode:
-        return main(args, standalone_mode=False, **options)
+        return run()
     try:
         _check_utf8(sys.argv[1:] if args is None else args)
-        code = main(args, standalone_mode=False, **options)
+        code = run()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         sys.exit(error.exit_code)
@@ -66,8 +66,9 @@ class Command(click.Command):
         """What is said of an unknown option."""
         return unknown("option", name, [option for one in self.params for option in one.opts if option[0] == "-"])
 
-    def main(self, args: Any = None, standalone_mode: bool = True, **options: Any) -> Any:
-        return _ended(super().main, args, standalone_mode, options)
+    def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **options: Any) -> Any:
+        run: Any = super().main
+        return _ended(lambda: run(args, *rest, standalone_mode=False, **options), args, standalone_mode)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -114,8 +115,9 @@ class Group(click.Group):
 
     no_such_option = Command.no_such_option
 
-    def main(self, args: Any = None, standalone_mode: bool = True, **options: Any) -> Any:
-        return _ended(super().main, args, standalone_mode, options)
+    def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **options: Any) -> Any:
+        run: Any = super().main
+        return _ended(lambda: run(args, *rest, standalone_mode=False, **options), args, standalone_mode)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -4,14 +4,14 @@
     results = run_experiment("imsimcse-table1", "classroom", seeds=range(5))
     print(results)
 
-One file a paper declares its experiments; a profile (smoke, classroom, paper) says at which size they run. Finished
-jobs are lines of `results/<experiment>.<profile>.jsonl`, and are never computed twice.
+One file a paper declares its experiments; a profile (smoke, classroom, study, paper) says at which size they run.
+Finished jobs are lines of `results/<experiment>.<profile>.jsonl`, and are never computed twice.
 
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
 
 from cselab_lab.experiments import comparison, effects, focal, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
-from cselab_lab.experiments.claims import Above, Order, Trend, Verdict
+from cselab_lab.experiments.claims import Above, ManyTests, Negligible, Order, Trend, Verdict
 from cselab_lab.experiments.experiment import EXPERIMENTS, Column, Experiment, Row, declare, get_experiment
 from cselab_lab.experiments.profiles import PROFILES, Profile, get_profile
 from cselab_lab.experiments.reading import Results, beside, read_results
@@ -25,6 +25,8 @@ __all__ = [
     "Column",
     "Experiment",
     "JobsFailed",
+    "ManyTests",
+    "Negligible",
     "Order",
     "Profile",
     "Results",

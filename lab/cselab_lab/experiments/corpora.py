@@ -1,7 +1,7 @@
 """The texts that experiments train on, by name.
 
 "world:N"       N sentences of the bundled world
-"half-world:N"  half of them of the world, half of Simple English Wikipedia, shuffled
+"half-world:N"  half of them of the world, half of Simple English Wikipedia, shuffled: `cselab data fetch simplewiki`
 "wiki:N"        N sentences of Simple English Wikipedia
 "wiki1m"        the million sentences of Wikipedia that SimCSE publishes
 anything else   a text file, a sentence a line
@@ -16,11 +16,12 @@ from itertools import islice
 from pathlib import Path
 
 from cselab.data import MissingFile, data_root, read_sentences
+from cselab.data.corpora import CORPORA
 
-SIMPLE_WIKIPEDIA = ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", "simplewiki.txt")
+SIMPLE_WIKIPEDIA = ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", CORPORA["simplewiki"].file)
 WIKI_1M = ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
 FROM_LINE = 300_000
-"""The first lines of the file are few long articles; from here on they are many short ones."""
+"""The first lines of the text of a million sentences are few long articles; from here on they are many short ones."""
 
 WORDS = (5, 40)
 
@@ -69,8 +70,8 @@ def _world(n: int) -> list[str]:
 
 def simple_wikipedia(n: int, keep: Callable[[str], bool] | None = None) -> list[str]:
     """N of its sentences from all over the file; see `half_world`."""
-    path = _found(SIMPLE_WIKIPEDIA, "a text of Simple English Wikipedia, a sentence a line")
-    lines = islice(read_sentences(path), FROM_LINE, None)
+    path = _found(SIMPLE_WIKIPEDIA, "cselab data fetch simplewiki")
+    lines = islice(read_sentences(path), FROM_LINE if "1m" in path.name else 0, None)
     short = [line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1] and (keep is None or keep(line))]
     return short[:: max(1, len(short) // n)][:n]  # from all over the file: neighbours are on one subject
 

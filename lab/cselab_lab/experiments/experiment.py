@@ -148,6 +148,7 @@ class Experiment:
         claims: what the paper claims, each as something that can be counted.
         baseline: the label of the row that gains are counted from.
         suites: in place of the similarity sets of the profile, where their data are.
+        margins: by measure, what difference counts as small, where it is not that of `claims.MARGINS`.
         rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
 
@@ -158,6 +159,7 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     baseline: str = "plain"
     suites: tuple[str, ...] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -42,8 +42,9 @@ declare(
             Row("Focal", "focal", published="SimCSE + Focal-InfoNCE"),
             Row("DiffCSE", "diffcse", published="DiffCSE"),
             Row("DiffCSE + Focal", "focal_diffcse", published="DiffCSE + Focal-InfoNCE", against="DiffCSE"),
-            Row("DCLR", "dclr", published="DCLR"),
-            Row("DCLR + Focal", "focal_dclr", published="DCLR + Focal-InfoNCE", against="DCLR"),
+            Row("DCLR, without its guide", "dclr", published="DCLR"),
+            Row("DCLR + Focal, without a guide", "focal_dclr", published="DCLR + Focal-InfoNCE",
+                against="DCLR, without its guide"),
         ),
         claims=(Above("Focal is above SimCSE", "Focal", "SimCSE"),),
     )

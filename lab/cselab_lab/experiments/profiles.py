@@ -1,4 +1,4 @@
-"""The three sizes at which every experiment runs: which encoder, which corpus, how many steps and seeds.
+"""The sizes at which every experiment runs: which encoder, which corpus, how many steps and seeds.
 
 The recipe of a profile is the same for all rows of all experiments: no method is tuned more than its neighbour.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from cselab.data.nearest import did_you_mean
 from cselab.encoders.bundled import ASSETS, CHECKSUMS
-from cselab_lab.experiments.recipes import recipe
+from cselab_lab.experiments.recipes import STUDY, recipe
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Profile:
     """A size.
 
     Args:
-        name: "smoke", "classroom" or "paper".
+        name: "smoke", "classroom", "study" or "paper".
         encoders: what stands for the "base", "large", ... encoder of a row; a row whose encoder is not there is
             not run.
         corpus: see `cselab_lab.experiments.corpora`.
@@ -99,6 +99,18 @@ PROFILES = {
             recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons and results/effects.md
             pooling=recipe("mini").pooling,
             purpose="the bundled encoder, at a size for a laptop",
+        ),
+        Profile(
+            name="study",
+            encoders={"base": bundled("mini")},
+            corpus="world:20000",
+            dev="Classroom-STS",
+            seeds=(0, 1, 2, 3, 4),
+            suites=("world", "sts"),
+            geometry="STS-B",
+            recipe=STUDY.settings(),
+            pooling=STUDY.pooling,
+            purpose="the bundled encoder and corpus, trained as long as it helps",
         ),
         Profile(
             name="paper",

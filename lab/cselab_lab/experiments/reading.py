@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cselab_lab.experiments.claims import GEOMETRY, Verdict, judge, tested
+from cselab_lab.experiments.claims import GEOMETRY, Claim, ManyTests, Verdict, judge, signed, tested
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
 from cselab_lab.experiments.jobs import laid_out, settings_hash
 from cselab_lab.experiments.profiles import Profile, get_profile
@@ -163,18 +163,27 @@ class Results:
         """
         chosen = self.experiment.columns[0] if column is None else self.experiment.column(column)
         measure = self.measure(chosen)
-        verdicts = []
-        for claim in self.experiment.claims:
-            cells = {name: self.experiment.cell(self.experiment.row(name), chosen) for name in claim.labels}
-            printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
-            rows = _paired([self.values(name, measure) for name in claim.labels])
-            ours = [dict(zip(claim.labels, row, strict=True)) for row in rows.values()]
-            complete = len(printed) == len(claim.labels)
-            verdicts.append(judge(claim, measure, printed if complete else None, ours))
-        return verdicts
+        return [self._verdict(claim, chosen, measure) for claim in self.experiment.claims]
+
+    def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
+        cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}
+        printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
+        spreads = {name: float(cell.spread) for name, cell in cells.items() if cell is not None and cell.spread}
+        rows = _paired([self.values(name, measure) for name in claim.labels]).values()
+        return judge(
+            claim,
+            measure,
+            printed if len(printed) == len(claim.labels) else None,
+            [dict(zip(claim.labels, row, strict=True)) for row in rows],
+            margin=self.experiment.margins.get(measure),
+            spreads=spreads,
+        )
 
     def shown(self, column: str | None = None, form: str = "text") -> str:
         """One column as a table: published, ours ± sd (n), difference, gains; and other measures beside the first.
+
+        Numbers in brackets lead to the notes below: what is doubtful about a published cell, why a row cannot be run.
+        LaTeX and CSV have the table alone.
 
         Args:
             column: as in `beside`; the experiment's first when None.
@@ -185,45 +194,49 @@ class Results:
         """
         frame = self.beside()
         names = list(dict.fromkeys(frame["column"]))
-        first = names[0]
-        column = column or first
+        column = column or names[0]
         if column not in names:
             raise ValueError(f"{self.experiment.name} has no column {column!r}; it has {', '.join(names)}")
         chosen = frame[frame["column"] == column].set_index("row")
-        measure = chosen["measure"].iloc[0]
-        rows = {label: _shown(cell, measure) for label, cell in chosen.iterrows()}
-        for name in names[len(self.experiment.columns) :] if column == first else ():
+        notes = [] if form in ("latex", "tex", "csv") else [note for note in dict.fromkeys(chosen["note"]) if note]
+        rows = {label: _shown(cell, cell["measure"], notes) for label, cell in chosen.iterrows()}
+        for name in names[len(self.experiment.columns) :] if column == names[0] else ():
             for label, cell in frame[frame["column"] == name].set_index("row").iterrows():
-                if name != measure:
+                if name != cell["measure"] or name not in rows[label]:
                     rows[label][name.replace("_", " ")] = _mean_and_spread(cell, name)
         filled = {name for row in rows.values() for name, text in row.items() if text}
-        return table({label: {k: v for k, v in row.items() if k in filled} for label, row in rows.items()}, form=form)
+        shown = table({label: {k: v for k, v in row.items() if k in filled} for label, row in rows.items()}, form=form)
+        below = [f"[{number}] {note}" for number, note in enumerate(notes, start=1)]
+        if form == "html":
+            return shown + "".join(f"<p>{escape(note)}</p>" for note in below)
+        return ("\n" if form == "text" else "\n\n").join([shown, *below])
+
+    def said(self) -> list[str]:
+        """What becomes of each claim, a sentence each, and last how many tests that makes."""
+        verdicts = self.verdicts()
+        tests = ManyTests.of(verdicts)
+        return [*map(tests.said, verdicts), *([str(tests)] if len(tests.raw) > 1 else [])]
 
     def __str__(self) -> str:
-        experiment, profile = self.experiment, self.profile
+        experiment, profile, printed = self.experiment, self.profile, self.experiment.published
         base, dev = profile.encoders["base"].name, "" if profile.geometry.endswith("test") else " dev"
-        table_of, reasons = experiment.published, dict.fromkeys(self.reasons.values())
         lines = [
             f"{experiment.name}: {experiment.question}",
-            table_of.title if table_of is not None else "No published numbers.",
+            "No published numbers." if printed is None else printed.title,
             f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
             f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry}{dev}.",
             f"{profile.name}: {profile.purpose}.",
             "",
             self.shown(),
             "",
-            *(str(verdict) for verdict in self.verdicts()),
-            *(f"Published only, {reason}: {', '.join(self._with(reason))}" for reason in reasons),
+            *self.said(),
         ]
         if self.other:
             lines.append(f"{self.other} lines of the results file have other settings and are not read.")
         return "\n".join(lines)
 
-    def _with(self, reason: str) -> list[str]:
-        return [label for label, why in self.reasons.items() if why == reason]
-
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{escape(str(verdict))}</li>" for verdict in self.verdicts())
+        said = "".join(f"<li>{escape(line)}</li>" for line in self.said())
         return f"<p><b>{escape(self.experiment.question)}</b></p>{self.shown(form='html')}<ul>{said}</ul>"
 
 
@@ -292,16 +305,16 @@ def _moments(values: Sequence[float]) -> dict[str, Any]:
     return {"ours": mean(values) if values else None, "sd": spread, "n": len(values)}
 
 
-def _shown(cell: Any, measure: str) -> dict[str, str]:
+def _shown(cell: Any, measure: str, notes: Sequence[str]) -> dict[str, str]:
     spread = "" if _none(cell["published_spread"]) else f" ± {cell['published_spread']:.2f}"
-    sure = "" if _none(cell["gain_low"]) else f" [{_number(cell['gain_low'], measure, '+')}, "
-    sure += f"{_number(cell['gain_high'], measure, '+')}]" if sure else ""
+    mark = f" [{notes.index(cell['note']) + 1}]" if cell["note"] in notes else ""
+    ends = [] if _none(cell["gain_low"]) else [_change(cell["gain_low"], measure), _change(cell["gain_high"], measure)]
     return {
-        "published": _number(cell["published"], measure) + spread,
+        "published": (_number(cell["published"], measure) + spread + mark).strip(),
         measure.replace("_", " "): _mean_and_spread(cell, measure),
-        "difference": _number(cell["difference"], measure, "+"),
-        "published gain": _number(cell["published_gain"], measure, "+"),
-        "gain": _number(cell["gain"], measure, "+") + sure,
+        "difference": _change(cell["difference"], measure),
+        "published gain": _change(cell["published_gain"], measure),
+        "gain": _change(cell["gain"], measure) + (f" [{', '.join(ends)}]" if ends else ""),
     }
 
 
@@ -313,8 +326,12 @@ def _mean_and_spread(cell: Any, measure: str) -> str:
     return _number(cell["ours"], measure) + (many or broken)
 
 
-def _number(value: Any, measure: str, sign: str = "") -> str:
-    return "" if _none(value) else f"{value:{sign}.{3 if measure in GEOMETRY else 2}f}"
+def _number(value: Any, measure: str) -> str:
+    return "" if _none(value) else f"{value:.{3 if measure in GEOMETRY else 2}f}"
+
+
+def _change(value: Any, measure: str) -> str:
+    return "" if _none(value) else signed(value, 3 if measure in GEOMETRY else 2)
 
 
 def _none(value: Any) -> bool:

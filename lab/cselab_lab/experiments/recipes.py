@@ -1,14 +1,14 @@
 """How the bundled encoders are trained: one recipe each, the same for all methods, found by a search on dev data.
 
-The search is `results/recipe-search.jsonl`, what was read from it stands in `results/search.md`. No method is tuned
-more than its neighbour.
+The searches are `results/recipe-search.jsonl` (rate, batch, temperature) and `results/recipe-curves.jsonl` (length and
+corpus); what was read from them stands in `results/search.md`. No method is tuned more than its neighbour.
 
 See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ RECIPES = {
     "mini": BundledRecipe(steps=200, lr=3e-4),
     "micro": BundledRecipe(steps=50, lr=5e-4, eval_every=10, pooling="mean"),
 }
+
+STUDY = replace(RECIPES["mini"], steps=600)
+"""`mini` for recorded tables: as long as the dev score rises."""
 
 
 def recipe(encoder: str) -> BundledRecipe:

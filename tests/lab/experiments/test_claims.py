@@ -1,21 +1,28 @@
-"""A claim is a number a seed; the verdict says how sure its sign is."""
+"""A claim is a number a seed; the verdict says direction and size apart, and how many tests that makes."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from cselab_lab.experiments import Above, Order, Trend
-from cselab_lab.experiments.claims import judge
+from cselab_lab.experiments import EXPERIMENTS, Above, ManyTests, Negligible, Order, Results, Trend, get_profile
+from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, Verdict, judge, signed
 from scipy.stats import ttest_rel
 
 UP = Above("b is above a", "b", "a")
+SMALL = Negligible("b hardly differs from a", "b", "a")
 
 
 def seeds(*gains):
     return [{"a": 50.0 + 3 * seed, "b": 50.0 + 3 * seed + gain} for seed, gain in enumerate(gains)]
 
 
+def paper(gain):
+    return None if gain is None else {"a": 70.0, "b": 70.0 + gain}
+
+
 def test_what_a_seed_does_to_all_rows_drops_out():
     verdict = judge(UP, "STS-B", None, seeds(1.0, 1.2, 0.8))
-    assert verdict.ours == pytest.approx(1.0) and verdict.answer == "holds here"
+    assert verdict.ours == pytest.approx(1.0) and verdict.answer == "the same direction"
 
 
 def test_the_test_is_the_paired_t_test():
@@ -26,43 +33,149 @@ def test_the_test_is_the_paired_t_test():
     assert verdict.interval == pytest.approx(tuple(paired.confidence_interval(0.95)))
 
 
-def test_the_exact_test_counts_changes_of_sign():
-    assert judge(UP, "STS-B", None, seeds(1.0, 2.0, 3.0, 4.0, 5.0)).p_exact == pytest.approx(2 / 32)
+def test_the_exact_test_counts_changes_of_sign_and_its_least_is_said():
+    verdict = judge(UP, "STS-B", None, seeds(1.0, 2.0, 3.0, 4.0, 5.0))
+    assert verdict.p_exact == pytest.approx(2 / 32) and "exact 0.062, the least possible)" in str(verdict)
+    assert "the least" not in str(judge(UP, "STS-B", None, seeds(1.0, -2.0, 3.0, 4.0, 5.0)))
 
 
 @pytest.mark.parametrize(
     ("gains", "published", "answer"),
     [
-        ((1.0, 1.2, 0.8), 1.0, "holds here"),
-        ((-1.0, -1.2, -0.8), 1.0, "the opposite here"),
-        ((0.1, -0.1, 0.05), 2.0, "no effect here"),
+        ((1.0, 1.4, 0.6), 1.2, "as large as in the paper"),
+        ((0.1, 0.12, 0.08), 0.1, "as large as in the paper"),  # and small, as the paper has it
+        ((1.0, 1.2, 0.8), 12.0, "the same direction, smaller"),
+        ((1.0, 1.2, 0.8), 0.1, "the same direction, larger"),
+        ((1.0, 1.2, 0.8), None, "the same direction"),
+        ((0.2, 0.3, 0.25), 2.0, "the same direction, smaller than 0.5 points"),
+        ((0.2, 0.3, 0.25), None, "the same direction, smaller than 0.5 points"),
+        ((-1.0, -1.2, -0.8), 1.0, "the opposite"),
+        ((-0.2, -0.3, -0.25), 1.0, "the opposite, smaller than 0.5 points"),
+        ((0.1, -0.1, 0.05), 2.0, "smaller than 0.5 points"),
+        ((0.0, 0.0, 0.0), None, "smaller than 0.5 points"),
         ((4.0, -3.0, 2.0), 2.0, "undecided"),
         ((4.0, -3.0, 2.0), None, "undecided"),
+        ((3.9, 0.2, 3.0, 0.1, 0.1), 4.0, "undecided, smaller than in the paper"),
         ((1.0,), 2.0, "one run only"),
         ((), 2.0, "not run"),
     ],
 )
-def test_the_answer_follows_from_where_the_interval_lies(gains, published, answer):
-    paper = None if published is None else {"a": 70.0, "b": 70.0 + published}
-    assert judge(UP, "STS-B", paper, seeds(*gains)).answer == answer
+def test_direction_and_size_are_said_apart(gains, published, answer):
+    verdict = judge(UP, "STS-B", paper(published), seeds(*gains))
+    assert verdict.answer == answer and str(verdict).startswith(f"b is above a: {answer}")
+
+
+@pytest.mark.parametrize(
+    ("gains", "answer"),
+    [
+        ((0.1, -0.1, 0.05), "smaller than 0.5 points"),
+        ((1.7, 1.8, 1.6), "the opposite"),
+        ((-1.7, -1.8, -1.6), "the opposite"),
+        ((0.2, 0.9, 0.4), "undecided"),
+        ((0.1,), "one run only"),
+    ],
+)
+def test_a_claim_of_smallness_is_held_against_the_margin(gains, answer):
+    assert judge(SMALL, "STS-B", None, seeds(*gains)).answer == answer
+
+
+def test_the_spread_that_the_paper_prints_counts():
+    gains, published = seeds(1.0, 1.2, 0.8), paper(1.5)
+    assert judge(UP, "STS-B", published, gains).answer == "the same direction, smaller"
+    spread = judge(UP, "STS-B", published, gains, spreads={"a": 0.3, "b": 0.4})
+    assert spread.published_spread == pytest.approx(0.5) and spread.answer == "as large as in the paper"
+    assert str(spread).endswith("the paper has +1.5 ± 0.5")
+    rising = Trend("rises", ("a", "b"))
+    assert judge(rising, "STS-B", published, gains, spreads={"a": 0.3, "b": 0.4}).published_spread == pytest.approx(0.5)
+
+
+def test_the_margin_belongs_to_the_measure_and_the_statistic():
+    close = seeds(0.03, 0.05, 0.04)
+    assert judge(UP, "uniformity", None, close).answer == "the same direction, smaller than 0.1"
+    assert judge(UP, "alignment", None, close).answer == "the same direction"
+    assert judge(UP, "STS-B", None, close, margin=0.01).answer == "the same direction"
+    rows = [{"a": 0.0, "b": 0.2 + seed / 100, "c": 0.4} for seed in range(3)]  # 0.2 a row is 0.4 in all
+    verdict = judge(Trend("rises", ("a", "b", "c")), "STS-B", None, rows)
+    assert verdict.answer == "the same direction, smaller than 0.25 points a row"
+    order = judge(Order("a < b", ("a", "b")), "STS-B", None, seeds(0.0, 0.0))
+    assert order.answer == "undecided"  # no order is small
+
+
+def values(claim, size):
+    """Numbers of the rows that make the claim's statistic as large, of that sign."""
+    if isinstance(claim, Above):
+        return {claim.higher: 50.0 + size, claim.lower: 50.0}
+    return {label: 50.0 + place * size for place, label in enumerate(claim.labels)}
+
+
+DECLARED = [
+    pytest.param(experiment, claim, id=f"{experiment.name}: {claim.claim}")
+    for experiment in EXPERIMENTS.values()
+    for claim in experiment.claims
+]
+
+
+@pytest.mark.parametrize(("experiment", "claim"), DECLARED)
+def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(experiment, claim):
+    classroom = get_profile("classroom")
+
+    def verdict(size):
+        column = experiment.columns[0]
+        measure = f"{classroom.dev} dev" if column.measure == "dev" else column.measure
+        lines = {label: {} for label in claim.labels}
+        for seed in range(5):
+            for label, value in values(claim, size * (1 + seed / 100)).items():
+                scores = dict.fromkeys(column.over or (measure,), value)
+                lines[label][seed] = {"scores": scores, "failure": None}
+        alone = replace(experiment, claims=(claim,))
+        (found,) = Results(alone, classroom, lines, {}).verdicts()
+        assert str(found).startswith(f"{claim.claim}: {found.answer}, ")
+        return found.answer
+
+    small = 1e-3 * MARGINS.get(experiment.columns[0].measure, MARGIN)
+    assert verdict(-100.0) == "the opposite"
+    if isinstance(claim, Negligible):
+        assert verdict(100.0) == "the opposite" and verdict(small).startswith("smaller than")
+    elif isinstance(claim, Order):
+        assert verdict(100.0).startswith(("the same direction", "as large")) and verdict(0.0).startswith("undecided")
+    else:
+        assert verdict(100.0).startswith("the same direction")
+        assert "smaller than" in verdict(small) and "smaller than" in verdict(-small)
+
+
+@pytest.mark.parametrize(("experiment", "claim"), DECLARED)
+def test_what_a_claim_says_is_what_the_paper_prints(experiment, claim):
+    alone = replace(experiment, claims=(claim,))
+    (verdict,) = Results(alone, get_profile("classroom"), {}, {}).verdicts()
+    if verdict.published is not None:
+        within = abs(verdict.published) < verdict.margin
+        assert within if isinstance(claim, Negligible) else verdict.published > 0
 
 
 def test_the_sentence_has_the_number_the_interval_and_the_paper():
-    said = str(judge(UP, "STS-B", {"a": 76.0, "b": 76.8}, seeds(-0.2, 0.1, -0.3, -0.4, -0.2)))
+    said = str(judge(UP, "STS-B", paper(0.8), seeds(-0.2, 0.1, -0.3, -0.4, -0.2)))
     assert said.startswith(
-        "b is above a: no effect here, -0.2 points of STS-B (95 % interval -0.4 to +0.0 over 5 seeds"
+        "b is above a: smaller than 0.5 points, -0.2 points of STS-B (95 % interval -0.4 to +0.03 over 5 seeds, p = "
     )
     assert said.endswith("the paper has +0.8")
+
+
+def test_a_bound_never_hides_its_sign():
+    assert [signed(x, 1) for x in (-0.031, 0.031, -0.0004, 0.0, -0.0, 0.96)] == [
+        "-0.03", "+0.03", "-0.0004", "+0.0", "+0.0", "+1.0",
+    ]  # fmt: skip
 
 
 def test_geometry_is_not_in_points():
     said = str(judge(UP, "uniformity", None, seeds(0.2, 0.3)))
     assert "+0.25 of uniformity" in said
+    assert set(MARGINS) == set(GEOMETRY)
 
 
 def test_differences_without_spread_are_said_to_be_the_same():
     verdict = judge(UP, "STS-B", None, seeds(1.0, 1.0))
-    assert verdict.p_value is None and verdict.answer == "holds here"
+    assert verdict.p_value is None and verdict.answer == "the same direction"
+    assert "the same with every seed" in str(verdict)
 
 
 def test_a_trend_is_the_slope_of_the_line():
@@ -75,3 +188,28 @@ def test_an_order_is_one_when_kept_and_minus_one_when_reversed():
     order = Order("a < b < c", ("a", "b", "c"))
     assert order.statistic({"a": 1.0, "b": 2.0, "c": 9.0}) == 1.0
     assert order.statistic({"a": 9.0, "b": 2.0, "c": 1.0}) == -1.0
+
+
+def with_p(p_value, sample, measure="Avg."):
+    return Verdict("c", "points", measure, 0.5, sample=sample, interval=(0.0, 1.0), p_value=p_value, p_exact=0.5)
+
+
+def test_holm_multiplies_the_smallest_by_how_many_there_are_and_never_falls():
+    p_values = (0.01, 0.04, 0.03, 0.005)
+    verdicts = [with_p(p, (float(place), 1.0)) for place, p in enumerate(p_values)]
+    tests = ManyTests.of(verdicts)
+    assert [tests.by_holm[one.test] for one in verdicts] == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert "p = 0.005, 0.02 by Holm" in tests.said(verdicts[3])
+    assert str(tests) == (
+        "4 claims make 4 different tests: 4 have p < 0.05 (by chance alone 0.2 would), and 2 still by Holm, which "
+        "counts them all."
+    )
+
+
+def test_the_same_test_counts_once_whichever_row_stands_first():
+    rows = seeds(1.0, 2.0, 3.0)
+    there, back = judge(UP, "Avg.", None, rows), judge(Above("a above b", "a", "b"), "Avg.", paper(1.0), rows)
+    other = judge(UP, "STS-B", None, rows)
+    tests = ManyTests.of([there, back, other, judge(UP, "Avg.", None, [])])
+    assert tests.claims == 4 and len(tests.raw) == 2
+    assert there.test == back.test != other.test

@@ -14,6 +14,7 @@ from pandas import isna
 
 DEV = "Classroom-STS dev"
 TABLE = get_experiment("whitenedcse-table6")
+DCLR = "DCLR, without its guide"
 
 
 def write(folder, experiment, profile, scores, missing=()):
@@ -76,10 +77,10 @@ def test_beside_a_search_on_dev_pairs_no_test_set_is_read(tmp_path):
 
 
 def test_another_rate_is_taken_only_where_it_is_clearly_better(tmp_path):
-    points = {"MixCSE, rate x 3": 60.9, "DCLR, rate / 3": 61.5, "DCLR, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
+    points = {"MixCSE, rate x 3": 60.9, f"{DCLR}, rate / 3": 61.5, f"{DCLR}, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
     rates = get_experiment("survey-rates")
     write(tmp_path, rates, "classroom", lambda label, seed: {DEV: points.get(label, 60.0)})
-    assert rates_found(read_results(rates, "classroom", tmp_path)) == {"MixCSE": 3.0, "DCLR": 1 / 3}
+    assert rates_found(read_results(rates, "classroom", tmp_path)) == {"MixCSE": 3.0, DCLR: 1 / 3}
 
 
 def test_the_surveys_tables_train_with_the_rates_that_the_recorded_search_found():
@@ -97,10 +98,12 @@ def test_gains_are_paired_by_seed(tmp_path):
 def test_claims_are_answered_from_the_same_numbers(tmp_path):
     write(tmp_path, TABLE, "classroom", averages)
     answers = {verdict.claim: verdict for verdict in read_results(TABLE, "classroom", tmp_path).verdicts()}
-    assert answers["whitening alone helps"].answer == "holds here"
+    assert answers["whitening alone helps"].answer == "the same direction, larger"
     assert answers["whitening alone helps"].published == pytest.approx(1.56)
     third = answers["the third view helps once there is whitening"]
-    assert third.answer == "holds here" and third.ours == pytest.approx(0.6)
+    assert third.answer == "as large as in the paper" and third.ours == pytest.approx(0.6)
+    hardly = answers["a third dropout view alone hardly helps"]
+    assert hardly.answer == "the opposite" and hardly.ours == pytest.approx(-1.0)
 
 
 def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_path):
@@ -115,7 +118,7 @@ def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_
 def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp_path):
     def scores(label, seed):
         found = {"AgNews": 70.0 + seed, "SearchSnippets": 50.0, "StackOverflow": 20.0, "GoogleNews": 40.0 - seed}
-        if label == "DCLR":
+        if label == DCLR:
             del found["GoogleNews"]
         return {name: score + 4.0 * (label == "MixCSE") for name, score in found.items()} | {"World-STS": 60.0}
 
@@ -127,10 +130,10 @@ def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp
     assert row["n"] == 5 and row["ours"] == pytest.approx(49.0) and row["gain"] == pytest.approx(4.0)
     assert row["published"] == pytest.approx((78.27 + 73.31 + 66.49 + 67.75) / 4, abs=0.005)
     assert "mean of the printed AgNews, SearchSnippets, StackOverflow, GoogleNews" in row["note"]
-    assert cell(frame, "DCLR", "Avg. of 4")["n"] == 0 and cell(frame, "DCLR", "AgNews")["n"] == 5  # one of four missing
+    assert cell(frame, DCLR, "Avg. of 4")["n"] == 0 and cell(frame, DCLR, "AgNews")["n"] == 5  # one of four missing
     lost = cell(frame, "PromptBERT", "Avg. of 4")
     assert lost["n"] == 5 and isna(lost["published"])
-    assert "SearchSnippets: released checkpoint" in cell(frame, "EASE", "Avg. of 4")["note"]
+    assert "SearchSnippets: released checkpoint" in cell(frame, "EASE, random entity vectors", "Avg. of 4")["note"]
     answers = {verdict.claim: verdict for verdict in results.verdicts()}
     assert answers["MixCSE is above SimCSE"].ours == pytest.approx(4.0)
 
@@ -200,7 +203,18 @@ def test_gains_are_taken_between_rows_of_one_encoder(tmp_path):
 
 def test_rows_that_cannot_run_are_named_together_with_their_reason(tmp_path):
     said = str(read_results("focal-table5", "classroom", tmp_path))
-    assert "Published only, no roberta encoder under classroom: m = 0.1, roberta, m = 0.2, roberta" in said
+    assert "[1] no roberta encoder under classroom" in said and said.count("[1]") == 5
+
+
+def test_what_is_doubtful_about_a_published_cell_is_said_below_the_table(tmp_path):
+    found = read_results("whitenedcse-table3", "classroom", tmp_path)
+    note = cell(found.beside(), "groups")["note"]
+    for form in ("text", "md"):
+        shown = found.shown(form=form).splitlines()
+        number = next(line for line in shown if "77.47 [" in line).split("77.47 [")[1][0]
+        assert f"[{number}] {note}" in shown
+    assert f"<p>[{number}] {note}</p>" in found.shown(form="html")
+    assert note not in found.shown(form="csv") and "77.47 [" not in found.shown(form="csv")
 
 
 def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):

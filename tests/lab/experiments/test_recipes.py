@@ -2,7 +2,7 @@
 
 import pytest
 from cselab_lab.experiments import PROFILES
-from cselab_lab.experiments.recipes import RECIPES, recipe
+from cselab_lab.experiments.recipes import RECIPES, STUDY, recipe
 from cselab_lab.lessons import lesson
 
 from cselab import TrainConfig
@@ -30,6 +30,14 @@ def test_the_classroom_experiments_train_by_the_recipe_of_their_encoder_as_long_
     mini = recipe(classroom.encoders["base"].name)
     assert classroom.recipe == mini.settings() | {"steps": lesson.PROFILES["classroom"]["steps"]}
     assert classroom.pooling == mini.pooling
+
+
+def test_what_is_studied_trains_longer_by_the_same_recipe_on_data_that_everyone_has():
+    study, mini = PROFILES["study"], recipe("mini").settings()
+    assert study.recipe == STUDY.settings() and study.pooling == recipe("mini").pooling
+    assert {name for name in mini if mini[name] != study.recipe[name]} == {"steps"}
+    assert study.recipe["steps"] > PROFILES["classroom"].recipe["steps"]
+    assert study.corpus.startswith("world:") and study.dev == "Classroom-STS"
 
 
 def test_an_unknown_encoder_is_told_which_have_one():

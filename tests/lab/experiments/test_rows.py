@@ -1,5 +1,6 @@
 """Rows train and are measured for real, in the smallest size: one of each kind."""
 
+import lzma
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from tiny import make_encoder
 
 from cselab.evaluators import Geometry, Scores, word_overlap
 
+EASE = "EASE, random entity vectors"
 TRAINED = [
     ("whitenedcse-table3", "ZCA"),
     ("whitenedcse-table3", "PCA"),
@@ -159,15 +161,16 @@ def test_a_method_of_several_columns_gets_its_rows_from_the_world():
 def test_settings_name_the_corpus_that_is_read():
     table8, profile = get_experiment("survey-table8"), replace(tiny_profile(1), corpus="half-world:20")
     read = {label: job_of(table8, table8.row(label), profile, seed=0).settings["corpus"] for label in
-            ("SimCSE", "SimCSE, world alone", "BT-BERT", "EASE")}  # fmt: skip
-    assert read == {"SimCSE": "half-world:20"} | dict.fromkeys(("SimCSE, world alone", "BT-BERT", "EASE"), "world:20")
+            ("SimCSE", "SimCSE, world alone", "BT-BERT", EASE)}  # fmt: skip
+    assert read == {"SimCSE": "half-world:20"} | dict.fromkeys(("SimCSE, world alone", "BT-BERT", EASE), "world:20")
     with pytest.raises(NotPossible, match="wiki1m has no rows of sentence from the world"):
         job_of(table8, table8.row("SimCSE, world alone"), replace(profile, corpus="wiki1m"), seed=0)
 
 
 def test_half_of_the_mixed_corpus_is_of_the_world(monkeypatch, tmp_path):
     text = [f"line {number} of the encyclopedia says something" for number in range(300_020)]
-    (tmp_path / "simplewiki.txt").write_text("\n".join(text))
+    with lzma.open(tmp_path / "simplewiki-1m.txt.xz", "wt", preset=0) as file:
+        file.write("\n".join(text))
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
     mixed = corpus("half-world:20")
     assert len(mixed) == 20 and sum("encyclopedia" in sentence for sentence in mixed) == 10

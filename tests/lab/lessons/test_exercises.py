@@ -1,12 +1,19 @@
 import numpy as np
 import pytest
-from cselab_lab.lessons.exercises import Example, Stage, diagnose, staged_check
+import torch
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, diagnose, staged_check
 
 STAGES = [
     Stage("0 stays 0", lambda square: square(0) == 0, "is something added?"),
     Stage("signs do not matter", lambda square: square(-3) == square(3), "square before you add"),
     Stage("3 becomes 9", lambda square: square(3) == 9, "is it a cube, or a double?"),
 ]
+SQUARE = Exercise(*STAGES)
+NINE = Example("3 becomes 9", (3,), 9)
+
+
+def last_line(answer, *stages, **mistakes):
+    return diagnose(answer, Exercise(*stages, **mistakes)).lines[-1]
 
 
 def unfinished(x):
@@ -19,7 +26,7 @@ def fragile(x):
 
 @pytest.mark.parametrize("answer", [None, ..., lambda x: ..., unfinished])
 def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
-    staged_check(answer, STAGES)
+    staged_check(answer, SQUARE)
     printed = capsys.readouterr().out
     assert printed == "not solved yet: replace the placeholder; the first goal is: 0 stays 0\n"
 
@@ -39,57 +46,106 @@ def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
     ],
 )
 def test_the_first_stage_that_fails_gives_the_diagnosis(answer, passed, diagnosis):
-    verdict = diagnose(answer, STAGES)
+    verdict = diagnose(answer, SQUARE)
     assert not verdict.solved
     assert verdict.lines == (*(f"passed: {stage.what}" for stage in STAGES[:passed]), diagnosis)
 
 
 def test_an_exception_in_the_answer_is_shown_with_the_hint_and_not_raised():
-    assert "'int' object has no attribute 'square'. Hint: square before" in diagnose(fragile, STAGES).lines[-1]
+    assert "'int' object has no attribute 'square'. Hint: square before" in diagnose(fragile, SQUARE).lines[-1]
 
 
 def test_a_right_answer_is_solved_and_says_so():
-    verdict = diagnose(lambda x: x * x, STAGES)
+    verdict = diagnose(lambda x: x * x, SQUARE)
     assert verdict.solved and verdict.lines[-1] == "solved."
 
 
-def test_a_value_can_be_checked_as_well_as_a_function():
-    stages = [Stage("it is the smallest prime", lambda number: number == 2, "1 is not prime")]
-    assert diagnose(2, stages).solved
-    assert not diagnose(1, stages).solved
+def test_a_value_can_be_checked_as_well_as_a_function_and_a_stage_may_say_what_is_wrong():
+    prime = Stage("it is the smallest prime", lambda number: "" if number == 2 else f"{number} is another.", "Less?")
+    assert diagnose(2, Exercise(prime)).solved
+    assert last_line(1, prime).endswith("1 is another. Less?")
 
 
 def test_an_example_shows_what_came_and_what_was_expected_and_gives_no_hint_that_does_not_fit():
-    stages = [Example("3 becomes 9", (3,), 9, {"That is the double.": lambda x: 2 * x})]
-    said = diagnose(lambda x: 2 * x, stages).lines[-1]
-    assert said.endswith("Your function returned 6; expected is 9. That is the double.")
-
     def mine(x):
         return 7.25
 
-    said = diagnose(mine, stages).lines[-1]
+    double = {"That is the double.": lambda x: 2 * x}
+    said = last_line(lambda x: 2 * x, NINE, mistakes=double)
+    assert said.endswith("Your function returned 6; expected is 9. That is the double.")
+    said = last_line(mine, NINE, mistakes=double)
     assert said.endswith("Your function returned 7.25; expected is 9. Try it: mine(3)")
 
 
-def test_an_example_knows_mistakes_that_raise_and_those_of_shape():
-    stages = [Example("3 becomes 9", (3,), 9, {"3 is a number already.": AttributeError})]
-    assert "3 is a number already." in diagnose(lambda x: x.square(), stages).lines[-1]
-    assert "One number is wanted" in diagnose(lambda x: [9, 9], stages).lines[-1]
-    pairs = [Example("both", (1,), [1.0, 2.0])]
-    assert diagnose(lambda x: (1, 2), pairs).solved
-    assert "shape should be (2,), it is (3,)" in diagnose(lambda x: [1, 2, 3], pairs).lines[-1]
+def test_a_mistake_is_told_where_it_explains_every_example_and_else_as_a_guess():
+    four = Example("4 becomes 16", (4,), 16)
+    mistakes = {"That is the double.": lambda x: 2 * x, "That is 3 more.": lambda x: x + 3}
+    assert "That is 3 more." in last_line(lambda x: x + 3, NINE, four, mistakes=mistakes)
+    assert "9. That is the double." in last_line(lambda x: 2 * x, NINE, four, mistakes=mistakes)
+    both = last_line(lambda x: 6, NINE, four, mistakes=mistakes)
+    assert "double" not in both and "more" not in both  # 6 is both, and explains neither at 4
+    assert "Perhaps: That is 3 more." in last_line(lambda x: 7, four, NINE, mistakes=mistakes)
+
+
+def test_a_mistake_with_the_right_value_is_no_evidence():
+    nearly = {"That is a hair too much.": lambda x: 9.0009}
+    assert "hair" not in last_line(lambda x: 9.0015, NINE, mistakes=nearly)
+
+
+def test_a_rounded_result_is_told_so_and_not_accused():
+    third = Example("a third", (3,), 1 / 3)
+    blamed = {"That is a share.": lambda x: 0.33}
+    assert diagnose(lambda x: round(1 / x, 3), Exercise(third, mistakes=blamed)).solved
+    assert "right, but rounded" in last_line(lambda x: round(1 / x, 2), third, mistakes=blamed)
+
+
+def test_one_number_is_wanted_or_another_shape():
+    assert "One number is wanted" in last_line(lambda x: [9, 9], NINE)
+    assert diagnose(lambda x: [9], Exercise(NINE)).solved
+    pairs = Example("both", (1,), [1.0, 2.0])
+    assert diagnose(lambda x: (1, 2), Exercise(pairs)).solved
+    assert "shape should be (2,), it is (3,)" in last_line(lambda x: [1, 2, 3], pairs)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (lambda x: torch.exp(100 * x) / torch.exp(100 * x), "exp of a large number"),
+        (lambda x: np.exp(1000 * x.numpy()) / np.exp(1000 * x.numpy()), "exp of a large number"),
+        (lambda x: ((0 * x).log() * 0).sum(), "the log of 0"),
+        (lambda x: (x - x) / (x - x), "a division by 0"),
+        (lambda x: (x - 5).sqrt(), "the root of a number below 0"),
+        (lambda x: (x - x) ** -0.5, "0 to a negative power"),
+        (lambda x: x * float("nan"), "That is no finite number"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")  # the answers' own
+def test_what_is_no_number_is_traced_to_where_it_came_from(answer, cause):
+    one = Example("1 stays 1", (torch.tensor(1.0),), 1.0)
+    assert cause in last_line(answer, one, mistakes={"An overflow.": lambda x: float("inf")})
 
 
 def test_an_array_that_looks_right_is_told_by_its_first_wrong_number():
     wanted = [[0.0] * 4, [0.0, 1.0, 0.0, 0.0], [0.0] * 4]
-    said = diagnose(lambda x: [[0] * 4, [0] * 4, [0] * 4], [Example("a one", (1,), wanted)]).lines[-1]
+    said = last_line(lambda x: [[0] * 4, [0] * 4, [0] * 4], Example("a one", (1,), wanted))
     assert "Your function returned 0 at [1, 1]; expected is 1." in said
 
 
+def test_no_message_is_long_whatever_is_given_or_raised():
+    large = Example("the sum", (np.zeros((300, 300)), [1.0] * 900), 5.0)
+    assert "called with an array of shape (300, 300), a list of 900." in last_line(lambda x, y: 17.0, large)
+
+    def loud(x, y):
+        raise ValueError("no\n" * 9_000)
+
+    assert len(last_line(loud, large)) < 1_000 and "\n" not in last_line(loud, large)
+    assert len(last_line("word " * 9_000, Stage("short", lambda text: f"You said {text!r}"))) < 1_000
+
+
 def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
-    html = diagnose(lambda x: "<b>", [Example("3 becomes 9", (3,), 9)])._repr_html_()
+    html = diagnose(lambda x: "<b>", Exercise(NINE))._repr_html_()
     assert "✗" in html and "&lt;b&gt;" in html and "<b>" not in html
-    assert "✓" in diagnose(lambda x: x * x, STAGES)._repr_html_()
+    assert "✓" in diagnose(lambda x: x * x, SQUARE)._repr_html_()
 
 
 def test_an_answer_that_writes_into_its_arguments_spoils_no_later_stage_and_no_second_try():
@@ -99,8 +155,8 @@ def test_an_answer_that_writes_into_its_arguments_spoils_no_later_stage_and_no_s
         x -= 1
         return x
 
-    stages = [Example("one less", (given,), given - 1)]
-    assert diagnose(in_place, stages).solved and diagnose(in_place, stages).solved
+    exercise = Exercise(Example("one less", (given,), given - 1))
+    assert diagnose(in_place, exercise).solved and diagnose(in_place, exercise).solved
     assert given.tolist() == [1.0, 2.0]
 
 
@@ -112,5 +168,5 @@ def test_an_answer_that_is_an_object_is_tried_as_it_is_even_where_it_can_be_call
         def encode(self, texts):
             return [len(text) for text in texts]
 
-    stages = [Stage("it encodes", lambda encoder: encoder.encode(["ab"]) == [2], "has it .encode?")]
-    assert diagnose(Encoder(), stages).solved
+    encodes = Stage("it encodes", lambda encoder: encoder.encode(["ab"]) == [2], "has it .encode?")
+    assert diagnose(Encoder(), Exercise(encodes)).solved

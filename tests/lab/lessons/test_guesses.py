@@ -1,6 +1,9 @@
+import math
+
 import numpy as np
 import pytest
-from cselab_lab.lessons.guesses import guess
+import torch
+from cselab_lab.lessons.guesses import guess, number
 
 
 @pytest.mark.parametrize(
@@ -19,8 +22,17 @@ from cselab_lab.lessons.guesses import guess
         ("SimCSE", "plain", "x: you said SimCSE, it is plain: not so"),
         (["a", "b"], ["b", "a"], "x: you said a, b, it is b, a: not so"),
         (True, True, "x: you said True, it is True: right"),
-        (..., 0.66, "x: no guess yet, it is 0.66"),
-        (None, 0.66, "x: no guess yet, it is 0.66"),
+        (..., 0.66, "x: no guess yet; write one above to see the answer"),
+        (None, 0.66, "x: no guess yet; write one above to see the answer"),
+        ("50%", 0.5, "x: you said 50%, it is 0.5: right"),
+        ("7 %", 0.2, "x: you said 7 %, it is 0.2: you said too little"),
+        ("log 64", math.log(64), "x: you said log 64, it is 4.16: right"),
+        ("-1/3", -0.333, "x: you said -1/3, it is -0.333: right"),
+        (4.16, 4.1589, "x: you said 4.16, it is 4.16: right"),
+        (np.log(64), torch.tensor(4.1589), "x: you said 4.16, it is 4.16: right"),
+        (("a", "b"), ["a", "b"], "x: you said a, b, it is a, b: right"),
+        (math.nan, 0.5, "x: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer"),
+        ("much", 0.5, 'x: \'much\' is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"'),
     ],
 )
 def test_a_guess_stands_beside_what_was_found(mine, found, said):
@@ -38,3 +50,47 @@ def test_guesses_are_compared_as_they_become_known():
 def test_a_notebook_shows_ticks():
     html = guess(near=0.9, far=0.9).compare(near=0.9, far=0.1)._repr_html_()
     assert html.count("✓") == 1 and html.count("•") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.5", 0.5),
+        ("-2e-3", -0.002),
+        ("12.5 %", 0.125),
+        ("log(64)", math.log(64)),
+        ("ln 2", math.log(2)),
+        ("log2 8", 3),
+        ("2 log 64", None),
+        ("sqrt(2) * pi", 2**0.5 * math.pi),
+        ("e^2", math.e**2),
+        ("exp(-1) + 3*(1 - 1/4)", math.exp(-1) + 2.25),
+        ("log 0", None),
+        ("1/0", None),
+        ("9**9**9**9", None),
+        ("(-1)**0.5", None),
+        ("0,5", None),
+        ("nan", None),
+        ("", None),
+        ("True", None),
+        ("1j", None),
+        ("'a'", None),
+        ("[1]", None),
+        ("log(2, 8)", None),
+        ("log.real", None),
+        ("exit()", None),
+        ("__import__('os').getcwd()", None),
+        ("(lambda: 1)()", None),
+        ("(" * 9_000, None),
+    ],
+)
+def test_a_text_is_read_as_arithmetic_and_nothing_else(text, value):
+    if value is None:
+        with pytest.raises(ValueError, match="is no number; write"):
+            number(text)
+    else:
+        assert number(text) == pytest.approx(value)
+
+
+def test_who_has_not_guessed_is_not_told():
+    assert "0.66" not in guess(x=...).compare(x=0.66)._repr_html_()

@@ -7,6 +7,8 @@ from cselab_widgets.panels.rank_lab import NORMAL, descent
 from cselab.losses import barlow_twins, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def views():

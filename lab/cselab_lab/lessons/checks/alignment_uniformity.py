@@ -8,6 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from cselab_lab.lessons.checks.mistakes import length_mistakes
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: the alignment of Wang and Isola: my_alignment(x, y, grades, threshold=4) --------------------------
@@ -51,21 +52,18 @@ ALIGNMENT = Exercise(
     Example("with a threshold of 0.5 all five count: 10 / 5 = 2", (_X, _Y, _GRADES, 0.5), 2),
     mistakes={
         "Square the distances.": _alignment(term=lambda u, v: (u - v).norm(dim=1)),
-        "Scale each row to length 1 before you measure distances.": _alignment(lambda x: x),
-        "Scale each row to length 1, not each column: dim=1.": _alignment(lambda x: F.normalize(x, dim=0)),
         "Which pairs count? Those with a grade above the threshold.": _alignment(keep=lambda g, t: g == g),
         "Above the threshold: a pair whose grade equals it does not count.": _alignment(keep=lambda g, t: g >= t),
         "The pairs that count are those above the threshold, not the others.": _alignment(keep=lambda g, t: g <= t),
         "Is there a 4 in your code where threshold should be?": _alignment(keep=lambda g, t: g > 4),
         "Take the mean over the pairs, not the sum.": _alignment(end=lambda terms, g: terms.sum()),
-        "Divide by the number of pairs that count, not by the number of all pairs.": _alignment(
+        "Divide by those that count, not by the number of all pairs.": _alignment(
             end=lambda terms, g: terms.sum() / len(g)
         ),
-        "Row i of x belongs to row i of y alone: no distances between other rows.": _alignment(
-            term=lambda u, v: torch.cdist(u, v).square()
-        ),
+        "Row i of x belongs to row i of y alone.": _alignment(term=lambda u, v: torch.cdist(u, v).square()),
         "This is the mean cosine. The squared distance is 2 - 2 times it.": _alignment(term=F.cosine_similarity),
-    },
+    }
+    | length_mistakes(_alignment),
 )
 
 # ---- 2: an encoder of perfect uniformity that knows nothing: my_encode(sentences) -------------------------

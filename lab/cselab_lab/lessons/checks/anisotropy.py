@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cselab_lab.lessons.checks.answers import are_texts
+from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
+from cselab_lab.lessons.checks.mistakes import length_mistakes
 from cselab_lab.lessons.checks.sentences import words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
@@ -50,7 +51,8 @@ ROWS, WIDTH = 300, 3
 def _needs_no_pairs(function: Any) -> str:
     """Whether no array of n * n numbers was made, and not one for each pair either."""
     vectors = np.random.default_rng(0).normal(1, 1, (ROWS, WIDTH)).view(_Watched)
-    vectors.sizes = sizes = []
+    sizes: list[int] = []
+    vectors.sizes = sizes
     found, expected = numbers_of(function(vectors)), _mean_cosine()(np.asarray(vectors))
     if found.size != 1 or not math.isclose(float(found.reshape(())), expected, abs_tol=1e-3):
         return f"Your function returned {found}; expected is {expected:.4g}."
@@ -68,25 +70,17 @@ MEAN_COSINE = Exercise(
     Example("three copies of one vector have 1", (np.array([[3.0, 4.0]] * 3),), 1.0),
     Stage(f"{ROWS} rows need no {ROWS} x {ROWS} cosines", _needs_no_pairs),
     mistakes={
-        "Each row has been paired with itself, too: n of the n * n cosines are 1.": _mean_cosine(
-            without=lambda c: 0, pairs=lambda n, d: n * n
-        ),
+        "Each row is paired with itself, too.": _mean_cosine(without=lambda c: 0, pairs=lambda n, d: n * n),
         "The n products of a row with itself are still in the sum. Take them out.": _mean_cosine(without=lambda c: 0),
         "Each of the n products of a row with itself is 1: take out n, not 1.": _mean_cosine(without=lambda c: 1),
-        "Scale each row to length 1 first.": _mean_cosine(lambda x: x),
-        "Scale each row to length 1 first: only then is the product of a row with itself 1.": _mean_cosine(
-            lambda x: x, without=len
-        ),
-        "Scale each row to length 1 first, and leave out the pairs of a row with itself.": _mean_cosine(
+        "Scale each row to length 1 first: only then is u_i . u_i 1.": _mean_cosine(lambda x: x, without=len),
+        "Scale each row first, and leave out its pair with itself.": _mean_cosine(
             lambda x: x, without=lambda c: 0, pairs=lambda n, d: n * n
         ),
-        "Scale each row, not each column: axis=1.": _mean_cosine(lambda x: x / np.linalg.norm(x, axis=0).clip(1e-12)),
         "Do not subtract the mean: the cone is what is measured.": _mean_cosine(lambda x: _unit(x - x.mean(0))),
         "Keep the sign of each cosine: opposite directions count against the cone.": _mean_cosine(part=np.abs),
         "That is the mean of the squares of the cosines.": _mean_cosine(part=np.square),
-        "Write / (n * (n - 1)): without the brackets the last factor multiplies.": _mean_cosine(
-            pairs=lambda n, d: n / (n - 1)
-        ),
+        "Write / (n * (n - 1)): without the brackets (n - 1) multiplies.": _mean_cosine(pairs=lambda n, d: n / (n - 1)),
         "n is the number of rows, not of columns.": _mean_cosine(pairs=lambda n, d: d * (d - 1)),
         "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": lambda x: (
             np.linalg.norm(_unit(x).mean(0))
@@ -94,7 +88,8 @@ MEAN_COSINE = Exercise(
         "That is the mean cosine to the mean vector. What is wanted is the mean over pairs of rows.": lambda x: (
             (_unit(x) @ x.mean(0)).mean() / np.linalg.norm(x.mean(0))
         ),
-    },
+    }
+    | length_mistakes(_mean_cosine),
 )
 
 # ---- 2: the mean and the first k principal directions removed: my_removal(vectors, k) --------------------
@@ -153,23 +148,17 @@ REMOVAL = Exercise(
         "You added the mean again at the end; it stays out.": _removal(end=lambda x, along, mean: x - along + mean),
         "Take the directions of the centred rows: subtract the mean first.": _removal(fit=lambda x: x),
         "Nothing of the mean was removed: subtract it, then look for directions.": _removal(False, lambda x: x),
-        "You removed the directions of the smallest variance; eigh sorts upwards.": _removal(
-            chosen=lambda axes, k: axes[len(axes) - k :]
-        ),
+        "You removed those of the smallest variance.": _removal(chosen=lambda axes, k: axes[len(axes) - k :]),
         "You kept the k directions and removed the rest: subtract them.": _removal(end=lambda x, along, mean: along),
-        "One direction too many is gone: the mean is not one of the k.": _removal(chosen=lambda axes, k: axes[: k + 1]),
-        "One direction too few is gone: the mean is not one of the k.": _removal(
-            chosen=lambda axes, k: axes[: max(k - 1, 0)]
-        ),
-        "The directions are the rows of the last matrix that svd returns, vt[:k], not its columns.": _removal(
+        "One direction too many is gone.": _removal(chosen=lambda axes, k: axes[: k + 1]),
+        "One direction too few is gone.": _removal(chosen=lambda axes, k: axes[: max(k - 1, 0)]),
+        "The directions are the rows of svd's last matrix, vt[:k], not its columns.": _removal(
             chosen=lambda axes, k: axes[:, :k].T
         ),
-        "The eigenvectors are the columns of what eigh returns, not its rows.": _removal(
+        "The eigenvectors are the columns of what eigh returns.": _removal(
             axes=lambda x: np.linalg.eigh(x.T @ x)[1][:, ::-1]
         ),
-        "These are coordinates along the directions that are left. Go back: the result is as wide as the input.": (
-            _in_new_axes
-        ),
+        "These are coordinates along what is left: the result is as wide as the input.": (_in_new_axes),
         "Subtract the mean of each column (axis=0), not of each row.": lambda x, k: x - x.mean(1, keepdims=True),
     },
 )
@@ -188,9 +177,7 @@ def _apart(pair: Sequence[str]) -> str:
 
 
 LEAVE_THE_CONE = Exercise(
-    Stage(
-        "it is a pair of texts", lambda p: are_texts(p, 2), 'write two sentences in brackets: apart = ("...", "...").'
-    ),
+    pair_of_texts("apart"),
     Stage(
         f"both are sentences of at least {WORDS} different words",
         lambda p: all(len({word for word in words(text) if not word.isdecimal()}) >= WORDS for text in p),

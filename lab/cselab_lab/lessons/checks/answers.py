@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cselab_lab.lessons.exercises import numbers_of
+from cselab_lab.lessons.exercises import Stage, numbers_of
 
 
 def are_texts(answer: Any, count: int) -> bool:
@@ -22,3 +22,10 @@ def is_number(answer: Any) -> bool:
 def is_whole(answer: Any) -> bool:
     """Whether this is a whole number: 6, 6.0, one of NumPy or torch."""
     return is_number(answer) and float(answer) == round(float(answer))
+
+
+def pair_of_texts(name: str) -> Stage:
+    """The first stage of an exercise that asks for two sentences."""
+    return Stage(
+        "it is a pair of texts", lambda p: are_texts(p, 2), f'write two sentences in brackets: {name} = ("...", "...").'
+    )

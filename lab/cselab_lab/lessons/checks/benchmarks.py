@@ -165,18 +165,14 @@ PAIRED_BOOTSTRAP = Exercise(
         "Draw the pairs once for both: each encoder is scored on pairs of its own here.": _interval(together=False),
         "The gold grades must be drawn along with the predictions.": _interval(gold_too=False),
         "Second minus first.": _interval(lambda one, two: _percentiles(one - two)),
-        "95 % lie between the percentiles 2.5 and 97.5; yours are 5 and 95.": _interval(
-            lambda one, two: np.percentile(two - one, [5, 95])
-        ),
+        "Between 2.5 and 97.5; yours are 5 and 95.": _interval(lambda one, two: np.percentile(two - one, [5, 95])),
         "The percentiles of each encoder apart do not know that pairs were drawn together.": _interval(
             lambda one, two: _percentiles(two) - _percentiles(one)
         ),
         "The lowest gain is not the low bound of one minus the high bound of the other.": _interval(_bounds),
         "That is how well the mean of the resamples is known: it shrinks with their number.": _interval(_of_the_mean),
-        "That is the interval of the second encoder's score, not of its gain.": _interval(
-            lambda one, two: _percentiles(two)
-        ),
-        "The smallest and the largest gain are no 95 % interval.": _interval(
+        "That is the interval of the second's score, not of its gain.": _interval(lambda one, two: _percentiles(two)),
+        "Smallest and largest are no 95 % interval.": _interval(
             lambda one, two: [(two - one).min(), (two - one).max()]
         ),
         "The lower bound comes first.": _interval(lambda one, two: _percentiles(two - one)[::-1]),

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from cselab_lab.lessons.checks.answers import is_whole
-from cselab_lab.lessons.checks.contrast import choice_mistakes, temperature_mistakes
 from cselab_lab.lessons.checks.encoders import mini_views, plain
+from cselab_lab.lessons.checks.mistakes import choice_mistakes, length_mistakes, temperature_mistakes
 from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
@@ -100,16 +100,12 @@ OFF_DROPOUT = Exercise(
         "off-dropout turns off the noise, not the learning: no detach, no no_grad on the way.",
     ),
     mistakes={
-        "These negatives are noisy, as in SimCSE: take the cosine of clean[i] and clean[j].": _off_dropout(
-            negative=lambda a, p, c: (a, p)
-        ),
+        "These negatives are noisy, as in SimCSE: both sides are clean.": _off_dropout(negative=lambda a, p, c: (a, p)),
         "One side of your negatives is noisy: both sides are clean.": _off_dropout(negative=lambda a, p, c: (a, c)),
-        "One side of your negatives is noisy: both sides are clean, not the positive's.": _off_dropout(
+        "One side of your negatives is the positive's: both sides are clean.": _off_dropout(
             negative=lambda a, p, c: (c, p)
         ),
-        "Your positive is clean and so always at cosine 1: it keeps its noise, anchor[i] with positive[i].": (
-            _off_dropout(lambda a, p, c: (c, c))
-        ),
+        "Your positive is clean and so always at cosine 1: it keeps its noise.": (_off_dropout(lambda a, p, c: (c, c))),
         "One side of your positive is clean: both keep their noise.": _off_dropout(lambda a, p, c: (a, c)),
         "Both sides of your positive keep their noise: anchor and positive.": _off_dropout(lambda a, p, c: (c, p)),
         "The clean and the noisy vectors are exchanged.": _off_dropout(lambda a, p, c: (c, c), lambda a, p, c: (a, p)),
@@ -118,15 +114,10 @@ OFF_DROPOUT = Exercise(
         "m multiplies the positive's logit: that is the released code, not Eq. 3.": _off_dropout(
             own=lambda s, m: m * s, others=lambda n, m: n, numerator=lambda s, m: m * s
         ),
-        "m multiplies the sum of the exponentials, not the cosines within them.": _off_dropout(
-            others=lambda n, m: m * n
-        ),
+        "m multiplies the exponentials, not the cosines within.": _off_dropout(others=lambda n, m: m * n),
         "m multiplies the negatives alone, not the whole denominator.": _off_dropout(own=lambda s, m: s + math.log(m)),
-        "Take cosines, not dot products: scale each row to length 1 first.": _off_dropout(cosine=lambda x, y: x @ y.T),
-        "Scale each row to length 1, not each column: dim=1.": _off_dropout(
-            cosine=lambda x, y: F.normalize(x, dim=0) @ F.normalize(y, dim=0).T
-        ),
     }
+    | length_mistakes(lambda scale: _off_dropout(cosine=lambda x, y: scale(x) @ scale(y).T))
     | choice_mistakes(_logits)
     | temperature_mistakes(_off_dropout(), usual=0.05, at=3),
 )

@@ -7,8 +7,15 @@ from typing import Any
 import torch
 
 from cselab_lab.lessons.checks.answers import is_number
-from cselab_lab.lessons.checks.contrast import choice_mistakes, direction_mistakes, slopes, temperature_mistakes, terms
 from cselab_lab.lessons.checks.encoders import mini_views, sentences
+from cselab_lab.lessons.checks.mistakes import (
+    choice_mistakes,
+    direction_mistakes,
+    gradient_mistakes,
+    slopes,
+    temperature_mistakes,
+    terms,
+)
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: Focal-InfoNCE: my_focal(cosines, temperature=0.07, m=0.3), the mean over the rows -----------------
@@ -60,26 +67,18 @@ FOCAL = Exercise(
         tolerance=1e-2,
     ),
     mistakes={
-        "m belongs to the negatives alone: the positive's cosine is squared, s * s.": _focal(
-            positive=lambda s, m: s * (s + m)
-        ),
-        "m is on the wrong side: s (s + m) is the negatives' logit, s * s the positive's.": _focal(
+        "m belongs to the negatives alone: a positive has s * s.": _focal(positive=lambda s, m: s * (s + m)),
+        "m is on the wrong side: it belongs to the negatives.": _focal(
             negative=lambda s, m: s * s, positive=lambda s, m: s * (s + m)
         ),
-        "The positive has a factor, too: its cosine is multiplied by itself.": _focal(positive=lambda s, m: s),
+        "The positive has a factor, too: s * s.": _focal(positive=lambda s, m: s),
         "The negatives have a factor, too: s (s + m).": _focal(negative=lambda s, m: s),
-        "This is InfoNCE: no cosine is multiplied by its factor.": _focal(
-            negative=lambda s, m: s, positive=lambda s, m: s
-        ),
+        "This is InfoNCE: no factor multiplies.": _focal(negative=lambda s, m: s, positive=lambda s, m: s),
         "m is not used: a negative's factor is s + m.": _focal(negative=lambda s, m: s * s),
         "m is added to the factor, not multiplied.": _focal(negative=lambda s, m: s * s * m),
-        "m is added inside the factor, before it multiplies: s (s + m), not s * s + m.": _focal(
-            negative=lambda s, m: s * s + m
-        ),
+        "m is added inside the factor: s (s + m), not s * s + m.": _focal(negative=lambda s, m: s * s + m),
         "The factor is s + m, not s - m.": _focal(negative=lambda s, m: s * (s - m)),
-        "The factor multiplies the cosine itself, s (s + m); it is not squared.": _focal(
-            negative=lambda s, m: (s + m) ** 2
-        ),
+        "The factor multiplies s itself, it is not squared.": _focal(negative=lambda s, m: (s + m) ** 2),
         "m is 0.3 in your code, whatever is asked for.": _focal(negative=lambda s, m: s * (s + 0.3)),
     }
     | choice_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
@@ -139,20 +138,14 @@ FOCAL_GRADIENT = Exercise(
         "2 s + m is 0 at s = -m / 2 and below 0 beyond",
     ),
     mistakes={
-        "That is the paper's Eq. 4, and it is misprinted: s (s + m) = s*s + m*s has the derivative 2 s + m.": _gradient(
+        "That is the paper's Eq. 4, misprinted: s (s + m) has the derivative 2 s + m.": _gradient(
             lambda s, m: 2 * (s + m)
         ),
-        "The factor s + m changes with s, too: the derivative of s (s + m) is 2 s + m.": _gradient(
-            lambda s, m: s + m, lambda s, m: s
-        ),
-        "s + m is the factor of a negative; its logit s (s + m) has the derivative 2 s + m.": _gradient(
-            lambda s, m: s + m
-        ),
+        "The factor s + m changes with s, too: 2 s + m.": _gradient(lambda s, m: s + m, lambda s, m: s),
+        "s + m is the factor of a negative; s (s + m) has the derivative 2 s + m.": _gradient(lambda s, m: s + m),
         "The positive's logit is s * s: its derivative is 2 s.": _gradient(positive=lambda s, m: s),
         "m belongs to the negatives alone: on the diagonal 2 s, without m.": _gradient(positive=lambda s, m: 2 * s + m),
-        "The inner derivative is missing: 2 s + m off the diagonal, 2 s on it.": _gradient(
-            lambda s, m: s**0, lambda s, m: s**0
-        ),
+        "The inner derivative is missing: 2 s + m, or 2 s.": _gradient(lambda s, m: s**0, lambda s, m: s**0),
         "m is missing in the derivative: 2 s + m.": _gradient(lambda s, m: 2 * s),
         "m is 0.3 in your code, whatever is asked for.": lambda c, t=0.07, m=0.3: _gradient()(c, t, 0.3),
         "The softmax is that of InfoNCE: the shares come from the logits s (s + m) and s * s.": (
@@ -161,14 +154,8 @@ FOCAL_GRADIENT = Exercise(
             )
         ),
         "That is the gradient of InfoNCE.": lambda c, t=0.07, m=0.3: ((c / t).softmax(1) - torch.eye(len(c))) / t,
-        "The positive has a gradient, too: 2 s (p - 1), over the temperature.": _gradient(
-            end=lambda found, eye: found * (1 - eye)
-        ),
-        "On the diagonal subtract 1 from the share.": _gradient(own=lambda eye: 0),
-        "Divide by the temperature outside the softmax, too.": _gradient(outside=lambda t: 1),
-        "The temperature divides the logits inside the softmax, too.": _gradient(inside=lambda t: 1),
-        "The softmax runs along a row: dim=1.": _gradient(shares=lambda logits: logits.softmax(0)),
     }
+    | gradient_mistakes(_gradient)
     | temperature_mistakes(_gradient(), usual=0.07),
 )
 

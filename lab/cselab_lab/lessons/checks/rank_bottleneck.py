@@ -4,12 +4,19 @@ import math
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 
 from cselab_lab.lessons.checks.answers import is_whole
-from cselab_lab.lessons.checks.contrast import choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.checks.encoders import plain, sentences
+from cselab_lab.lessons.checks.mistakes import (
+    centre_mistakes,
+    choice_mistakes,
+    direction_mistakes,
+    temperature_mistakes,
+    terms,
+)
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: the effective rank of Roy and Vetterli (2007): my_effective_rank(vectors) -------------------------
@@ -47,10 +54,6 @@ EFFECTIVE_RANK = Exercise(
         "points on a line have 1", (torch.tensor([[2.0], [-1.0], [-1.0], [0.0]]) * torch.tensor([1.0, 0.0, 0.0]),), 1
     ),
     mistakes={
-        "Subtract the mean of the rows first: the common direction does not count.": _rank_of(lambda v: v),
-        "Subtract the mean over the rows (dim=0), not each row's own mean.": _rank_of(
-            lambda v: v - v.mean(1, keepdim=True)
-        ),
         "The singular values themselves, not their squares (the eigenvalues).": _rank_of(power=2),
         "Divide the singular values by their sum, so that they are shares.": _rank_of(share=lambda s: s),
         "Divide by the sum of the singular values, not by their length.": _rank_of(share=lambda s: s / s.norm()),
@@ -58,16 +61,13 @@ EFFECTIVE_RANK = Exercise(
         "The singular values are shares of their sum; no softmax.": _rank_of(share=lambda s: s.softmax(0)),
         "This is the entropy: take its exponential at the end.": _rank_of(end=_entropy),
         "The entropy has a minus: -sum p log p.": _rank_of(end=lambda p: (-_entropy(p)).exp()),
-        "exp goes with the natural logarithm, not with log2.": _rank_of(
-            end=lambda p: (_entropy(p) / math.log(2)).exp()
-        ),
-        "exp goes with the natural logarithm, not with log10.": _rank_of(
-            end=lambda p: (_entropy(p) / math.log(10)).exp()
-        ),
+        "exp goes with log, not with log2.": _rank_of(end=lambda p: (_entropy(p) / math.log(2)).exp()),
+        "exp goes with log, not with log10.": _rank_of(end=lambda p: (_entropy(p) / math.log(10)).exp()),
         "Sum over the singular values, do not average.": _rank_of(end=lambda p: (_entropy(p) / len(p)).exp()),
         "This counts all directions alike: weigh them by their share.": _rank_of(end=lambda p: (p > 0).sum()),
         "This is another measure, 1 / sum p^2; use the entropy.": _rank_of(end=lambda p: 1 / p.square().sum()),
-    },
+    }
+    | centre_mistakes(_rank_of),
 )
 
 # ---- 2: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
@@ -93,19 +93,9 @@ _POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2
 
 
 def _by_hand(temperature: float) -> float:
-    """With Pearson's correlation, dimension by dimension, in plain Python."""
-    one, other = _ANCHOR.T.tolist(), _POSITIVE.T.tolist()
-
-    def correlation(x: list[float], y: list[float]) -> float:
-        mx, my = sum(x) / len(x), sum(y) / len(y)
-        both = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-        return both / math.sqrt(sum((a - mx) ** 2 for a in x) * sum((b - my) ** 2 for b in y))
-
-    losses = [
-        math.log(sum(math.exp((correlation(x, y) - correlation(x, other[c])) / temperature) for y in other))
-        for c, x in enumerate(one)
-    ]
-    return sum(losses) / len(losses)
+    """With Pearson's correlation, dimension by dimension."""
+    correlation = np.corrcoef(_ANCHOR.T, _POSITIVE.T)[:3, 3:] / temperature
+    return sum(math.log(sum(math.exp(s - row[c]) for s in row)) for c, row in enumerate(correlation)) / 3
 
 
 DIMENSION_CONTRAST = Exercise(
@@ -122,22 +112,20 @@ DIMENSION_CONTRAST = Exercise(
     ),
     Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _by_hand(0.1)),
     mistakes={
-        "These are the sentences: transpose, so that dimensions are contrasted.": _contrast(
-            dots=lambda a, p: a @ p.T / len(a)
-        ),
-        "These are the rows of InfoNCE, cosines of sentences: contrast the columns.": _contrast(
+        "These are the sentences: transpose.": _contrast(dots=lambda a, p: a @ p.T / len(a)),
+        "These are cosines of sentences: contrast the columns.": _contrast(
             lambda v: v / v.norm(dim=1, keepdim=True), lambda a, p: a @ p.T
         ),
         "Standardise each dimension first: mean 0 and variance 1 over the batch.": _contrast(lambda v: v),
         "Divide each dimension by its standard deviation, too.": _contrast(lambda v: v - v.mean(0)),
         "Subtract each dimension's mean, too.": _contrast(lambda v: v / v.std(0, correction=0)),
-        "Subtract the mean, too: this is the cosine of two columns as they are.": _contrast(
+        "Subtract the mean, too: cosine of two columns as they are.": _contrast(
             lambda v: v / v.norm(dim=0), lambda a, p: a.T @ p
         ),
         "Standardise over the batch (dim=0), not each row.": _contrast(lambda v: _standard(v.T).T),
         "Divide the variance by N, not N - 1: correction=0.": _contrast(lambda v: _standard(v, 1)),
         "Divide the dot product by N.": _contrast(dots=lambda a, p: a.T @ p),
-        "Divide the dot product by N, the rows, not by the number of dimensions.": _contrast(
+        "Divide the dot product by N, not by the number of dimensions.": _contrast(
             dots=lambda a, p: a.T @ p / a.shape[1]
         ),
     }

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from cselab_lab.lessons.checks.answers import are_texts
-from cselab_lab.lessons.checks.contrast import slopes, temperature_mistakes
 from cselab_lab.lessons.checks.encoders import mini_views
+from cselab_lab.lessons.checks.mistakes import gradient_mistakes, slopes, temperature_mistakes
 from cselab_lab.lessons.checks.sentences import words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
@@ -49,10 +49,8 @@ RANKS = Exercise(
     Example("of three, two cannot be told apart: accuracy 1/3, ranks 2, 2, 1", (_TWO_ALIKE,), (1 / 3, 5 / 3)),
     Example("an encoder that gives all the same vector finds nobody", (torch.ones(4, 4),), (0, 4)),
     mistakes={
-        "Look along the rows: an anchor (a row) chooses among the second views (the columns).": _ranks(
-            lambda c: (c >= c.diagonal()).sum(0)
-        ),
-        "A tie is not found: count the others that are at least as near (>=), not only those that are nearer.": _ranks(
+        "Look along the rows: an anchor chooses among the columns.": _ranks(lambda c: (c >= c.diagonal()).sum(0)),
+        "A tie is not found: count those at least as near (>=).": _ranks(
             lambda c: (c > c.diagonal()[:, None]).sum(1) + 1
         ),
         "argmax takes the first of several equal cosines: where all are equal, nobody is found.": _argmax,
@@ -61,16 +59,12 @@ RANKS = Exercise(
         "The second view itself was counted twice: the nearest has rank 1.": _ranks(rank=lambda r: r.mean() + 1),
         "Rank 1 is the nearest; yours counts from the farthest.": _ranks(lambda c: (c <= c.diagonal()[:, None]).sum(1)),
         "The right column for row i is i, not 0.": _ranks(lambda c: (c >= c[:, :1]).sum(1)),
-        "argsort gives which column stands at a place; what is wanted is the place of column i.": _ranks(
+        "argsort gives a column; wanted is the place of column i.": _ranks(
             lambda c: c.argsort(1, descending=True).diagonal() + 1
         ),
         "The accuracy is a share: divide by the number of sentences.": _ranks(accuracy=lambda r: (r == 1).sum()),
-        "The accuracy is a share between 0 and 1, not per cent.": _ranks(
-            accuracy=lambda r: 100 * (r == 1).double().mean()
-        ),
-        "The accuracy is the share that is found; yours is the share that is not.": _ranks(
-            accuracy=lambda r: (r > 1).double().mean()
-        ),
+        "The accuracy is a share, not per cent.": _ranks(accuracy=lambda r: 100 * (r == 1).double().mean()),
+        "The share that is found; yours is the share that is not.": _ranks(accuracy=lambda r: (r > 1).double().mean()),
         "The mean of the ranks, not their sum.": _ranks(rank=torch.sum),
         "The mean of the ranks, not their median.": _ranks(rank=torch.median),
         "The mean of the ranks, not of their reciprocals.": _ranks(rank=lambda r: (1 / r).mean()),
@@ -82,17 +76,17 @@ RANKS = Exercise(
 
 
 def _gradient(
-    shares: Any = lambda logits, own: logits.softmax(1),
-    minus: Any = lambda own: own,
+    shares: Any = lambda logits: logits.softmax(1),
+    own: Any = lambda eye: eye,
     outside: Any = lambda t: t,
     inside: Any = lambda t: t,
-    end: Any = lambda found, own: found,
+    end: Any = lambda found, eye: found,
 ) -> Any:
     """A gradient with one mistake: in the shares, on the diagonal, in the temperature `inside` or `outside` of them."""
 
     def of(cosines: Any, t: Any = 0.05) -> Any:
-        own = torch.eye(len(cosines), dtype=torch.float64)
-        return end((shares(cosines.double() / inside(t), own) - minus(own)) / outside(t), own)
+        eye = torch.eye(len(cosines), dtype=torch.float64)
+        return end((shares(cosines.double() / inside(t)) - own(eye)) / outside(t), eye)
 
     return of
 
@@ -134,29 +128,14 @@ GRADIENT = Exercise(
         tolerance=1e-2,
     ),
     mistakes={
-        "Divide by the temperature outside the softmax, too: it is the inner derivative of cos / temperature.": (
-            _gradient(outside=lambda t: 1)
-        ),
-        "Outside the softmax divide by the temperature, do not multiply.": _gradient(outside=lambda t: 1 / t),
-        "The temperature divides the cosines inside the softmax, too.": _gradient(inside=lambda t: 1),
-        "Inside the softmax divide by the temperature, do not multiply.": _gradient(inside=lambda t: 1 / t),
-        "The softmax runs along a row: dim=1.": _gradient(lambda logits, own: logits.softmax(0)),
-        "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": _gradient(minus=lambda own: 0),
-        "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": _gradient(minus=lambda own: 1),
-        "The positive has a gradient, too: p_ii - 1, over the temperature.": _gradient(
-            end=lambda found, own: found * (1 - own)
-        ),
         "The softmax runs over all columns, the positive among them.": _gradient(
-            lambda logits, own: logits.masked_fill(own.bool(), -math.inf).softmax(1)
-        ),
-        "The softmax, not its log.": _gradient(lambda logits, own: logits.log_softmax(1)),
-        "Divide the exponentials by the sum of their row: that is the softmax.": _gradient(
-            lambda logits, own: logits.exp()
+            lambda logits: logits.fill_diagonal_(-math.inf).softmax(1)
         ),
         "This is the loss of each sentence; wanted is its derivative by each cosine, a matrix.": lambda c, t=0.05: (
             (c / t).logsumexp(1) - c.diagonal() / t
         ),
     }
+    | gradient_mistakes(_gradient)
     | temperature_mistakes(_gradient(), usual=0.05),
 )
 

@@ -102,7 +102,7 @@ def _has_both(answer: Any) -> bool:
     return set(terms) == {"info_nce", "bidirectional_margin"} and v.negatives is not None and hasattr(v, "denial")
 
 
-def _predicted(name: str, mistakes: Mapping[object, str], answer: Any) -> str:
+def _predicted(name: str, mistakes: Mapping[Any, str], answer: Any) -> str:
     if not isinstance(answer[1], Mapping) or name not in answer[1]:
         return 'The prediction is a dictionary: {"columns": ..., "texts": ..., "candidates": ...}.'
     said, seen = answer[1][name], _observed(answer)[2][name]
@@ -110,7 +110,7 @@ def _predicted(name: str, mistakes: Mapping[object, str], answer: Any) -> str:
     return "" if said == seen else f"You said {said!r}. {mistakes.get(said, 'Count again, view by view.')}"
 
 
-PREDICTED = {
+PREDICTED: Mapping[str, Mapping[Any, str]] = {
     "columns": {
         ("sentence",): "One of the parts reads more than a sentence; the other does not mind.",
         ("sentence", "entailment", "contradiction"): "That is SupervisedSimCSE; here a row brings one denial.",

@@ -7,9 +7,15 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from cselab_lab.lessons.checks.answers import are_texts
-from cselab_lab.lessons.checks.contrast import choice_mistakes, direction_mistakes, temperature_mistakes, terms
+from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
+from cselab_lab.lessons.checks.mistakes import (
+    choice_mistakes,
+    direction_mistakes,
+    length_mistakes,
+    temperature_mistakes,
+    terms,
+)
 from cselab_lab.lessons.checks.sentences import JUDGE, LITTLE, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
@@ -24,9 +30,7 @@ def _closer_than_the_cooks(pair: Sequence[str]) -> str:
 
 
 FOOLED = Exercise(
-    Stage(
-        "it is a pair of texts", lambda p: are_texts(p, 2), 'write two sentences in brackets: fooled = ("...", "...").'
-    ),
+    pair_of_texts("fooled"),
     Stage(
         "both say something",
         lambda p: all(set(words(text)) - LITTLE for text in p),
@@ -44,7 +48,7 @@ FOOLED = Exercise(
 
 
 def _uniformity(
-    dim: int | None = 1,
+    scale: Any = F.normalize,
     square: bool = True,
     pairs: Any = torch.pdist,
     end: Any = lambda exponents: exponents.exp().mean().log(),
@@ -53,7 +57,7 @@ def _uniformity(
     """A uniformity with one mistake."""
 
     def of(vectors: Any, t: Any = 2) -> Any:
-        distances = pairs(vectors if dim is None else F.normalize(vectors, dim=dim))
+        distances = pairs(scale(vectors))
         return end(factor(t) * (distances.square() if square else distances))
 
     return of
@@ -78,10 +82,9 @@ UNIFORMITY = Exercise(
         "Take the mean over the pairs inside the log, not the sum.": _uniformity(end=lambda e: e.exp().sum().log()),
         "The exponent is negative: -t times the squared distance.": _uniformity(factor=lambda t: t),
         "Use the natural logarithm.": _uniformity(end=lambda e: e.exp().mean().log10()),
-        "Scale each row to length 1, not each column: dim=1.": _uniformity(dim=0),
-        "Scale each row to length 1 before you measure distances.": _uniformity(dim=None),
         "Is there a 2 in your code where t should be?": _uniformity(factor=lambda t: -2),
-    },
+    }
+    | length_mistakes(_uniformity),
 )
 
 # ---- 3: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from scipy.linalg import sqrtm
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
+from cselab_lab.lessons.checks.mistakes import centre_mistakes
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: shuffled group whitening: my_sgw(x, num_groups, permutation) gives rows [n, d] --------------------
@@ -33,7 +35,7 @@ def _sgw(
     back: Callable = torch.argsort,
     size: Callable = lambda width, groups: width // groups,
     whiten: Callable = _zca,
-    each: Callable = lambda parts, whiten: [whiten(part) for part in parts],
+    each: Callable = lambda parts, whiten: list(map(whiten, parts)),
 ) -> Any:
     """Shuffled group whitening, right or with one mistake."""
 
@@ -62,17 +64,11 @@ def _placed(first: Any, second: Any) -> Any:
 
 
 def slowly(x: Any, num_groups: int, permutation: Any) -> Any:
-    """Group by group in a loop, the inverse root by Newton's iteration instead of eigenvectors."""
+    """Group by group, the root of the covariance by SciPy's Schur decomposition instead of eigenvectors."""
     found = torch.empty_like(x, dtype=torch.float64)
     for channels in permutation.chunk(num_groups):
         z = _centred(x[:, channels].double())
-        cov = z.T @ z / len(z)
-        norm, one = cov.norm(), torch.eye(len(channels), dtype=torch.float64)
-        y, w = cov / norm, one
-        for _ in range(40):
-            step = (3 * one - w @ y) / 2
-            y, w = y @ step, step @ w
-        found[:, channels] = z @ w / norm.sqrt()
+        found[:, channels] = z @ torch.from_numpy(sqrtm((z.T @ z / len(z)).numpy())).inverse()
     return found
 
 
@@ -89,18 +85,12 @@ SGW = Exercise(
     ),
     Example("three groups of two channels", (_WIDE, 3, _SHUFFLE), slowly(_WIDE, 3, _SHUFFLE)),
     mistakes={
-        "Undo the permutation at the end: each channel goes back to its place.": _sgw(
-            back=lambda order: torch.arange(len(order))
-        ),
-        "To undo a permutation takes its inverse, permutation.argsort(), not the permutation once more.": _sgw(
-            back=lambda order: order
-        ),
-        "This permutation was used the wrong way round: shuffled is x[:, permutation].": _sgw(torch.argsort),
+        "Undo the permutation at the end.": _sgw(back=lambda order: torch.arange(len(order))),
+        "Undoing a permutation takes its inverse, permutation.argsort().": _sgw(back=lambda order: order),
+        "The permutation was used the wrong way round: x[:, permutation].": _sgw(torch.argsort),
         "The channels were not shuffled: neighbours were put into a group.": _sgw(lambda p: torch.arange(len(p))),
         "All channels were whitened together: whiten each group alone.": _sgw(size=lambda width, groups: width),
-        "num_groups is the number of groups; you took it for the channels in each.": _sgw(
-            size=lambda width, groups: groups
-        ),
+        "num_groups is their number; you took it for the channels in each.": _sgw(size=lambda width, groups: groups),
         "Each group has a matrix of its own; you used that of the first group for all.": _sgw(
             each=lambda parts, whiten: [_centred(part) @ _matrix(_centred(parts[0])) for part in parts]
         ),
@@ -112,18 +102,11 @@ SGW = Exercise(
         ),
         "Divide the covariance by N, not by N - 1.": _sgw(whiten=lambda z: _centred(z) @ _matrix(_centred(z), 1)),
         "Divide the covariance by N, the number of rows.": _sgw(whiten=lambda z: _zca(z) / len(z) ** 0.5),
-        "Subtract the mean of each channel first.": _sgw(whiten=lambda z: z @ _matrix(z)),
-        "Subtract the mean of each channel, not of each row: mean(0).": _sgw(
-            whiten=lambda z: _zca(z - z.mean(1, keepdim=True))
-        ),
-        "The mean must be gone from the result, not only from the covariance.": _sgw(
-            whiten=lambda z: z @ _matrix(_centred(z))
-        ),
-        "Each channel was scaled alone: inside a group the correlation must go, too.": _sgw(
-            whiten=lambda z: _centred(z) / z.std(0, correction=0)
-        ),
+        "The mean must be gone from the result, too.": _sgw(whiten=lambda z: z @ _matrix(_centred(z))),
+        "Each channel was scaled alone.": _sgw(whiten=lambda z: _centred(z) / z.std(0, correction=0)),
         "The rows were whitened, but are the rows still in their order?": lambda x, k, p: _sgw()(x.roll(1, 0), k, p),
-    },
+    }
+    | centre_mistakes(lambda centre: _sgw(whiten=lambda z: centre(z) @ _matrix(centre(z)))),
 )
 
 # ---- 2: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----

@@ -69,15 +69,9 @@ ZCA = Exercise(
         "This is L^(-1/2) U^T, without the turn back: U comes first.": _zca(end=lambda u, s: (u * s).T),
         "The second U must be transposed: U L^(-1/2) U^T.": _zca(end=lambda u, s: u * s @ u),
         "eigh gives eigenvectors as columns; yours are used as rows.": _zca(end=lambda u, s: (u.T * s) @ u),
-        "Each channel was scaled alone: that does not remove their correlation.": _zca(
-            covariance=lambda x: torch.diag((x * x).mean(0))
-        ),
-        "eps belongs under the root, added to the variances: (L + eps)^(-1/2).": _zca(
-            scale=lambda v, eps: v**-0.5 + eps
-        ),
-        "eps belongs under the root: you added it to the standard deviations.": _zca(
-            scale=lambda v, eps: 1 / (v.sqrt() + eps)
-        ),
+        "Each channel was scaled alone.": _zca(covariance=lambda x: torch.diag((x * x).mean(0))),
+        "eps belongs under the root, added to the variances.": _zca(scale=lambda v, eps: v**-0.5 + eps),
+        "eps under the root: you added it to the standard deviations.": _zca(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
         "eps is not used.": _zca(scale=lambda v, eps: v**-0.5),
         "Return the matrix W, not the whitened rows.": lambda x, eps=0.0: (x - x.mean(0)).double() @ _zca()(x, eps),
     },
@@ -154,22 +148,16 @@ CHOICE = Exercise(
             gives=lambda score, ks, at: (ks[at], 100 * score("test", ks[at]))
         ),
         "First k, then the score.": _choice(gives=lambda score, ks, at: (score("test", ks[at]), ks[at])),
-        "The best k has the highest correlation; you took the lowest.": _choice(
+        "The best k has the highest score; you took the lowest.": _choice(
             best=lambda scores, ks: int(np.argmin(scores))
         ),
         "You took the first of the ks, whatever dev says.": _choice(best=lambda scores, ks: 0),
         "You took the last of the ks, whatever dev says.": _choice(best=lambda scores, ks: len(ks) - 1),
         "You took the largest k, whatever dev says.": _choice(best=lambda scores, ks: ks.index(max(ks))),
         "You took the smallest k, whatever dev says.": _choice(best=lambda scores, ks: ks.index(min(ks))),
-        "Fit mean and matrix on `corpus`, not on the dev pairs.": _choice(
-            rows=lambda corpus, dev, test: np.concatenate(dev[:2])
-        ),
-        "Fit mean and matrix on `corpus`, not on the test pairs.": _choice(
-            rows=lambda corpus, dev, test: np.concatenate(test[:2])
-        ),
-        "Keep the k directions of largest variance; eigh gives the smallest first.": _choice(
-            axes=lambda kernel: kernel[:, ::-1]
-        ),
+        "Fit on `corpus`, not on the dev pairs.": _choice(rows=lambda corpus, dev, test: np.concatenate(dev[:2])),
+        "Fit on `corpus`, not on the test pairs.": _choice(rows=lambda corpus, dev, test: np.concatenate(test[:2])),
+        "The largest variances; eigh gives the smallest first.": _choice(axes=lambda kernel: kernel[:, ::-1]),
         "The directions are there, but not scaled to variance 1: divide by the standard deviations.": _choice(power=0),
         "Divide by the standard deviations, the roots of the variances.": _choice(power=-2.0),
         "Subtract the mean of `corpus` before you multiply.": _choice(mean=0.0),

@@ -100,9 +100,7 @@ LOG_WEIGHTS = Exercise(
         ),
         "The positive is no negative: leave the diagonal out of the mean.": _log_weights(own=True, count=lambda n: n),
         "A row has N - 1 negatives, not N.": _log_weights(count=lambda n: n),
-        "Divide by the mean, not by the sum: the weights of a row's negatives have the mean 1.": _log_weights(
-            count=lambda n: 1
-        ),
+        "Divide by the mean, not by the sum: they have the mean 1.": _log_weights(count=lambda n: 1),
         "Each anchor is a row: take the mean along the row, dim=1.": _log_weights(dim=0),
         "The positive keeps the weight 1, whose logarithm is 0.": _log_weights(end=lambda found, eye: found),
         "The logarithm of the weight 1 is 0, not 1.": _log_weights(end=lambda found, eye: found.masked_fill(eye, 1.0)),

@@ -1,4 +1,4 @@
-"""Mistakes of every loss that chooses the diagonal among the logits of a row: InfoNCE and what is made of it."""
+"""Mistakes that several exercises know: in lengths and means of rows, in a temperature, in a loss that chooses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,38 @@ import torch.nn.functional as F
 def terms(logits: Any, dim: int = 1) -> Any:
     """The loss of each row, -log softmax at the diagonal; with `dim` 0 of each column."""
     return logits.logsumexp(dim) - logits.diagonal()
+
+
+def length_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
+    """Mistakes in scaling rows to length 1; `made` takes what is done to the rows, of NumPy or torch."""
+    return {
+        "Scale each row to length 1 first.": made(lambda x: x),
+        "Scale each row to length 1, not each column.": made(lambda x: x / ((x * x).sum(0) + 1e-24) ** 0.5),
+    }
+
+
+def centre_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
+    """Mistakes in subtracting the mean; `made` takes what is done to the rows."""
+    return {
+        "Subtract the mean of the rows first.": made(lambda x: x),
+        "Subtract the mean over the rows (dim=0), not each row's own mean.": made(lambda x: x - x.mean(1)[:, None]),
+    }
+
+
+def gradient_mistakes(gradient: Callable) -> dict[str, Callable]:
+    """Mistakes in (shares - own) / temperature: `gradient` takes shares, own, outside, inside and end."""
+    return {
+        "Divide by the temperature outside the softmax, too: the inner derivative.": gradient(outside=lambda t: 1),
+        "Outside the softmax divide by the temperature, do not multiply.": gradient(outside=lambda t: 1 / t),
+        "The temperature divides inside the softmax, too.": gradient(inside=lambda t: 1),
+        "Inside the softmax divide by the temperature, do not multiply.": gradient(inside=lambda t: 1 / t),
+        "The softmax runs along a row: dim=1.": gradient(shares=lambda logits: logits.softmax(0)),
+        "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": gradient(own=lambda eye: 0),
+        "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": gradient(own=lambda eye: 1),
+        "The positive has a gradient, too: p - 1.": gradient(end=lambda found, eye: found * (1 - eye)),
+        "The softmax, not its log.": gradient(shares=lambda logits: logits.log_softmax(1)),
+        "Divide the exponentials by the sum of their row.": gradient(shares=lambda logits: logits.exp()),
+    }
 
 
 def choice_mistakes(logits: Callable) -> dict[str, Callable]:
@@ -24,7 +56,7 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
 
     return {
         "The positive belongs into the sum below, too.": wrong(without_positive),
-        "cross_entropy takes the softmax by itself: give it the logits.": wrong(
+        "cross_entropy takes the softmax by itself.": wrong(
             lambda s: F.cross_entropy(s.softmax(1), torch.arange(len(s)))
         ),
         "The log comes first, then the mean.": wrong(lambda s: -s.softmax(1).diagonal().mean().log()),

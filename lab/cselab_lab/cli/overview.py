@@ -1,0 +1,33 @@
+"""The commands and what `cselab --help` says of them."""
+
+TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart."
+OPTIONS = {
+    "--version": "Say which cselab this is.",
+    "--code FILE": "Run your FILE first, for the methods and suites in it.",
+    "--install-completion": "Complete names in your shell; says what it edits.",
+    "-h, --help": "Show this message and exit.",
+}
+COMMANDS = {
+    "train": ("training", "Train an encoder with a method."),
+    "evaluate": ("measuring", "Score an encoder; fails if a task has no score."),
+    "references": ("measuring", "Score an encoder beside simple references."),
+    "compare": ("comparing", "Test whether one encoder is better than another."),
+    "encode": ("encoding", "Write the vectors of a file's sentences."),
+    "search": ("encoding", "Find the sentences of a file that are nearest to a query."),
+    "methods": ("showing", "List the methods, or show one."),
+    "doctor": ("showing", "Say what this machine has, and what would run on it."),
+    "published": ("published", "Print a table of a paper as it was published."),
+    "data": ("data", "The public data sets on this machine."),
+    "notebooks": ("notebooks", "The notebooks: list, copy, run headless."),
+    "world": ("world", "Text of the bundled world, on standard output."),
+    "experiment": ("experiments", "The papers' experiments: list, run, read."),
+}
+"""The commands: the module of each, and its first sentence."""
+
+
+def help_text() -> str:
+    """What `cselab --help` prints."""
+    lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
+    lines += [f"  {name:20}  {told}" for name, told in OPTIONS.items()]
+    lines += ["", "Commands:"] + [f"  {name:10}  {told}" for name, (_, told) in COMMANDS.items()]
+    return "\n".join(lines)

@@ -1,0 +1,127 @@
+"""A certificate holds what a table rests on; what was changed in it is named, and numbers are made again."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from cselab_lab.experiments import Above, read_results, run_experiment
+from cselab_lab.experiments.certificate import CertificateError, _sealed, certify, verify
+from small_experiment import DEV, SMALL, tiny_profile
+
+from cselab.evaluators.versions import versions
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Of an experiment that was really run."""
+    folder = tmp_path_factory.mktemp("certified")
+    return certify(run_experiment(SMALL, tiny_profile(), folder=folder)).write(folder / "certificates")
+
+
+@pytest.fixture
+def changed(certificate, tmp_path):
+    """The certificate with a change, sealed again or not."""
+
+    def change(alter, seal=False):
+        content = json.loads(certificate.read_text())
+        alter(content)
+        if seal:
+            content["lines"] = [_sealed(line) for line in content["lines"]]
+            content = _sealed(content)
+        path = tmp_path / "changed.json"
+        path.write_text(json.dumps(content))
+        return path
+
+    return change
+
+
+def check(path, again=0):
+    return verify(path, again, SMALL, tiny_profile())
+
+
+def trained(content):
+    return next(line for line in content["lines"] if line["row"] == "warm" and line["seed"] == 1)
+
+
+def test_what_is_untouched_stands_and_its_numbers_are_made_again_digit_for_digit(certificate):
+    found = check(certificate, again=1)
+    assert found.differs == [] and found.agrees[0] == "the file is as it was written"
+    assert re.fullmatch(r"(cold|warm), seed [01], run again: 2 numbers, digit for digit", found.agrees[1])
+    assert found.unchecked == ["5 of 6 jobs were not run again"]
+    assert str(found).splitlines()[-1] == "not checked: 5 of 6 jobs were not run again"
+
+
+def test_a_changed_digit_is_named_with_its_row_and_the_claim_that_no_longer_follows(changed):
+    def better(content):
+        trained(content)["scores"][DEV] += 10.0
+
+    line, claim = check(changed(better)).differs
+    assert line == "warm, seed 1: the line was changed after it was certified"
+    assert claim.startswith("claim 'a high temperature hurts' says ")
+
+
+def test_who_seals_the_change_is_found_when_the_row_runs_again(changed):
+    def better(content):
+        for line in content["lines"]:
+            if line["scores"]:
+                line["scores"][DEV] = round(line["scores"][DEV] + 0.0001, 4)
+
+    found = check(changed(better, seal=True), again=1)
+    assert re.search(r"(cold|warm), seed [01], run again: Classroom-STS dev [\d.-]+ is [\d.-]+ here", str(found))
+
+
+def test_other_versions_are_named_beside_numbers_that_differ(changed):
+    def elsewhere(content):
+        for line in content["lines"]:
+            line["versions"] = versions() | {"torch": "1.0"}
+            line["scores"] = {name: 0.0 for name in line["scores"]}
+
+    found = check(changed(elsewhere, seal=True), again=1)
+    assert any(f"run again with torch 1.0 (here {versions()['torch']}): " in sentence for sentence in found.differs)
+
+
+def test_other_settings_are_named(changed):
+    def longer(content):
+        trained(content)["settings"]["recipe"]["steps"] = 50
+
+    assert "warm, seed 1: has other settings here (recipe)" in check(changed(longer, seal=True)).differs
+    assert any("its settings are not those of its hash" in said for said in check(changed(longer)).differs)
+
+
+def test_a_change_outside_the_lines_is_told_too(changed):
+    def rosier(content):
+        content["deviations"] = []
+        content["claims"][0]["answer"] = "as large as in the paper"
+
+    first, second = check(changed(rosier)).differs
+    assert first == "the file was changed after it was certified, outside its lines"
+    assert second.startswith("claim 'a high temperature hurts' says 'as large as in the paper'")
+
+
+def test_rows_and_claims_that_are_not_declared_here_are_named(certificate):
+    other = replace(SMALL, rows=SMALL.rows[:1], claims=(Above("another", "cold", "plain"),))
+    found = verify(certificate, 0, other, tiny_profile())
+    assert "other claims are declared here" in found.differs
+    assert any(said.startswith("warm, seed 0: not to be run here (small has no row 'warm'") for said in found.differs)
+
+
+def test_the_page_says_what_it_rests_on(certificate):
+    page = certificate.with_suffix(".md").read_text()
+    content = json.loads(certificate.read_text())
+    assert "* a high temperature hurts: " in page and "* the encoder is micro" in page
+    assert "cold: lr 0.0003 for 3e-05, batch_size 8 for 64, epochs not set for 1.0, 2 steps" in page
+    assert all(line["hash"] in page and line["digest"][:16] in page for line in content["lines"])
+    assert content["digest"] in page and f"torch {versions()['torch']}" in page
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '{"experiment": "small"}'])
+def test_another_file_is_refused(tmp_path, text):
+    (tmp_path / "other.json").write_text(text)
+    with pytest.raises(CertificateError, match=r"other\.json is no certificate, or a damaged one: "):
+        verify(tmp_path / "other.json")
+
+
+def test_nothing_that_was_not_run_is_certified(tmp_path):
+    with pytest.raises(CertificateError, match="nothing of small was run under tiny"):
+        certify(read_results(SMALL, tiny_profile(), tmp_path))
