@@ -400,12 +400,3 @@ def test_what_is_resolved_is_what_is_trained(name, variant, family):
         assert family == "bert" and "tells upper from lower case" in str(reason)
     given = NEEDED.get(name, {})
     assert method.settings() == get_method(name).resolved(encoder.backbone.config, variant=variant, **given)
-
-
-@pytest.mark.parametrize(("hidden_size", "groups"), [(768, 128), (1024, 128), (8, 4)])
-def test_the_released_whitenedcse_has_its_groups_under_its_recipe(hidden_size, groups):
-    cls, config = METHODS["whitenedcse"], BertConfig(hidden_size=hidden_size)
-    for recipe in cls.recipes.values():
-        assert cls.resolved(config, variant="released", **recipe.hyperparameters)["num_groups"] == groups
-    assert cls.resolved(config)["num_groups"] == hidden_size // 2
-    assert cls.resolved(RobertaConfig())["num_groups"] == 256

@@ -12,6 +12,7 @@ CONFIG = TrainConfig(
 )
 OPTIONS = {
     "cert": {"queue": 20, "width": 8},
+    "moco": {"queue": 20, "width": 8},
     "cline": {"variant": "released"},
     "dcpcse": {"length": 3},
     "esimcse": {"queue": 12},

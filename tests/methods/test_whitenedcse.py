@@ -1,6 +1,7 @@
 import pytest
 import torch
 from tiny import make_encoder
+from transformers import BertConfig, RobertaConfig
 
 from cselab.encoders.heads import MLPHead
 from cselab.losses import multi_positive_info_nce
@@ -176,14 +177,14 @@ def test_without_whitening_it_is_simcse_with_more_views(trainer, batch):
     torch.testing.assert_close(ours, other.loss(other.views(encode, batch)).total)
 
 
-def test_the_number_of_groups_follows_the_family_of_the_encoder():
-    for family, width, groups in [("bert", 256, 128), ("roberta", 256, 256), ("roberta", 8, 4)]:
-        method = WhitenedCSE()
-        method.prepare(make_encoder(family, layers=1, width=width))
-        assert method.num_groups == groups
-    released = WhitenedCSE(variant="released")
-    released.prepare(make_encoder(layers=1, width=256))
-    assert released.num_groups == 128
+@pytest.mark.parametrize(("hidden_size", "groups"), [(768, 128), (1024, 128), (256, 128), (8, 4)])
+def test_the_number_of_groups_follows_the_width_the_family_and_the_variant_under_any_recipe(hidden_size, groups):
+    cls, config = WhitenedCSE, BertConfig(hidden_size=hidden_size)
+    for recipe in cls.recipes.values():
+        assert cls.resolved(config, variant="released", **recipe.hyperparameters)["num_groups"] == groups
+    assert cls.resolved(config)["num_groups"] == hidden_size // 2
+    roberta = RobertaConfig(hidden_size=hidden_size)
+    assert cls.resolved(roberta)["num_groups"] == (4 if hidden_size == 8 else 256)
 
 
 def test_the_paper_evaluates_the_vector_after_the_head():

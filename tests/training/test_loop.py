@@ -78,6 +78,12 @@ class Scripted:
 
 
 @pytest.fixture
+def equal_views(monkeypatch):
+    """Training on two equal views, which is refused otherwise: nothing is drawn, so that it can be followed by hand."""
+    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
+
+
+@pytest.fixture
 def registered():
     """Methods that a test registers are forgotten after it."""
     before = dict(METHODS)
@@ -238,6 +244,7 @@ def test_a_rate_of_zero_changes_no_weight():
     assert_equal_weights(run_training(encoder=encoder, lr=0).encoder.backbone.state_dict(), before)
 
 
+@pytest.mark.usefixtures("equal_views")
 def test_a_step_is_adamw_on_the_clipped_gradient_of_the_loss():
     """One step by hand, dropout off: the loss of the two (equal) views, its gradient cut to length `clip`."""
     by_hand = make_encoder(layers=1, dropout=0)
@@ -793,6 +800,7 @@ def test_leftovers_of_a_kill_are_cleared_away(tmp_path):
 # ------------------------------------------------------------------------------------ precision and progress
 
 
+@pytest.mark.usefixtures("equal_views")
 def test_bf16_runs_and_its_losses_are_float32(registered):
     kinds = []
 
@@ -922,6 +930,7 @@ def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_
     assert run_training(evaluator=Scripted(), output=tmp_path / "run", eval_every=5).best == run.best
 
 
+@pytest.mark.usefixtures("equal_views")
 @pytest.mark.gpu
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse"])
 def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
@@ -939,6 +948,7 @@ def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
         torch.testing.assert_close(weights(runs[1])[name].cpu(), value, rtol=1e-2, atol=1e-3)
 
 
+@pytest.mark.usefixtures("equal_views")
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "mocose"])
 def test_a_batch_in_parts_gives_the_history_of_the_whole_batch(method):
     histories = [
