@@ -2,6 +2,7 @@
 
 import hashlib
 import zlib
+from inspect import isfunction
 
 import numpy as np
 import torch
@@ -714,14 +715,16 @@ def numbers_as(kind):
     return spelled
 
 
-BOARD_ENTRY = [
-    entry,
-    entry_by_search,
-    *map(numbers_as, (np.float64, lambda x: round(x, 3), lambda x: float(np.float32(x)), lambda x: x + 1e-6)),
-    lambda *given: dict(reversed(entry(*given).items())),
-    lambda *given: entry(*given) | {"step": 20.0},
-    lambda name, run, control: entry(name, run, control) | {"method": str(run.method.name)},
-]
+def BOARD_ENTRY():
+    kinds = (np.float64, lambda x: round(x, 3), lambda x: float(np.float32(x)), lambda x: x + 1e-6)
+    return [
+        entry,
+        entry_by_search,
+        *map(numbers_as, kinds),
+        lambda *given: dict(reversed(entry(*given).items())),
+        lambda *given: entry(*given) | {"step": 20.0},
+        lambda name, run, control: entry(name, run, control) | {"method": str(run.method.name)},
+    ]
 
 
 class Returning:
@@ -748,42 +751,10 @@ def BEAT_CONTROL():
 
 # ---- all --------------------------------------------------------------------------------------------------
 
-FUNCTIONS = {
-    "tour": dict(UNIFORMITY=UNIFORMITY, INFO_NCE=INFO_NCE),
-    "anisotropy": dict(MEAN_COSINE=MEAN_COSINE, REMOVAL=REMOVAL),
-    "simcse": dict(RANKS=RANKS, GRADIENT=GRADIENT),
-    "whitening": dict(ZCA=ZCA, CHOICE=CHOICE),
-    "whitenedcse": dict(SGW=SGW, UNSEEN_CHANGE=UNSEEN_CHANGE),
-    "dropout_noise": dict(OFF_DROPOUT=OFF_DROPOUT),
-    "rank_bottleneck": dict(EFFECTIVE_RANK=EFFECTIVE_RANK, DIMENSION_CONTRAST=DIMENSION_CONTRAST),
-    "focal_infonce": dict(FOCAL=FOCAL, FOCAL_GRADIENT=FOCAL_GRADIENT),
-    "alignment_uniformity": dict(ALIGNMENT=ALIGNMENT, KNOW_NOTHING=KNOW_NOTHING, CONE=CONE),
-    "embedding_maps": dict(PRESERVATION=PRESERVATION),
-    "benchmarks": dict(SPEARMAN=SPEARMAN, PAIRED_BOOTSTRAP=PAIRED_BOOTSTRAP),
-    "your_own_method": dict(LOG_WEIGHTS=LOG_WEIGHTS),
-}
-"""Several ways to write a function each; the first is also tried in every type that it may return."""
-VALUES = {
-    "tour": dict(FOOLED=FOOLED),
-    "anisotropy": dict(LEAVE_THE_CONE=LEAVE_THE_CONE),
-    "simcse": dict(HARD_BATCH=HARD_BATCH),
-    "whitening": dict(FAR_SENTENCE=FAR_SENTENCE),
-    "dropout_noise": dict(DROPOUT_CLOUDS=DROPOUT_CLOUDS),
-    "rank_bottleneck": dict(FULL_RANK_BATCH=FULL_RANK_BATCH),
-    "focal_infonce": dict(MATCHING_TEMPERATURE=MATCHING_TEMPERATURE),
-    "embedding_maps": dict(ISLANDS_IN_NOISE=ISLANDS_IN_NOISE, LIARS=LIARS),
-    "benchmarks": dict(SEEDS_NEEDED=SEEDS_NEEDED),
-    "survey": dict(METHOD_STAGES=METHOD_STAGES, COMPOSED_METHOD=COMPOSED_METHOD, DISGUISED_SIMCSE=DISGUISED_SIMCSE),
-    "your_own_method": dict(BOARD_ENTRY=BOARD_ENTRY, BEAT_CONTROL=BEAT_CONTROL),
-}
-"""Right values, each in its spellings; a function gives those that an encoder must be asked for."""
-
 
 def right_answers(name):
-    """Every spelling of the right answers of an exercise."""
-    lesson, _, exercise = name.partition(".")
-    if exercise in FUNCTIONS.get(lesson, {}):
-        written = FUNCTIONS[lesson][exercise]
-        return [*written, *of_a_function(written[0]).values()]
-    found = VALUES[lesson][exercise]
-    return found() if callable(found) else found
+    """Every spelling of the right answers of an exercise: a function returns them in all types, values are spelled."""
+    written = globals()[name.partition(".")[2]]
+    if callable(written):  # an encoder must be asked for them
+        return written()
+    return [*written, *of_a_function(written[0]).values()] if isfunction(written[0]) else written

@@ -13,21 +13,19 @@ import pytest
 import torch
 from cselab_lab.lessons.exercises import Exercise, numbers_of
 
+NAME, PATH = cselab_lab.lessons.checks.__name__, cselab_lab.lessons.checks.__path__
 Pair = namedtuple("Pair", "first second")
 
 
 def every_exercise():
     """The exercises of all lessons, by lesson and name."""
-    modules = (importlib.import_module(f"cselab_lab.lessons.checks.{info.name}") for info in pkgutil.iter_modules(PATH))
+    modules = (importlib.import_module(f"{NAME}.{info.name}") for info in pkgutil.iter_modules(PATH))
     return {
         f"{module.__name__.rpartition('.')[2]}.{name}": value
         for module in modules
         for name, value in vars(module).copy().items()
         if isinstance(value, Exercise)
     }
-
-
-PATH = cselab_lab.lessons.checks.__path__
 
 
 def as_lists(numbers):
@@ -43,7 +41,9 @@ RETURNED = {
     "NumPy, float32": lambda numbers: numbers.astype(np.float32),
     "torch": lambda numbers: torch.from_numpy(np.array(numbers)),
     "torch, float32": lambda numbers: torch.from_numpy(np.array(numbers)).float(),
-    "tensors in a list": lambda numbers: list(torch.from_numpy(numbers)) if numbers.ndim else torch.tensor([numbers]),
+    "tensors in a list": lambda numbers: (
+        list(torch.from_numpy(numbers)) if numbers.ndim else torch.tensor([float(numbers)])
+    ),
     "lists": as_lists,
     "tuples": as_tuples,
     "three digits": lambda numbers: numbers.round(3),

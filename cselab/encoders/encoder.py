@@ -159,7 +159,7 @@ class SentenceEncoder(nn.Module):
         self.truncate_dim: int | None = None
         known = inspect.signature(backbone.forward).parameters  # some tokenizers give types of tokens to all models
         tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name in known]
-        self.pooling_given = True  # False: nobody said how to pool a plain checkpoint, so it is the mean
+        self.pooling_given = True  # False: a plain checkpoint, opened without a pooling, is pooled by the mean
         if template is not None:
             add_prompt(tokenizer, template)
         most = min(position_count(backbone), tokenizer.model_max_length)

@@ -32,7 +32,7 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
-            f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not to be had from the "
+            f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not found on the "
             f"hub ({reason})"
         ) from None
     if not list(fetched.glob("model*.safetensors")):

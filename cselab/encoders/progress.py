@@ -52,7 +52,7 @@ def _is_watched() -> bool:
 
 
 class Progress:
-    """Count `total` steps of named work; use as a context manager; `total` is None where nobody knows it.
+    """Count `total` steps of named work; use as a context manager; `total` is None where it is not known.
 
     Work that is taken up again starts with `done` at what was done before.
 

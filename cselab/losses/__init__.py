@@ -19,10 +19,12 @@ from cselab.losses.dimension_wise import barlow_twins, cross_correlation, dimens
 from cselab.losses.focal import focal_info_nce
 from cselab.losses.info_nce import decoupled_info_nce, info_nce, nt_xent, off_dropout_info_nce
 from cselab.losses.margin import pair_margin, triplet
+from cselab.losses.matryoshka import matryoshka_info_nce
 from cselab.losses.multi_positive import multi_positive_info_nce
 from cselab.losses.mutual_information import mutual_information
 from cselab.losses.n_pair import n_pair
 from cselab.losses.result import Loss
+from cselab.losses.spread import spread_out
 from cselab.losses.sup_con import sup_con
 
 __all__ = [
@@ -35,12 +37,14 @@ __all__ = [
     "dimension_contrastive",
     "focal_info_nce",
     "info_nce",
+    "matryoshka_info_nce",
     "multi_positive_info_nce",
     "mutual_information",
     "n_pair",
     "nt_xent",
     "off_dropout_info_nce",
     "pair_margin",
+    "spread_out",
     "sup_con",
     "triplet",
 ]

@@ -34,8 +34,11 @@ class DCLR(Contrastive):
     here its vectors before the head. Their script has a `phi` of 0.85 for RoBERTa, more `noise` for it and for large
     models, and starts these from SimCSE.
 
-    `clean_loss=False` is what the released code computes: the logits of false negatives are set to 0, not
-    taken out, and the loss is the binary cross-entropy of the softmax, a mean over all cells.
+    `clean_loss=False`, the variant "released", takes the loss of the authors' code: the logits of false negatives are
+    set to 0, not taken out, and the loss is the binary cross-entropy of the softmax, a mean over all cells. In four
+    points their code differs from that, too: its training pass has no attention mask, so that padding is attended to;
+    [CLS] goes through BERT's own pooler before the head; the guide compares under dropout, being in training mode; and
+    the best step is chosen by the mean of STS-B's and SICK-R's dev sets.
 
     See also: `SimCSE`; `AdCSE`, whose negatives are learnt.
     """

@@ -31,8 +31,8 @@ class Focal(Contrastive):
 
     def settle(self, config: Any) -> None:
         if self.temperature is None:
-            roberta = "roberta" in config.model_type
-            self.temperature = (0.05 if roberta else 0.07) * (10 if self.variant == "printed" else 1)
+            bert, roberta = (0.7, 0.5) if self.variant == "printed" else (0.07, 0.05)
+            self.temperature = roberta if "roberta" in config.model_type else bert
 
     def loss(self, v: Views) -> Loss:
         return focal_info_nce(

@@ -22,8 +22,8 @@ class MCSE(Contrastive):
 
     Rows: sentence, scene: numbers with blanks between, as many in each row. The world's scenes are what a picture
     would show (`World.scene_vector`); the paper's are ResNet features of Flickr30k or COCO (2,048 numbers). There a
-    batch of captions comes now and then among batches of text alone; here every row has both. The script's `weight` is
-    0.01, the code's default 0.05.
+    batch of captions comes now and then among batches of text alone, and 0.01 is the `weight` of that script; where
+    every row has a picture, as here, the code has 0.05.
 
     See also: `EASE`, where an entity stands in the picture's place.
     """

@@ -36,6 +36,10 @@ class PromptBERT(Contrastive):
     subtraction and head. `max_length` counts the sentence's own tokens; prompt, [CLS] and [SEP] come on top. Write
     [MASK] in a template whatever the model's token is. `denoise=False` leaves out the subtraction.
 
+    The templates are BERT's. For RoBERTa the released script has two others: "This sentence : ' {sentence} '
+    means[MASK].", and the same with "The" for "This"; give them as `first` and `second`. The released code subtracts
+    the empty prompt where it selects the best step, and not in its test; here neither does.
+
     See also: `SNCSE`, which adds denials; `DCPCSE`, whose prompt is vectors; `TEMPLATES` in this file, all of
         the survey's Table 4.
     """

@@ -43,11 +43,11 @@ class WhitenedCSE(Method):
     Measured on STS-B, `mini`, five seeds: one pass 44.8 ± 1.4, three passes 52.2 ± 1.2, no training 46.6
     (`results/effects.md`).
 
-    `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated. `variant="released"` is what
-    the parts of the released code compute (its HEAD does not run): 128 groups where they divide the width, no eps,
-    and its slip, `layout="contiguous_thirds"`: rows lie sentence by sentence, but are whitened in contiguous blocks
-    as if they lay view by view; so the views of one sentence share a permutation, and it is the negatives that
-    differ by theirs.
+    `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated; all others evaluate the
+    backbone's, as the released code does. `variant="released"` is what the parts of that code compute (its HEAD does
+    not run): 128 groups where they divide the width, no eps, and its slip, `layout="contiguous_thirds"`: rows lie
+    sentence by sentence, but are whitened in contiguous blocks as if they lay view by view; so the views of one
+    sentence share a permutation, and it is the negatives that differ by theirs.
 
     See also: `SimCSE`, which with `num_views=3` is this without whitening.
     """

@@ -28,7 +28,7 @@ def check_complete(module: nn.Module) -> None:
             raise TypeError(
                 f"{name} of {type(module).__name__} holds tensors or networks as a plain {type(value).__name__}, and "
                 f"would not be saved with the run: in build, say self.register_buffer({name!r}, ...) for a tensor and "
-                "nn.ModuleList for several networks; what lives for one step belongs into Views"
+                "nn.ModuleList for several networks; what lives for one step goes into Views"
             )
 
 

@@ -39,6 +39,8 @@ def one_by_one(encoder, sentences):
                 row = torch.tanh(dense.weight @ layers[-1][0] + dense.bias)
             case "mean":
                 row = layers[-1].mean(0)
+            case "last_token":
+                row = layers[-1][-1]
             case "emb_last_mean":
                 row = (layers[0].mean(0) + layers[-1].mean(0)) / 2
             case "layer1_last_mean":

@@ -197,7 +197,7 @@ def test_a_longest_input_beyond_the_tokenizer_s_is_kept(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: [modules.Pooling(8, pooling_mode="max")], r"pools by max; understood are cls and mean"),
+        (lambda: [modules.Pooling(8, pooling_mode="max")], r"pools by max; understood are cls, mean, lasttoken"),
         (lambda: [modules.Pooling(8, pooling_mode=("cls", "mean"))], r"pools by cls, mean; understood are"),
         (
             lambda: [modules.Pooling(8), modules.LayerNorm(8)],

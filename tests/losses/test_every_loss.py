@@ -10,7 +10,14 @@ from torch.nn.functional import cosine_similarity
 
 from cselab import losses
 
-NUMBERS = {"temperature": 0.1, "m": 0.8, "margin": 0.2, "prior": 0.1, "weight": 0.012}  # what a loss must be given
+NUMBERS = {
+    "temperature": 0.1,
+    "m": 0.8,
+    "margin": 0.2,
+    "prior": 0.1,
+    "weight": 0.012,
+    "widths": (3, 2),
+}  # what a loss must be given
 EXPORTED = [getattr(losses, name) for name in losses.__all__ if name.islower()]
 EXPORTED = [function for function in EXPORTED if inspect.signature(function).return_annotation is losses.Loss]
 
@@ -72,8 +79,9 @@ CASES = [
 ]
 OF_COSINES = {
     *(losses.info_nce, losses.nt_xent, losses.decoupled_info_nce, losses.off_dropout_info_nce, losses.focal_info_nce),
-    *(losses.multi_positive_info_nce, losses.debiased_info_nce, losses.sup_con, losses.arc_con),
+    *(losses.multi_positive_info_nce, losses.debiased_info_nce, losses.sup_con, losses.arc_con, losses.spread_out),
 }
+paired_losses = pytest.mark.parametrize("loss", [case for case in CASES if case.views > 1], ids=str)
 every_loss = pytest.mark.parametrize("loss", CASES, ids=str)
 cosine_losses = pytest.mark.parametrize("loss", [case for case in CASES if case.function in OF_COSINES], ids=str)
 half_types = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -86,7 +94,7 @@ def test_the_gradient_is_the_derivative_of_the_value(make_views, loss):
     assert same == loss.derivative
 
 
-@every_loss
+@paired_losses
 def test_a_small_step_down_pulls_positives_together(make_views, loss):
     views = [view.requires_grad_() for view in make_views(loss.views, rows=16, width=12)]
     gradients = torch.autograd.grad(loss(views).total, views)
@@ -104,7 +112,7 @@ def test_the_order_of_the_sentences_does_not_matter(make_views, loss):
     torch.testing.assert_close(loss([view[order] for view in views]).total, loss(views).total)
 
 
-@every_loss
+@pytest.mark.parametrize("loss", [case for case in CASES if "widths" not in case.parameters], ids=str)
 def test_the_order_of_the_features_does_not_matter(make_views, loss):
     views = make_views(loss.views)
     order = torch.tensor([3, 0, 4, 1, 2])
@@ -207,7 +215,7 @@ def test_the_total_is_the_sum_of_named_terms(make_views, loss):
     assert result.total.item() == pytest.approx(sum(result.floats().values()))
 
 
-@every_loss
+@paired_losses
 def test_views_of_different_shapes_are_refused(make_views, unchecked_annotations, loss):
     views = make_views(loss.views)
     with pytest.raises(ValueError, match=r"has shape \[6, 4\] but .* has \[6, 5\].*same shape \[N, d\]"):

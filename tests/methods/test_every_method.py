@@ -9,6 +9,7 @@ import pytest
 import torch
 from tiny import FAMILIES, family_for, make_encoder, make_rows
 from torch.nn.functional import cosine_similarity, normalize
+from transformers import BertConfig, RobertaConfig
 
 from cselab.encoders.parts import parts_by_length
 from cselab.losses import Loss
@@ -370,4 +371,41 @@ def test_a_recipe_is_a_setting_that_the_method_takes(name):
 def test_the_recipe_follows_the_family_of_the_encoder():
     assert METHODS["simcse"].recipe(make_encoder("bert")).batch_size == 64
     assert METHODS["simcse"].recipe(make_encoder("roberta")).batch_size == 512
-    assert METHODS["whitenedcse"].recipe(make_encoder("roberta")).hyperparameters == {"num_groups": 256}
+
+
+@every_variant
+@pytest.mark.parametrize("config", [BertConfig(), RobertaConfig(), BertConfig(hidden_size=1024)], ids=("b", "r", "l"))
+def test_a_variant_changes_what_it_says_with_a_recipe_and_without(name, variant, config):
+    cls = get_method(name)
+    changes = cls.changes(variant, config)
+    stated = cls.variants.get(variant, {})
+    assert {
+        key: value for key, value in stated.items() if value != cls.resolved(config)[key]
+    }.items() <= changes.items()
+    for recipe in cls.recipes.values():
+        given = {key: value for key, value in recipe.hyperparameters.items() if key not in stated}
+        resolved = cls.resolved(config, variant=variant, **given)
+        assert {key: resolved[key] for key in changes.keys() - given.keys()} == {
+            key: changes[key] for key in changes.keys() - given.keys()
+        }
+
+
+@every_variant
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_resolved_is_what_is_trained(name, variant, family):
+    encoder, method = make_encoder(family, layers=1), make(name, variant)
+    try:
+        method.prepare(encoder)
+    except ValueError as reason:
+        assert family == "bert" and "tells upper from lower case" in str(reason)
+    given = NEEDED.get(name, {})
+    assert method.settings() == get_method(name).resolved(encoder.backbone.config, variant=variant, **given)
+
+
+@pytest.mark.parametrize(("hidden_size", "groups"), [(768, 128), (1024, 128), (8, 4)])
+def test_the_released_whitenedcse_has_its_groups_under_its_recipe(hidden_size, groups):
+    cls, config = METHODS["whitenedcse"], BertConfig(hidden_size=hidden_size)
+    for recipe in cls.recipes.values():
+        assert cls.resolved(config, variant="released", **recipe.hyperparameters)["num_groups"] == groups
+    assert cls.resolved(config)["num_groups"] == hidden_size // 2
+    assert cls.resolved(RobertaConfig())["num_groups"] == 256

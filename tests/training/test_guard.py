@@ -12,8 +12,8 @@ from cselab.training.guard import refuse_identical_views
 
 BY_DROPOUT = {  # whose anchor and positive are one text under two masks
     "arccse", "barlow_twins", "dclr", "diffcse", "dimension_wise", "ease", "focal", "focal_dclr",
-    "focal_diffcse", "imsimcse", "imsimcse_dclr", "imsimcse_diffcse", "mcse", "mixcse", "mixcse_diffcse", "noise",
-    "retrieved_negatives", "simclr", "simcse", "sncse_dropout", "uscal", "vascl",
+    "focal_diffcse", "imsimcse", "imsimcse_dclr", "imsimcse_diffcse", "matryoshka", "mcse", "mixcse",
+    "mixcse_diffcse", "noise", "retrieved_negatives", "simclr", "simcse", "sncse_dropout", "spread", "uscal", "vascl",
 }  # fmt: skip
 CANNOT = {  # for another reason, which is said
     **dict.fromkeys(("cards", "switch_case"), "tells upper from lower case"),

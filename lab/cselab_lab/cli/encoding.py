@@ -11,26 +11,17 @@ from cselab_lab.cli import options
 from cselab_lab.cli.frame import Command
 from cselab_lab.cli.tables import print_table
 
-CORPUS_HELP = "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet); .gz and .xz too"
-
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("corpus", type=options.TEXT_FILE, help=CORPUS_HELP)
+@click.argument("corpus", type=options.TEXT_FILE, help=options.CORPUS)
 @click.option(
     "--output",
     required=True,
     type=options.PATH,
-    help="VECTORS.npy, written as it goes; or VECTORS.safetensors, held in memory",
+    help="VECTORS.npy, written as it goes; or .safetensors, held in memory",
 )
-@click.option(
-    "--batch-size",
-    default=64,
-    type=click.IntRange(1),
-    metavar="N",
-    help="sentences per forward pass",
-    show_default=True,
-)
+@click.option("--batch-size", default=64, help="sentences per forward pass", **options.COUNT)
 @click.option("--normalize", is_flag=True, help="scale vectors to length one")
 @options.several(options.column, options.pooling, options.precision, options.device, options.quiet)
 @click.pass_context
@@ -76,11 +67,9 @@ def encode(
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("file", type=options.TEXT_FILE, help=CORPUS_HELP)
+@click.argument("file", type=options.TEXT_FILE, help=options.CORPUS)
 @click.argument("query", nargs=-1, required=True, help="what to look for; several queries get a list each")
-@click.option(
-    "--top", default=10, type=click.IntRange(1), metavar="N", help="how many sentences to show", show_default=True
-)
+@click.option("--top", default=10, help="how many sentences to show", **options.COUNT)
 @options.several(options.column, options.pooling, options.table_form, options.device, options.quiet)
 def search(
     encoder: str,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from cselab_lab.cli.options import PATH, PROFILE, SEEDS, SIZES, paper_form
 experiment = Group("experiment", help="The papers' experiments: list, run, read beside the published.")
 
 NAME = "see `cselab experiment list`"
-profile = click.option("--profile", default="classroom", show_default=True, type=PROFILE, help=SIZES)
+profile = click.option("--profile", default="classroom", type=PROFILE, help=SIZES)
 
 
 @experiment.command("list")
@@ -53,29 +54,15 @@ def experiment_show(name: str, profile: str, column: str | None, form: str, fold
 @profile
 @click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: those of the profile]")
 @click.option("--only", multiple=True, help="only the row with this label; may be repeated")
-@click.option(
-    "--workers",
-    default=0,
-    type=click.IntRange(0, 1024),
-    metavar="N",
-    help="processes to start on this machine; 0: compute in this one",
-)
+@click.option("--workers", default=0, type=click.IntRange(0, 1024), metavar="N", help="processes to start; 0: none")
 @click.option("--scheduler", help="address of a Dask cluster: tcp://HOST:PORT")
-@click.option("--folder", default="results", show_default=True, type=PATH, help="where the results files are")
+@click.option("--folder", default="results", type=PATH, help="where the results files are")
 @click.option(
     "--keep-encoders", type=PATH, help="keep each trained encoder in this folder; one that is there is only measured"
 )
 @click.pass_context
 def experiment_run(
-    context: click.Context,
-    names: Sequence[str],
-    profile: str,
-    seeds: list[int] | None,
-    only: Sequence[str],
-    workers: int,
-    scheduler: str | None,
-    folder: Path,
-    keep_encoders: Path | None,
+    context: click.Context, names: Sequence[str], profile: str, seeds: Any, only: Sequence[str], **where: Any
 ) -> None:
     """Run the rows that have no result yet, and show the table.
 
@@ -91,16 +78,7 @@ def experiment_run(
     failed = False
     for name in chosen:
         try:
-            found = run_experiment(
-                name,
-                profile,
-                seeds,
-                only,
-                workers=workers,
-                scheduler=scheduler,
-                folder=folder,
-                keep_encoders=keep_encoders,
-            )
+            found = run_experiment(name, profile, seeds, only, **where)
         except JobsFailed as error:
             click.echo(str(error), err=True)
             failed = True

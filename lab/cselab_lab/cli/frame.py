@@ -18,7 +18,7 @@ PLAIN = {
     " a valid float": " a number",
     "number range": "number",
 }  # click's words
-HELP = {"help_option_names": ["-h", "--help"]}
+HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 class Checked(click.ParamType):

@@ -52,10 +52,8 @@ def notebooks_copy(target: Path, folder: Path | None) -> None:
 
 @notebooks.command("run")
 @click.argument("names", nargs=-1, help="names or numbers; default: all")
-@click.option("--profile", default="classroom", show_default=True, type=PROFILE, help=SIZES)
-@click.option(
-    "--output", default="out", show_default=True, type=PATH, help="folder for the executed notebooks, pages and numbers"
-)
+@click.option("--profile", default="classroom", type=PROFILE, help=SIZES)
+@click.option("--output", default="out", type=PATH, help="folder for the executed notebooks, pages and numbers")
 @folder_option
 @click.option(
     "--recorded",

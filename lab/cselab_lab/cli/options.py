@@ -30,6 +30,8 @@ from cselab_lab.tables import FORMS, check_form
 if TYPE_CHECKING:
     import torch
 
+ENCODERS = "bundled name (micro, mini), folder, or hub name"
+CORPUS = "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet); .gz and .xz too"
 SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
 
 
@@ -70,6 +72,7 @@ def _names(what: Any) -> Checked:
     return Checked("NAME", lambda name: check_name(kind, name, registered.names(what)), lambda: registered.names(what))
 
 
+COUNT: dict[str, Any] = {"type": click.IntRange(1), "metavar": "N"}
 PATH = click.Path(path_type=Path)
 TEXT_FILE = Checked("FILE", check_file)  # looked for before torch is imported
 FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
@@ -81,7 +84,7 @@ SCORED = Checked("ENCODER", check_scored, lambda: (*BUNDLED, *REFERENCES))
 SUITE = Checked("SUITE", check_suite, registered.suites)
 PRECISION = click.Choice(["auto", "fp32", "bf16"])
 
-encoder = click.argument("encoder", type=ENCODER, is_eager=True, help="bundled name (micro, mini), folder, or hub name")
+encoder = click.argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
 scored = click.argument(
     "encoder", type=SCORED, is_eager=True, help="bundled name, folder, hub name, random, word-overlap or static:FILE"
 )

@@ -29,7 +29,7 @@ def suites() -> dict[str, list[str]]:
     return _packaged()["suites"] | _suites(_loaded("cselab.evaluators.suites", "SUITES"))
 
 
-def names(what: Literal["poolings", "dev", "profiles", "experiments", "recipes"]) -> list[str]:
+def names(what: Literal["poolings", "dev", "profiles", "recipes"]) -> list[str]:
     """The names in one of the other registries."""
     return _packaged()[what]
 
@@ -52,7 +52,7 @@ def _packaged() -> dict[str, Any]:
             return found
     except (OSError, ValueError, KeyError):
         pass
-    pristine = "cselab.methods" not in sys.modules  # else a user's own may be among them
+    pristine = "torch" not in sys.modules  # else a user's own may be among them: what registers imports torch
     found = {"state": state} | _read_registries()
     if pristine:
         try:
@@ -85,7 +85,7 @@ def _read_registries() -> dict[str, Any]:
     from cselab.evaluators.suites import SUITES
     from cselab.methods import METHODS
     from cselab.training import TrainConfig
-    from cselab_lab.experiments import EXPERIMENTS, PROFILES
+    from cselab_lab.experiments import PROFILES
     from cselab_lab.experiments.dev import CHOICES
     from cselab_lab.experiments.recipes import RECIPES
 
@@ -95,7 +95,6 @@ def _read_registries() -> dict[str, Any]:
         "poolings": list(POOLINGS),
         "dev": list(CHOICES),
         "profiles": list(PROFILES),
-        "experiments": list(EXPERIMENTS),
         "recipes": list(RECIPES),
         "settings": list(_settings(TrainConfig)),
     }

@@ -1,11 +1,16 @@
 """`cselab methods` and `cselab doctor`: what there is."""
 
 import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from cselab_lab.cli.frame import Command
 from cselab_lab.cli.options import METHOD
+
+if TYPE_CHECKING:
+    from cselab.methods import Method
 
 
 @click.command(cls=Command)
@@ -36,8 +41,19 @@ def methods(name: str | None) -> None:
     click.echo("\nParameters (--set NAME=VALUE):")
     for parameter, default in {"variant": "default", **method.hyperparameters()}.items():
         click.echo(f"  {parameter} = {default!r}")
-    for variant, changes in method.variants.items():
-        click.echo(f"  variant={variant}: {', '.join(f'{k}={v!r}' for k, v in changes.items()) or 'as default'}")
+    for variant in method.variants:
+        click.echo(f"  variant={variant}: {', '.join(_changes(method, variant)) or 'as default'}")
+
+
+def _changes(method: "type[Method]", variant: str) -> Iterator[str]:
+    """What a variant sets otherwise than the default, by kind of encoder where that matters."""
+    from transformers import BertConfig, RobertaConfig
+
+    bert, roberta = (method.changes(variant, config) for config in (BertConfig(), RobertaConfig()))
+    for name in bert | roberta:
+        same = name in bert and name in roberta and bert[name] == roberta[name]
+        kinds = {"": bert} if same else {" (BERT-base)": bert, " (RoBERTa-base)": roberta}
+        yield f"{name}=" + ", ".join(f"{each[name]!r}{kind}" for kind, each in kinds.items() if name in each)
 
 
 @click.command(cls=Command)

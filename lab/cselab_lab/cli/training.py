@@ -94,9 +94,7 @@ class _Plan:
     folder: Path
 
 
-def _plans(
-    names: Sequence[str], settings: dict[str, str], seed: int, seeds: list[int] | None, output: Path
-) -> list[_Plan]:
+def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one: bool, output: Path) -> list[_Plan]:
     """Every method with every seed. One run alone lies in `output`, several in METHOD/seed-SEED beneath it.
 
     A setting goes to the methods that have it; one that none of them has is an error.
@@ -109,40 +107,29 @@ def _plans(
         if not any(key in has for has in known.values()):
             _method(names[0], {key: settings[key]})  # says what there is
     chosen = {name: {key: settings[key] for key in settings if key in known[name]} for name in names}
-    alone = len(names) == 1 and seeds is None
-    numbers = [seed] if seeds is None else seeds
+    alone = one and len(names) == 1
     return [
         _Plan(_method(name, chosen[name]), chosen[name], n, output if alone else output / name / f"seed-{n}")
         for name in names
-        for n in numbers
+        for n in seeds
     ]
 
 
 @click.command(cls=Train)
 @click.argument(
-    "method",
+    "methods",
     nargs=-1,
     required=True,
+    metavar="METHOD...",
     type=options.METHOD,
     is_eager=True,
-    help="one or several methods: see `cselab methods`",
+    help="see `cselab methods`",
 )
 @click.option(
-    "--corpus",
-    required=True,
-    type=options.TEXT_FILE,
-    help="text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet); for a method of several columns, a "
-    "table that names them",
+    "--corpus", required=True, type=options.TEXT_FILE, help=f"{options.CORPUS}; for methods of several columns a table"
 )
 @click.option("--output", required=True, type=options.PATH, help="folder of the run; when finished, an encoder")
-@click.option(
-    "--encoder",
-    default="micro",
-    show_default=True,
-    type=options.ENCODER,
-    is_eager=True,
-    help="bundled name (micro, mini), folder, or hub name",
-)
+@click.option("--encoder", default="micro", type=options.ENCODER, is_eager=True, help=options.ENCODERS)
 @click.option(
     "--recipe",
     type=click.Choice(["bundled", "paper", "none"]),
@@ -150,30 +137,20 @@ def _plans(
     "for this kind of encoder; none, the defaults below  [default: bundled for micro and mini]",
 )
 @options.several(options.column, options.pooling, options.dev)
-@click.option(
-    "--seeds", type=options.SEEDS, help="several, such as 0,1,2 or 0-4: a run for each, and a table at the end"
-)
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="use only the first N sentences")
+@click.option("--seeds", type=options.SEEDS, help="several, such as 0,1,2 or 0-4: a run for each, and a table of all")
+@click.option("--limit", help="use only the first N sentences", **options.COUNT)
 @options.several(options.data_folder, options.settings, options.table_form, options.device, options.quiet)
 @_settings_of_a_run
 @click.pass_context
 def train(
     context: click.Context,
-    method: Sequence[str],
+    methods: Sequence[str],
     corpus: Path,
-    output: Path,
     encoder: str,
     recipe: str | None,
     column: str | None,
     pooling: str | None,
-    dev: str,
-    seeds: list[int] | None,
-    limit: int | None,
-    data: Path | None,
-    settings: Sequence[str],
-    form: str,
-    device: str | None,
-    **fields: Any,
+    **asked: Any,
 ) -> None:
     """Train an encoder with a method.
 
@@ -182,7 +159,8 @@ def train(
     With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
     the end.
     """
-    given = {name: value for name, value in fields.items() if value is not None}
+    fields = {field["name"] for field in registered.train_settings()}
+    given = {name: value for name, value in asked.items() if name in fields and value is not None}
     recipe = recipe or ("bundled" if encoder in registered.names("recipes") else "none")
     if recipe == "bundled" and encoder not in registered.names("recipes"):
         raise ValueError(f"--recipe bundled is for {', '.join(registered.names('recipes'))}, not for {encoder}")
@@ -192,14 +170,15 @@ def train(
     from cselab.training import TrainConfig
     from cselab_lab.experiments.dev import Row, dev_evaluator
 
-    plans = _plans(method, options.read_settings(settings), given.pop("seed", TrainConfig.seed), seeds, output)
+    settings, seed = options.read_settings(asked["settings"]), given.pop("seed", TrainConfig.seed)
+    plans = _plans(methods, settings, asked["seeds"] or [seed], asked["seeds"] is None, asked["output"])
     if any(len(plan.method.columns) == 1 for plan in plans):
         options.tell_column(corpus, column)
-    context.with_resource(_training_on(device))
+    context.with_resource(_training_on(asked["device"]))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), limit))
-        evaluator, sentences, what = dev_evaluator(dev, found, data)
+        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
+        evaluator, sentences, what = dev_evaluator(asked["dev"], found, asked["data"])
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         printed = plan.method.recipe(model) if recipe == "paper" else None
         if pooling is None and (printed is not None or not model.pooling_given):
@@ -219,7 +198,7 @@ def train(
         rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
     if len(plans) > 1 and options.is_main_process():
         shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
-        print_table(rows if form == "json" else shown | _means(plans, rows), form)
+        print_table(rows if asked["form"] == "json" else shown | _means(plans, rows), asked["form"])
 
 
 def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -3,22 +3,17 @@
 import click
 
 from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import several
+from cselab_lab.cli.options import COUNT, several
 
+SPLITS = click.Choice(["train", "dev", "test"])
 world = Group("world", help="Text of the bundled world, on standard output. The same seed gives the same.")
 
 
 def _split(default: str) -> list:
     return [
-        click.argument("n", type=click.IntRange(1), metavar="N", help="how many"),
-        click.option(
-            "--split",
-            default=default,
-            show_default=True,
-            type=click.Choice(["train", "dev", "test"]),
-            help="the splits have no story in common",
-        ),
-        click.option("--seed", default=0, metavar="N", help="random seed", show_default=True),
+        click.argument("n", help="how many", **COUNT),
+        click.option("--split", default=default, type=SPLITS, help="no story is in two of them"),
+        click.option("--seed", default=0, metavar="N", help="random seed"),
     ]
 
 

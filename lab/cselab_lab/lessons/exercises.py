@@ -24,7 +24,7 @@ LONGEST = 900  # characters of a message: fewer than ten lines
 LONGEST_CALL = 250  # characters of a call that is shown to be tried; longer ones are told by their shapes
 
 NOT_FINITE = {
-    "exp": "exp of a large number does not fit into a float. logsumexp, log_softmax and softmax do not overflow.",
+    "exp": "exp of a large number, too large for a float: logsumexp, log_softmax and softmax do not overflow.",
     "log": "the log of 0. In logsumexp nothing becomes 0; where a share is 0, leave it out: xlogy(p, p) is 0 there.",
     "divide": "a division by 0. What do you divide by, and along which axis was it computed?",
     "sqrt": "the root of a number below 0.",
@@ -77,9 +77,15 @@ class Example:
     expected: object
     tolerance: float = 1e-3
 
-    def given_by(self, function: Callable) -> Any:
-        """The numbers that a function returns; None where it returned something else."""
-        return numbers_of(function(*copy.deepcopy(self.arguments)))  # who writes into them spoils no later stage
+    def returned_by(self, function: Callable) -> Any:
+        """What a function returns; who writes into its arguments spoils no later stage."""
+        return function(*copy.deepcopy(self.arguments))
+
+    def numbers_in(self, returned: object) -> Any:
+        """The numbers that were returned, None where there are none; a list with one number is that number."""
+        numbers = numbers_of(returned)
+        one = numbers is not None and numbers.size == 1 and numbers_of(self.expected).ndim == 0
+        return numbers.reshape(()) if one else numbers
 
     def is_right(self, numbers: Any) -> bool:
         """Whether these are the expected numbers."""
@@ -140,12 +146,10 @@ class Exercise:
         """What is wrong with an answer in one stage, in a sentence or two; empty where nothing is."""
         if isinstance(stage, Stage):
             return stage.finding(answer)
-        returned = answer(*copy.deepcopy(stage.arguments))
-        numbers, expected = numbers_of(returned), numbers_of(stage.expected)
+        returned = stage.returned_by(answer)
+        numbers = stage.numbers_in(returned)
         if numbers is None:
-            return f"Your function returned {_kind_of(returned)}; expected is {_shown(expected)}."
-        if expected.ndim == 0 and numbers.size == 1:
-            numbers = numbers.reshape(())
+            return f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(stage.expected))}."
         if stage.is_right(numbers):
             return ""
         return f"{stage.comparison(numbers)} {self._reason(stage, answer, numbers)}"
@@ -340,7 +344,7 @@ def _tried(answer: Callable, example: Example) -> Any:
     import numpy as np
 
     try:
-        given = example.given_by(answer)
+        given = example.numbers_in(example.returned_by(answer))
     except Exception:  # it may fail at a stage that it has not come to
         return None
     return given if given is not None and np.isfinite(given).all() else None
@@ -357,7 +361,7 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             found = function(*args, **(kwargs or {}))
-            name = _cause(function.__name__)
+            name = _cause(getattr(function, "__name__", ""))
             if not self.name and name and torch.is_tensor(found) and not found.isfinite().all():
                 self.name = name
             return found
@@ -369,6 +373,8 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
             answer(*copy.deepcopy(arguments))
     except FloatingPointError as error:  # "overflow encountered in exp"
         watch.name = watch.name or _cause(str(error).split()[-1])
+    except Exception:  # what was made of a NaN before may be made of an exception now
+        pass
     if watch.name:
         return f"The first number that is not finite comes from {NOT_FINITE[watch.name]}"
     return "That is no finite number: 0 / 0, inf - inf and the root of a number below 0 give NaN."

@@ -146,7 +146,7 @@ def setup(
         settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's.
 
     Raises:
-        ValueError: an unknown profile or setting; lists the known.
+        ValueError: an unknown profile or setting, with those that are known; or a value that its setting does not take.
     """
     import torch
 
@@ -156,7 +156,8 @@ def setup(
     unknown = [setting for setting in settings if setting not in known]
     if unknown:
         raise ValueError(f"unknown setting {unknown[0]!r}. Allowed: {', '.join(known)}.")
-    given = {setting: value for setting, value in settings.items() if value is not None}
+    asked = {setting: value for setting, value in settings.items() if value is not None}
+    given: dict[str, Any] = typed_parameters(name, known, asked)
     if "encoder" in given and "pooling" not in given and (same := _profile_of(given["encoder"])):
         given["pooling"] = same["pooling"]
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")

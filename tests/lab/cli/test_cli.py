@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.cli import registered
 from cselab_lab.cli.options import suites_or_default
+from cselab_lab.experiments.recipes import recipe
 from filelock import FileLock
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
@@ -42,7 +43,7 @@ def run(*arguments, ok=True):
     assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
     assert (result.exit_code == 0) == ok, result.output
     if not ok and result.stderr:
-        assert len(result.stderr.splitlines()) == 1, result.stderr
+        assert len(result.stderr.splitlines()) == 1 and ". (see" not in result.stderr, result.stderr
     return result.output
 
 
@@ -108,13 +109,16 @@ def trained(encoder, stsb, tmp_path_factory):
 # ------------------------------------------------------------------------------------------ train
 
 
-def test_train_says_what_runs_how_far_it_is_and_what_is_best(trained, encoder):
+def test_train_says_what_runs_how_far_it_is_and_what_is_best(trained, encoder, tmp_path):
     said, output = trained
     assert f"simcse on {encoder} (cls), 64 sentences, dev: STS-B dev (not the published text), fp32" in said
     assert re.search(r"^simcse: 3/4 .* loss \d\.\d+, dev -?\d+\.\d\d at step 2$", said, re.M)
     assert re.findall(r"^step (\d): dev -?\d+\.\d\d, alignment \d", said, re.M) == ["0", "2", "4"]
     assert re.search(r"best at step [24]: dev .*, alignment \d.*, uniformity -\d", said)
     assert f"encoder in {output}" in said
+    (tmp_path / "new").touch()  # under this umask
+    files = [file for file in output.rglob("*") if file.is_file()]
+    assert {file.stat().st_mode for file in files} == {(tmp_path / "new").stat().st_mode}
 
 
 def test_the_folder_of_a_run_is_an_encoder_to_every_command(trained, stsb, corpus, tmp_path):
@@ -123,7 +127,7 @@ def test_the_folder_of_a_run_is_an_encoder_to_every_command(trained, stsb, corpu
     run("encode", output, corpus, "--output", vectors)
     assert np.load(vectors).shape == (64, 8)
     scores = tmp_path / "scores.json"
-    run("evaluate", output, "--suite", "sts", "--task", "STS-B/dev", "--data", stsb, "--json", scores)
+    run("evaluate", output, "--suite", "STS", "--task", "sts-b/dev", "--data", stsb, "--json", scores)
     best = json.loads((output / "run.json").read_text())["best"]
     assert json.loads(scores.read_text())["scores"]["STS-B/dev"] == pytest.approx(best["score"], abs=1e-4)
 
@@ -156,14 +160,52 @@ def test_an_interrupted_run_is_continued(encoder, corpus, tmp_path, monkeypatch)
     assert weights[0] == weights[1]
 
 
-@pytest.mark.parametrize("suffix", ["gz", "xz"])
-def test_packed_corpora_train_the_same_encoder(suffix, encoder, corpus, tmp_path):
-    packed = tmp_path / f"corpus.txt.{suffix}"
-    packed.write_bytes({"gz": gzip, "xz": lzma}[suffix].compress(corpus.read_bytes()))
-    for file in (corpus, packed):
-        train(encoder, file, tmp_path / file.suffix, "--dev", "none")
-    weights = [(tmp_path / file.suffix / "model.safetensors").read_bytes() for file in (corpus, packed)]
-    assert weights[0] == weights[1]
+FORMS = {
+    "txt.gz": lambda: gzip.compress("\n".join(CORPUS).encode()),
+    "txt.xz": lambda: lzma.compress("\n".join(CORPUS).encode()),
+    "csv": lambda: ("id,text\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(CORPUS))).encode(),
+    "jsonl": lambda: "".join(json.dumps({"text": text, "id": row}) + "\n" for row, text in enumerate(CORPUS)).encode(),
+}
+
+
+def test_a_corpus_trains_the_same_encoder_in_whatever_form_it_is(encoder, corpus, tmp_path):
+    train(encoder, corpus, tmp_path / "plain", "--dev", "none")
+    for form, content in FORMS.items():
+        file = tmp_path / f"s.{form}"
+        file.write_bytes(content())
+        said = train(encoder, file, tmp_path / form, "--dev", "none")
+        assert (f"{file}: the sentences are those of its column 'text' (--column" in said) == ("txt" not in form)
+        weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("plain", form)]
+        assert weights[0] == weights[1], form
+    asked = ("search", encoder, tmp_path / "s.csv", CORPUS[9], "--top", 1)
+    assert f"1.000  line 11: {CORPUS[9]}" in run(*asked)
+    assert "column 'id'" not in run(*asked, "--column", "id")
+    for line in (asked, ("encode", encoder, tmp_path / "s.csv", "--output", tmp_path / "v.npy")):
+        assert "it has no column 'txt'; its columns are id, text" in run(*line, "--column", "txt", ok=False)
+
+
+def test_a_bundled_encoder_takes_its_recipe_unless_told_otherwise(corpus, tmp_path, monkeypatch):
+    configs = []
+
+    def stopped(encoder, method, sentences, config, *_, **__):
+        configs.append(config)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("cselab.training.train", stopped)
+
+    def settings(*options):
+        line = ("train", "simcse", "--corpus", corpus, "--output", tmp_path / "run", "--dev", "none", *options)
+        return CliRunner().invoke(cli.app, [str(part) for part in line]).stdout, configs[-1]
+
+    said, config = settings()
+    assert config == recipe("micro").config()
+    assert "the recipe of micro for what was not said: steps 50, lr 0.0005" in said
+    assert settings("--encoder", "mini")[1] == recipe("mini").config()
+    assert settings("--seed", 3, "--lr", 0.1)[1] == recipe("micro").config(seed=3, lr=0.1)
+    assert settings("--steps", 16)[1] == recipe("micro").config(steps=16, eval_every=2)
+    assert settings("--epochs", 32)[1] == recipe("micro").config(steps=None, epochs=32, eval_every=4)
+    said, config = settings("--recipe", "none")
+    assert config == TrainConfig(eval_every=1) and "recipe" not in said
 
 
 def test_settings_reach_the_method_and_the_run(encoder, corpus, tmp_path):
@@ -407,7 +449,7 @@ def test_a_method_of_several_columns_reads_a_table(encoder, tmp_path, monkeypatc
 
 
 MINE = """
-from cselab.methods import METHODS, Contrastive, register
+from cselab.methods import Contrastive, Method, register
 
 @register("of_mine", "Of mine")
 class OfMine(Contrastive):
@@ -415,17 +457,69 @@ class OfMine(Contrastive):
 """
 
 
-def test_a_file_of_ones_own_brings_its_methods(encoder, corpus, tmp_path, monkeypatch):
-    monkeypatch.setitem(METHODS, "of_mine", None)  # put back as it was afterwards
-    METHODS.pop("of_mine")
-    (tmp_path / "mine.py").write_text(MINE)
+RECIPES = """
+from dataclasses import dataclass
+from typing import ClassVar
+from cselab.data import as_pairs
+from cselab.evaluators import STS, register
+from cselab.evaluators.task import Collected
+
+@register
+@dataclass(frozen=True)
+class Recipes(STS):
+    name: ClassVar[str] = "recipes"
+    tasks: ClassVar[tuple[str, ...]] = ("Recipes",)
+
+    def collect(self, data, tasks):
+        rows = [("Boil it.", "Boil it.", 4.5), ("Chop it.", "Bake bread.", 1.0), ("Salt it.", "Salt fish.", 3)]
+        return Collected([self.task(as_pairs(rows), "Recipes")], {})
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A file of one's own of some content, whose names are forgotten afterwards."""
+    for registry in (METHODS, SUITES):
+        for name in ("of_mine", "recipes"):
+            monkeypatch.setitem(registry, name, None)
+            registry.pop(name)
+
+    def write(content):
+        (tmp_path / "mine.py").write_text(content)
+        return tmp_path / "mine.py"
+
+    return write
+
+
+def test_a_file_of_ones_own_brings_its_methods_and_suites(mine, encoder, corpus, tmp_path):
     assert "cselab --code FILE" in train(encoder, corpus, tmp_path / "run", method="of_mine", ok=False)
-    said = run("--code", tmp_path / "mine.py", "methods", "of_mine")
+    said = run("--code", mine(MINE), "methods", "of_mine")
     assert "SimCSE again." in said and "temperature = 0.05" in said
     train(encoder, corpus, tmp_path / "run", "--dev", "none", method="of_mine")
     assert json.loads((tmp_path / "run" / "run.json").read_text())["identity"]["method"]["name"] == "of_mine"
     assert "no such file" in run("--code", tmp_path / "none.py", "methods", ok=False)
     assert "not a Python file" in run("--code", corpus, "methods", ok=False)
+    assert "unknown suite 'recipes'" in run("evaluate", "word-overlap", "--suite", "recipes", ok=False)
+    asked = ("evaluate", "word-overlap", "--suite", "recipes", "--format", "json")
+    assert json.loads(run("--code", mine(RECIPES), *asked))["scores"] == {"Recipes": pytest.approx(100)}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("def views(:\n", "mine.py, line 1: SyntaxError: invalid syntax"),
+        ("\nraise RuntimeError('not today')\n", "mine.py, line 2: RuntimeError: not today"),
+        ("import sys\nsys.exit(0)", "mine.py, line 2: SystemExit: 0"),
+        (MINE.replace("Contrastive", "Method"), "the method 'of_mine' has no views(): a method says its views and"),
+        (MINE + "    def views(self, *_):\n        return None\n", "mine.py: "),
+        (MINE + "    def views(self, *_):\n        return _.no\n", "mine.py, line 8: AttributeError: "),
+    ],
+    ids=["no Python", "raises", "ends", "no views", "None for views", "views raise"],
+)
+def test_a_file_of_ones_own_that_fails_is_blamed_in_one_line(content, said, mine, encoder, corpus, tmp_path):
+    options = ("--encoder", encoder, "--corpus", corpus, "--output", tmp_path / "run", "--dev", "none")
+    said_all = run("--code", mine(content), "train", "of_mine", *options, "--steps", 1, "--batch-size", 8, ok=False)
+    assert said in said_all
 
 
 def test_quiet_training_prints_nothing(encoder, corpus, own_pairs, tmp_path):
@@ -624,7 +718,10 @@ def test_an_encoder_that_cannot_be_used_is_named(trained, encoder, stsb, tmp_pat
     assert "the pooler of unpooled was neither trained nor loaded" in refused(unpooled, "--pooling", "cls_pooler")
     cut = write_checkpoint(tmp_path / "cut") / "model.safetensors"
     cut.write_bytes(cut.read_bytes()[:-50])
-    assert str(tmp_path / "cut") in refused(tmp_path / "cut")
+    assert f"{cut} cannot be read" in refused(tmp_path / "cut")
+    settings = write_checkpoint(tmp_path / "short") / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model_max_length": 0}))
+    assert f"{settings} leaves no room for a sentence: its model_max_length is 0" in refused(tmp_path / "short")
 
 
 def test_without_a_suite_the_world_is_scored_and_sts_where_its_data_are(stsb, monkeypatch):
@@ -973,6 +1070,8 @@ def test_doctor_reports_for_people_and_for_programs():
         ("trian simcse", "methods, doctor, published, data, notebooks, world, experiment"),
         ("data fetsh", "Allowed: check, fetch"),
         ("notebooks walk", "Allowed: list, copy, run"),
+        ("methods simcse_supervised", "Did you mean 'supervised_simcse'?"),
+        ("train simcse --dev STS-C --corpus c.txt", "unknown dev 'STS-C'. Did you mean 'sts-b'?"),
         ("methods simsce", "unknown method 'simsce'. Did you mean 'simcse'? Choose one of "),
         ("train simsce --corpus c.txt --output run", "unknown method 'simsce'. Did you mean 'simcse'?"),
         ("evaluate micor", "no encoder 'micor'. Did you mean 'micro'? Bundled are micro, mini"),
@@ -1090,6 +1189,45 @@ def test_the_help_that_waits_for_nothing_is_that_of_the_commands():
     assert all(len(line) <= 80 for line in cli.help_text().splitlines())
     done = subprocess.run([Path(sys.executable).with_name("cselab"), "-h"], capture_output=True, text=True)
     assert done.stdout == run("-h") == f"{cli.help_text()}\n"
+
+
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"train simcse --corpus {LONG} --output run",
+        f"train simcse --corpus pyproject.toml --output {LONG}",
+        f"train simcse --corpus pyproject.toml --output run --encoder {LONG}",
+        f"train simcse --corpus pyproject.toml --output run --dev {LONG}.tsv",
+        f"evaluate ./{LONG}",
+        f"evaluate micro --suite {LONG}.tsv",
+        f"evaluate word-overlap --suite world --json {LONG}",
+        f"encode micro {LONG} --output v.npy",
+        f"encode micro pyproject.toml --output {LONG}.npy",
+        f"data check {LONG}",
+        f"--code {LONG}.py methods",
+        "search micro pyproject.toml \udcff",
+    ],
+)
+def test_names_that_no_file_can_have_are_refused_in_one_line(line, tmp_path, monkeypatch):
+    shutil.copy("pyproject.toml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = run(*line.split(), ok=False)
+    assert "Error: argument 4 is not UTF-8: '\\udcff'" in said if "search" in line else LONG in said
+    assert [file.name for file in tmp_path.iterdir()] == ["pyproject.toml"]
+
+
+@pytest.mark.parametrize(("shell", "start"), [("bash", ".bashrc"), ("fish", ".config/fish/completions/cselab.fish")])
+def test_completion_is_installed_with_a_word_on_the_file_that_is_edited(shell, start, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert f"added to {tmp_path / start}: " in run("--install-completion")
+    assert f"{tmp_path / start} has the line already: " in run("--install-completion")
+    assert (tmp_path / start).read_text().count(f"_CSELAB_COMPLETE={shell}_source cselab") == 1
+    monkeypatch.setenv("SHELL", "/bin/csh")
+    assert "the shell is csh; names are completed in bash, zsh, fish" in run("--install-completion", ok=False)
 
 
 @pytest.mark.process

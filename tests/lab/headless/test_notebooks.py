@@ -2,6 +2,7 @@ import json
 
 import nbformat
 import pytest
+from cselab_lab.headless import execution
 from cselab_lab.headless.notebook_folder import find_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -165,7 +166,7 @@ def test_numbers_of_overridden_parameters_are_recorded_but_not_compared(course):
 
 
 def test_a_long_silence_is_broken_with_the_cell_that_is_running(course, monkeypatch):
-    monkeypatch.setattr(headless, "SECONDS_OF_SILENCE", 0.5)
+    monkeypatch.setattr(execution, "SECONDS_OF_SILENCE", 0.5)
     course.write("00_slow", "import time; time.sleep(2)")
     course.run()
     assert any("still in cell 3/3 (The 00_slow notebook: import time" in line for line in course.said)
@@ -216,7 +217,7 @@ def test_mistaken_calls_say_what_to_do(course):
     with pytest.raises(FileNotFoundError, match=r"no notebooks in .*pass the folder that holds some"):
         course.run()
     course.write("00_tour")
-    with pytest.raises(ValueError, match=r"unknown profile 'quick'\. Allowed: smoke, classroom, paper"):
+    with pytest.raises(ValueError, match=r"unknown profile 'quick'\. Choose one of smoke, classroom, paper"):
         course.run(profile="quick")
     with pytest.raises(ValueError, match="would overwrite them"):
         run_notebooks(output=course.folder, folder=course.folder)

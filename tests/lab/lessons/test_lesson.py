@@ -40,6 +40,11 @@ def test_a_corpus_may_be_a_file(tmp_path):
     assert str(file) in repr(lab)
 
 
+def test_a_setting_may_be_written_as_a_text():
+    lab = lesson.setup("00_tour", "smoke", steps="60", lr="1e-4", device="cpu")
+    assert (lab.config().steps, lab.config().lr) == (60, 1e-4)
+
+
 def test_it_shows_what_was_chosen_and_with_which_versions():
     said = repr(lesson.setup("00_tour", "smoke", device="cpu"))
     assert "profile smoke, on cpu" in said and "encoder micro (mean)" in said and "torch 2." in said
@@ -50,6 +55,9 @@ def test_it_shows_what_was_chosen_and_with_which_versions():
     [
         (dict(profile="tiny"), "unknown profile 'tiny'. Allowed: smoke, classroom, paper"),
         (dict(step=3), "unknown setting 'step'. Allowed: encoder, pooling"),
+        (dict(steps="sixty"), "00_tour: parameter 'steps' takes an int"),
+        (dict(lr="fast"), "00_tour: parameter 'lr' takes a float"),
+        (dict(batch_size=6.5), "parameter 'batch_size' takes an int .its default is 64.; got 6.5"),
     ],
 )
 def test_what_is_not_known_is_refused_with_what_is(arguments, said):

@@ -282,7 +282,7 @@ const cselabFigure = (() => {
   function film(frames, { name, opens_at }, turned) {
     const bar = document.createElement("div");
     bar.className = "cselab-film";
-    bar.innerHTML = '<button type="button"></button><input type="range" min="0" ><output></output>';
+    bar.innerHTML = '<button type="button"></button><input type="range" min="0"><output></output>';
     const [button, slider, said] = bar.children;
     slider.max = frames.length - 1;
     slider.setAttribute("aria-label", name);

@@ -67,30 +67,21 @@ _CLOUD = _draw.standard_normal((40, 6)) * _draw.uniform(0.3, 3, (40, 1))
 _SHADOW = _CLOUD[:, :2] + 3
 
 
-def _slowly(vectors: Any, points: Any, k: int) -> float:
-    """Counted row by row."""
-    kept = 0
+def _counted(what: str, vectors: Any, points: Any, k: int) -> Example:
+    """An example whose neighbours are found by sorting, row by row."""
+    lengths, kept = [float(np.sqrt((row**2).sum())) for row in vectors], 0
     for i in range(len(vectors)):
         others = [j for j in range(len(vectors)) if j != i]
-        lengths = [float(np.sqrt((row**2).sum())) for row in vectors]
         in_full = sorted(others, key=lambda j: -float(vectors[i] @ vectors[j]) / lengths[j])[:k]
         in_map = sorted(others, key=lambda j: float(((points[i] - points[j]) ** 2).sum()))[:k]
         kept += sum(j in in_map for j in in_full)
-    return kept / (k * len(vectors))
+    return Example(what, (vectors, points, k), kept / (k * len(vectors)))
 
 
 PRESERVATION = Exercise(
-    Example(
-        "of seven rows and their two nearest, 4 of 14 neighbours are kept",
-        (_SEVEN, _PLACES, 2),
-        _slowly(_SEVEN, _PLACES, 2),
-    ),
-    Example("the same rows, three nearest", (_SEVEN, _PLACES, 3), _slowly(_SEVEN, _PLACES, 3)),
-    Example(
-        "forty rows in six dimensions, k = 10, agree with a count by hand",
-        (_CLOUD, _SHADOW),
-        _slowly(_CLOUD, _SHADOW, 10),
-    ),
+    _counted("of seven rows and their two nearest, 4 of 14 neighbours are kept", _SEVEN, _PLACES, 2),
+    _counted("the same rows, three nearest", _SEVEN, _PLACES, 3),
+    _counted("forty rows in six dimensions, k = 10, agree with a count by hand", _CLOUD, _SHADOW, 10),
     mistakes={
         "A row is not its own neighbour: leave it out in both.": _preservation(change=_with_itself),
         "In full width neighbours have the highest cosine; you took distances.": _preservation(distances),
@@ -102,7 +93,7 @@ PRESERVATION = Exercise(
         "Is there a 10 in your code where k should be?": _preservation(always=10),
         "Divide by k: a share, not a count.": _preservation(score=lambda one, other, k, n: len(one & other)),
         "Divide by k, not by the number of rows.": _preservation(score=lambda one, other, k, n: len(one & other) / n),
-        "Divide by k, not by the number of all that are near in either (that is Jaccard's measure).": _preservation(
+        "Divide by k, not by all that are near in either (Jaccard).": _preservation(
             score=lambda one, other, k, n: len(one & other) / len(one | other)
         ),
     },

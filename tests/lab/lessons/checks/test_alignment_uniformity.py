@@ -35,7 +35,7 @@ generator = np.random.default_rng(1)
 WRONG = {
     "ALIGNMENT": [
         ("Square the distances", lambda x, y, g, t=4: squared(x, y)[g > t].sqrt().mean()),
-        ("length 1 before", lambda x, y, g, t=4: (x - y)[g > t].square().sum(1).mean()),
+        ("length 1 first", lambda x, y, g, t=4: (x - y)[g > t].square().sum(1).mean()),
         ("not each column", lambda x, y, g, t=4: (columns(x) - columns(y))[g > t].square().sum(1).mean()),
         ("Which pairs count", lambda x, y, g, t=4: squared(x, y).mean()),
         ("equals it does not count", lambda x, y, g, t=4: squared(x, y)[g >= t].mean()),

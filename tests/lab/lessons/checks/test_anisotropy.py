@@ -60,7 +60,7 @@ WRONG = {
         ("Scale each row to length 1 first: only then", lambda x: of_the_total(x, len(x), len(x))),
         ("paired with itself", lambda x: np.square(np.linalg.norm(normed(x).mean(0)))),
         ("Scale each row to length 1 first.", lambda x: pairs(x)[0] / pairs(x)[1]),
-        ("Scale each row to length 1 first, and", lambda x: (x @ x.T).mean()),
+        ("leave out its pair with itself", lambda x: (x @ x.T).mean()),
         ("not each column", lambda x: np.divide(*pairs(x / np.maximum(np.linalg.norm(x, axis=0), 1e-12)))),
         ("Do not subtract the mean", lambda x: np.divide(*pairs(normed(x - x.mean(0))))),
         ("n (n - 1) ordered pairs", lambda x: pairs(normed(x))[0]),

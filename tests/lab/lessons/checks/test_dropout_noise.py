@@ -28,8 +28,11 @@ def columns(x, y):
 WRONG = {
     "OFF_DROPOUT": [
         ("noisy, as in SimCSE", lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, cosines(a, p) / t, m).mean()),
-        ("both sides are clean", lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, cosines(a, c) / t, m).mean()),
-        ("not the positive's", lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, cosines(c, p) / t, m).mean()),
+        (
+            "One side of your negatives is noisy",
+            lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, cosines(a, c) / t, m).mean(),
+        ),
+        ("is the positive's", lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, cosines(c, p) / t, m).mean()),
         ("always at cosine 1", lambda a, p, c, t=0.05, m=1.0: off_dropout_by_mask(c, c, c, t, m)),
         ("both keep their noise", lambda a, p, c, t=0.05, m=1.0: off_dropout_by_mask(a, c, c, t, m)),
         ("are exchanged", lambda a, p, c, t=0.05, m=1.0: plain(diagonal(c, c) / t, cosines(a, p) / t, m).mean()),
@@ -55,7 +58,7 @@ WRONG = {
             lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, m * cosines(c, c) / t).mean(),
         ),
         ("whole denominator", lambda a, p, c, t=0.05, m=1.0: off_dropout_by_mask(a, p, c, t) + torch.tensor(m).log()),
-        ("not dot products", lambda a, p, c, t=0.05, m=1.0: plain((a * p).sum(1) / t, c @ c.T / t, m).mean()),
+        ("length 1 first", lambda a, p, c, t=0.05, m=1.0: plain((a * p).sum(1) / t, c @ c.T / t, m).mean()),
         (
             "not each column",
             lambda a, p, c, t=0.05, m=1.0: plain(columns(a, p).diagonal() / t, columns(c, c) / t, m).mean(),

@@ -94,7 +94,7 @@ WRONG = {
         ("that of InfoNCE: the shares", gradient(shares=lambda c, m: c)),
         ("gradient of InfoNCE", gradient(lambda c, m: 0 * c + 1, lambda c, m: 0 * c + 1, lambda c, m: c)),
         ("The positive has a gradient", lambda c, t=0.07, m=0.3: focal_gradient(c, t, m).fill_diagonal_(0)),
-        ("subtract 1 from the share", gradient(own=lambda n: 0)),
+        ("subtract 1: raising", gradient(own=lambda n: 0)),
         ("outside the softmax", lambda c, t=0.07, m=0.3: focal_gradient(c, t, m) * t),
         ("inside the softmax", lambda c, t=0.07, m=0.3: focal_gradient(c, 1, m) / t),
         ("The temperature is not used", lambda c, t=0.07, m=0.3: focal_gradient(c, 1, m)),

@@ -38,10 +38,6 @@ def test_no_two_mistakes_share_their_values(name):
     assert alike == []
 
 
-def of_rows(argument):
-    return np.shape(argument)[0] if np.ndim(argument) == 2 else 1
-
-
 TYPICAL = {
     "The sign is the other way round": lambda right, *given: -numbers_of(right(*given)),
     "per cent": lambda right, *given: 100 * numbers_of(right(*given)),

@@ -40,7 +40,7 @@ WRONG = {
         ("exponent is negative", lambda v, t=2: torch.pdist(unit(v)).square().mul(t).exp().mean().log()),
         ("natural logarithm", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log10()),
         ("not each column", lambda v, t=2: torch.pdist(F.normalize(v, dim=0)).square().mul(-t).exp().mean().log()),
-        ("length 1 before", lambda v, t=2: torch.pdist(v).square().mul(-t).exp().mean().log()),
+        ("length 1 first", lambda v, t=2: torch.pdist(v).square().mul(-t).exp().mean().log()),
         ("where t should be", lambda v, t=2: torch.pdist(unit(v)).square().mul(-2).exp().mean().log()),
         ("One number is wanted", lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().log()[0]),
         ("raised IndexError", lambda v, t=2: v[99]),

@@ -1,0 +1,33 @@
+"""The spread-out regulariser of EmbeddingGemma (2025), after Zhang et al. 2017, beside InfoNCE."""
+
+from cselab.losses import Loss, spread_out
+from cselab.methods.base import Views, register
+from cselab.methods.contrastive import Contrastive
+from cselab.methods.hyperparameters import NonNegativeFloat
+from cselab.methods.recipe import SIMCSE_RECIPES
+
+
+@register("spread", "Spread-out regulariser")
+class Spread(Contrastive):
+    """SimCSE, and cosines of different sentences whose squares are no larger than those of random directions.
+
+        l = InfoNCE + weight * [ S(h) + S(h+) ],   S(h) = mean_weight M_1^2 + max(0, M_2 - 1/d)
+
+    M_1, M_2: mean and second moment of the cosines between different sentences of one view. EmbeddingGemma has the
+    second alone, the default; `variant="descriptors"` is Zhang et al.'s, with both. It is the vector that is kept
+    which should be spread, so there is no head. Neither prints settings for SimCSE's corpus: the recipe is SimCSE's.
+
+    See also: `cselab.losses.spread_out`; `BarlowTwins` and `DimensionWise`, which decorrelate dimensions.
+    """
+
+    family = "loss"
+    weight: NonNegativeFloat = 1.0
+    mean_weight: NonNegativeFloat = 0.0
+    head = "none"
+
+    variants = {"paper": {}, "descriptors": {"mean_weight": 1.0}}
+    recipes = SIMCSE_RECIPES
+
+    def loss(self, v: Views) -> Loss:
+        spread = spread_out(v.anchor, self.mean_weight) + spread_out(v.positive, self.mean_weight)
+        return super().loss(v) + self.weight * spread

@@ -1,0 +1,77 @@
+"""Nested widths and the spread-out regulariser, against sentence-transformers' own."""
+
+import pytest
+import torch
+from sentence_transformers.sentence_transformer.losses import (
+    GlobalOrthogonalRegularizationLoss,
+    MatryoshkaLoss,
+    MultipleNegativesRankingLoss,
+)
+from torch import nn
+
+from cselab.losses import info_nce, matryoshka_info_nce, spread_out
+
+
+class Given(nn.Module):
+    """Stands in for a SentenceTransformer: its sentences are their vectors."""
+
+    def forward(self, features):
+        return {"sentence_embedding": features["vectors"]}
+
+    def get_embedding_dimension(self):
+        return 16
+
+
+@pytest.mark.parametrize("weights", [None, (1.0, 0.5, 2.0)])
+def test_it_is_the_matryoshka_loss_of_sentence_transformers(make_views, weights):
+    views = [view.float().requires_grad_() for view in make_views(2, rows=8, width=16)]
+    model = Given()
+    inner = MultipleNegativesRankingLoss(model, scale=20.0)
+    theirs = MatryoshkaLoss(model, inner, matryoshka_dims=[16, 8, 3], matryoshka_weights=weights)
+    expected = theirs([{"vectors": view} for view in views], None)
+    ours = matryoshka_info_nce(*views, temperature=1 / 20, widths=(16, 8, 3), weights=weights).total
+    assert ours.item() == pytest.approx(expected.item(), abs=1e-6)
+    slopes = zip(torch.autograd.grad(ours, views), torch.autograd.grad(expected, views), strict=True)
+    assert all(torch.allclose(own, other, atol=1e-6) for own, other in slopes)
+
+
+def test_further_negatives_are_cut_with_the_views(make_views):
+    anchor, positive, more = make_views(3)
+    found = matryoshka_info_nce(anchor, positive, 0.2, (5, 2), negatives=more[:, None]).floats()
+    assert found == {
+        f"info_nce_{w}": info_nce(anchor[:, :w], positive[:, :w], 0.2, more[:, None, :w]).total.item() for w in (5, 2)
+    }
+
+
+@pytest.mark.parametrize("widths", [(), (6,), (0, 5), (3, 3)])
+def test_widths_that_are_none_are_refused(make_views, widths):
+    with pytest.raises(ValueError, match="give different widths from 1 to 5, one at least"):
+        matryoshka_info_nce(*make_views(2), 0.1, widths)
+
+
+def test_there_is_a_weight_for_each_width(make_views):
+    with pytest.raises(ValueError, match="weights has 1 numbers for 2 widths"):
+        matryoshka_info_nce(*make_views(2), 0.1, (5, 2), weights=[1.0])
+
+
+@pytest.mark.parametrize("mean_weight", [0.0, 1.0])
+def test_it_is_the_global_orthogonal_regulariser_of_sentence_transformers(make_views, mean_weight):
+    views = [view.float().requires_grad_() for view in make_views(2, rows=8, width=16)]
+    theirs = GlobalOrthogonalRegularizationLoss(Given(), mean_weight=mean_weight, aggregation="sum")
+    expected = sum(theirs([{"vectors": view} for view in views]).values())
+    ours = sum(spread_out(view, mean_weight) for view in views).total
+    assert ours.item() == pytest.approx(expected.item(), abs=1e-6)
+    slopes = zip(torch.autograd.grad(ours, views), torch.autograd.grad(expected, views), strict=True)
+    assert all(torch.allclose(own, other, atol=1e-6) for own, other in slopes)
+
+
+def test_random_directions_cost_nothing_and_a_cone_costs():
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.randn(64, 32, generator=generator)
+    cone = spread_out(vectors + 3).floats()
+    assert spread_out(vectors).total < 0.01 < cone["spread_mean"] and cone["spread_moment"] > 0.5
+
+
+def test_a_negative_weight_is_refused():
+    with pytest.raises(ValueError, match="mean_weight is -1; it must be 0 or more"):
+        spread_out(torch.eye(3), -1)
