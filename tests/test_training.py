@@ -13,6 +13,7 @@ from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, w
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import cselab.device
+import cselab.encoding
 import cselab.readings
 import cselab.training
 from cselab.encoder import SentenceEncoder
@@ -392,7 +393,7 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    for module in (cselab.device, cselab.readings, cselab.training):
+    for module in (cselab.device, cselab.encoding, cselab.readings, cselab.training):
         monkeypatch.setattr(module, "runs_behind", lambda device: True)
 
 
