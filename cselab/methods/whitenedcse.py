@@ -10,14 +10,7 @@ from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
 from cselab.methods.base import Method, Rows, Views, register
-from cselab.methods.hyperparameters import (
-    AtLeastTwo,
-    Momentum,
-    NonNegativeFloat,
-    PositiveFloat,
-    PositiveInt,
-    UnitInterval,
-)
+from cselab.methods.hyperparameters import AtLeastTwo, Momentum, PositiveFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import WHITENEDCSE_RECIPES, default_groups
 from cselab.sgw import ShuffledGroupWhitening
 
@@ -60,7 +53,7 @@ class WhitenedCSE(Method):
     num_groups: PositiveInt | None = None
     running: bool = False
     layout: Literal["per_view", "contiguous_thirds"] = "per_view"
-    eps: NonNegativeFloat = 1e-6
+    eps: UnitInterval = 1e-6
     shrinkage: UnitInterval = 0.0
     divisor: Literal["n", "n-1"] = "n"
     gradient_through_matrix: bool = False
@@ -93,11 +86,9 @@ class WhitenedCSE(Method):
         if self.kind == "none":
             return mlp
         names = ("eps", "shrinkage", "divisor", "gradient_through_matrix", "momentum")
-        layer = ShuffledGroupWhitening.of_kind(
-            self.kind, encoder.hidden_size, self.num_groups or 1, self.running,
-            seed=generator.initial_seed(), **{name: getattr(self, name) for name in names},
-        )  # fmt: skip
-        return WhitenedHead(layer, mlp)
+        options = {name: getattr(self, name) for name in names} | {"seed": generator.initial_seed()}
+        width, groups = encoder.hidden_size, self.num_groups or 1
+        return WhitenedHead(ShuffledGroupWhitening.of_kind(self.kind, width, groups, self.running, **options), mlp)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         vectors = encode(*[batch] * (self.backbone_passes or self.num_views), head=False)
