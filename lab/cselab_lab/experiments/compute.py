@@ -28,6 +28,9 @@ Report = Callable[[int, int], None]
 CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
 """What of the training history a line keeps, at the evaluated steps."""
 
+PASSES = "by length"
+"""How training cuts a batch. Lines without it are of before, when a batch was one pass: a seed drew other masks."""
+
 K_MEANS_RUNS, RUNS_A_SEED = 10, 2
 """As many as the survey took: all at once for a row that is not trained, spread over five seeds for one that is."""
 
@@ -48,8 +51,8 @@ def run_job(
 
     Returns:
         "scores": numbers by name; "missing": what was not measured and why; "failures": what could not be scored and
-        why; "failure": why training broke down, or None; "best_step", "curve", "encoder_hash", "corpus_hash",
-        "seconds", "threads", "versions".
+        why; "failure": why training broke down, or None; "best_step", "curve", "passes", "encoder_hash",
+        "corpus_hash", "seconds", "threads", "versions".
 
     Raises:
         DataError: the corpus or the dev pairs are missing or damaged.
@@ -65,7 +68,7 @@ def run_job(
     if "method" in settings:
         encoder, training = _after_training(encoder, settings, report, keep_encoders)
         before = training.pop("seconds", 0.0)
-        line |= training
+        line |= training | {"passes": PASSES}
     if line["failure"] is None:
         if settings.get("posthoc"):
             sentences = corpus(settings["corpus"])

@@ -128,7 +128,11 @@ class Results:
         base = self.experiment.cell(against, column) if comparable else None
         printed = None if cell is None else cell.value
         gain, low, high = self._gain(row.label, against.label, measure) if comparable else (None, None, None)
-        notes = [self.reasons.get(row.label, ""), cell.note if cell is not None else ""]
+        notes = [
+            self.reasons.get(row.label, ""),
+            cell.note if cell is not None else "",
+            self._mixed(row.label, against.label),
+        ]
         return {
             "row": row.label,
             "column": column.measure,
@@ -144,6 +148,12 @@ class Results:
             "failed": sum(line["failure"] is not None for line in self.lines.get(row.label, {}).values()),
             "note": "; ".join(filter(None, notes)),
         }
+
+    def _mixed(self, label: str, against: str) -> str:
+        """A note where seeds that stand together drew their dropout masks in two ways (`compute.PASSES`)."""
+        lines = [line for row in {label, against} for line in self.lines.get(row, {}).values()]
+        kinds = {line.get("passes", "one") for line in lines if "method" in line["settings"]}
+        return "some seeds were trained in one pass a batch, others in parts by length" if len(kinds) > 1 else ""
 
     def _gain(self, label: str, against: str, measure: str) -> tuple[float | None, float | None, float | None]:
         """The mean gain of a row over another, and its 95 % interval."""
