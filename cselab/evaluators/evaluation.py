@@ -25,6 +25,7 @@ def evaluate(
     tasks: Sequence[str] | None = None,
     *,
     cache: str | Path | None = None,
+    prompt_name: str | None = None,
     **options: Any,
 ) -> Scores:
     """Score an encoder on one or several suites.
@@ -46,6 +47,7 @@ def evaluate(
         tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
             was named, and otherwise listed in `Scores.missing`.
         cache: a folder in which vectors are kept, for encoders with `weights_hash()`.
+        prompt_name: of the encoder's `prompts`, put before every sentence; the records name it beside the encoder.
         options: of the suites that were given by name, each taking those it has: `aggregation=` and `seed=` (sts),
             `split=` (geometry), `protocol=` (transfer), `seeds=` (clustering). They are said with the suites.
 
@@ -64,14 +66,14 @@ def evaluate(
     collected, missing = _collect(suite, data, tasks, options)
     started = time.perf_counter()
     try:
-        encoded = _encoded(encoder, collected, cache)
+        encoded = _encoded(encoder, collected, cache, prompt_name)
     except DegenerateEmbeddings as reason:  # the encoder itself noticed
         outline = [record for task in collected for record in task.outline()]
-        failed = [replace(record, failure=str(reason), **_about(encoder)) for record in outline]
+        failed = [replace(record, failure=str(reason), **_about(encoder, prompt_name)) for record in outline]
         return Scores(failed, missing, {}, time.perf_counter() - started)
     encode_seconds = time.perf_counter() - started
     scores = Scores([], missing, {}, encode_seconds)
-    about = _about(encoder) | {"truncated": encoded.truncated}
+    about = _about(encoder, prompt_name) | {"truncated": encoded.truncated}
     measured = encoder.map if isinstance(encoder, DistributedEncoder) else map
     for task, measurement in zip(collected, measured(partial(_measured, encoded, about), collected), strict=True):
         if isinstance(measurement, NeedsVectors):
@@ -106,10 +108,15 @@ def _collect(
     return Collected(collected, missing)
 
 
-def _encoded(encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None) -> Encoded | Scorer:
+def _encoded(
+    encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None, prompt_name: str | None
+) -> Encoded | Scorer:
     if hasattr(encoder, "encode"):
-        return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache)
+        prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
+        return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache, **prompt)
     if callable(encoder):
+        if prompt_name is not None:
+            raise TypeError(f"{encoder!r} scores pairs and has no prompts: leave out prompt_name={prompt_name!r}")
         return Scorer(encoder)
     raise TypeError(f"{encoder!r} has no encode() and is no function that scores sentence pairs")
 
@@ -126,11 +133,11 @@ def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> M
     return Measured([replace(record, seconds=seconds, **about) for record in records], outcome)
 
 
-def _about(encoder: Encoder | PairScorer) -> dict[str, Any]:
+def _about(encoder: Encoder | PairScorer, prompt_name: str | None) -> dict[str, Any]:
     """What the encoder says of itself, for the records."""
     name = getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
     return {
-        "encoder": str(name),
+        "encoder": str(name) if prompt_name is None else f"{name}, prompt {prompt_name}",
         "pooling": str(getattr(encoder, "pooling", "")),
         "representation": str(getattr(encoder, "representation", "")),
         "max_length": getattr(encoder, "max_length", None),

@@ -97,11 +97,14 @@ class Scorer:
         return None
 
 
-def encode_distinct(encoder: Encoder, sentences: Iterable[str], cache: str | Path | None = None) -> Encoded:
+def encode_distinct(
+    encoder: Encoder, sentences: Iterable[str], cache: str | Path | None = None, **options: Any
+) -> Encoded:
     """Encode every distinct sentence once, or read the vectors back from the cache folder.
 
-    A cache file is named by the hash of the weights, of what else makes a vector (`CACHED_BY`), and of the
-    sentences. It is written whole or not at all, and its checksum is verified when it is read.
+    A cache file is named by the hash of the weights, of what else makes a vector (`CACHED_BY`, and the `options` of
+    `encoder.encode`), and of the sentences. It is written whole or not at all, and its checksum is verified when it is
+    read.
 
     Raises:
         ValueError: a cache is asked for, but the encoder has no `weights_hash()`; or the encoder returns
@@ -109,16 +112,16 @@ def encode_distinct(encoder: Encoder, sentences: Iterable[str], cache: str | Pat
     """
     distinct = sorted(set(sentences))
     if cache is None:
-        return Encoded(distinct, encode(encoder, distinct), _truncated(encoder))
+        return Encoded(distinct, encode(encoder, distinct, **options), _truncated(encoder))
     from torch import from_numpy
 
     from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 
-    path = Path(cache) / f"vectors-{_cache_key(encoder, distinct)}.safetensors"
+    path = Path(cache) / f"vectors-{_cache_key(encoder, distinct, options)}.safetensors"
     if path.is_file():
         tensors, info = load_checkpoint(path)
         return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
-    vectors = encode(encoder, distinct)
+    vectors = encode(encoder, distinct, **options)
     encoded = Encoded(distinct, vectors, _truncated(encoder))
     if not getattr(encoder, "is_main_process", True):
         return encoded
@@ -127,9 +130,9 @@ def encode_distinct(encoder: Encoder, sentences: Iterable[str], cache: str | Pat
     return encoded
 
 
-def encode(encoder: Encoder, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
-    """`encoder.encode(sentences)` as an array [n, d], whatever kind of array or tensor it returns."""
-    vectors = encoder.encode(sentences)
+def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarray, "_n _d"]:
+    """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor it returns."""
+    vectors = encoder.encode(sentences, **options)
     if hasattr(vectors, "detach"):
         vectors = vectors.detach().cpu().float().numpy()
     vectors = np.asarray(vectors)
@@ -148,10 +151,10 @@ def _truncated(encoder: Encoder) -> int | None:
     return getattr(getattr(encoder, "last_truncation", None), "cut", None)
 
 
-def _cache_key(encoder: Encoder, sentences: list[str]) -> str:
+def _cache_key(encoder: Encoder, sentences: list[str], options: dict[str, Any]) -> str:
     if not hasattr(encoder, "weights_hash"):
         raise ValueError(f"vectors of {type(encoder).__name__} cannot be cached: it has no weights_hash()")
     digest = hashlib.sha256()
-    for part in (encoder.weights_hash(), *(getattr(encoder, name, "") for name in CACHED_BY), *sentences):
+    for part in (encoder.weights_hash(), *(getattr(encoder, name, "") for name in CACHED_BY), options, *sentences):
         digest.update(f"{part}\n".encode())
     return digest.hexdigest()

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 import torch
-from tiny import FAMILIES, LONGEST, PROMPTS, make_backbone, make_encoder, make_sentences, make_tokenizer
+from tiny import (
+    FAMILIES,
+    LONGEST,
+    PROMPTS,
+    make_backbone,
+    make_encoder,
+    make_sentences,
+    make_tokenizer,
+    write_checkpoint,
+)
 from transformers import CamembertConfig, CamembertModel
 
 from cselab.encoders.encoder import (
@@ -362,3 +371,15 @@ def test_vectors_on_the_gpu_are_those_on_the_cpu(encoder):
     on_cpu = encoder.encode(SENTENCES)
     np.testing.assert_allclose(encoder.to("cuda").encode(SENTENCES), on_cpu, rtol=1e-3, atol=1e-3)
     assert encoder.encode(SENTENCES, convert_to_tensor=True).is_cuda
+
+
+def test_a_name_or_folder_alone_opens_an_encoder_as_from_pretrained_does(tmp_path):
+    folder = write_checkpoint(tmp_path / "tiny")
+    opened, usual = SentenceEncoder(folder, pooling="cls"), SentenceEncoder.from_pretrained(folder, pooling="cls")
+    assert (opened.encode(["a cat"]) == usual.encode(["a cat"])).all() and not opened.training
+    assert (opened.name, opened.pooling, opened.max_length) == (usual.name, usual.pooling, usual.max_length)
+    assert SentenceEncoder("micro").pooling == "mean"
+    with pytest.raises(TypeError, match=r"a model needs its tokenizer: SentenceEncoder\(backbone, tokenizer\)"):
+        SentenceEncoder(usual.backbone)
+    with pytest.raises(TypeError, match="brings its tokenizer, head and prefix: leave them out"):
+        SentenceEncoder(folder, usual.tokenizer)

@@ -142,10 +142,8 @@ def test_of_a_model_with_a_language_head_or_a_decoder_the_encoder_is_opened(fami
         SentenceEncoder.from_pretrained(plain, pooling="cls_pooler")
 
 
-def test_what_a_decoder_cannot_do_is_said(tmp_path):
+def test_a_decoder_has_no_mask_token_to_be_pooled_by(tmp_path):
     encoder = SentenceEncoder.from_pretrained(write_checkpoint(tmp_path, "llama"), pooling="last_token")
-    with pytest.raises(ValueError, match="acts behind the embedding layer of BERT and its kin; LlamaModel has none"):
-        encoder.pooled(encoder.tokenize(["a cat"]) | {"embedding_mask": torch.ones(1, 3, 16)})
     encoder.tokenizer.mask_token = None
     with pytest.raises(ValueError, match="need a mask token, which this model's tokenizer has not"):
         encoder.use_prompt("{sentence} means [MASK]")

@@ -1,11 +1,13 @@
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas
 import pytest
+from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile, Pairs
 from cselab.evaluators import STS, Encoder, Geometry, RandomEncoder, Scores, evaluate, read_scores, word_overlap
@@ -353,3 +355,20 @@ def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
 def test_a_suite_of_folders_refuses_sentences(angles):
     with pytest.raises(TypeError, match="the sts suite reads a data folder, not list"):
         evaluate(angles, "sts", data=["0 a"])
+
+
+def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path):
+    encoder = make_encoder()
+    encoder.prompts = {"query": "this cat sees ", "plain": ""}
+    texts = make_sentences(24)
+    pairs = Pairs(texts[:12], texts[12:], [float(row % 6) for row in range(12)], "toy", "test")
+    one, two = ([f"this cat sees {text}" for text in side] for side in (pairs.sentences1, pairs.sentences2))
+    prompted = replace(pairs, sentences1=one, sentences2=two)
+    by_name = evaluate(encoder, pairs, prompt_name="query", cache=tmp_path)
+    assert by_name.scores == evaluate(encoder, prompted).scores != evaluate(encoder, pairs, cache=tmp_path).scores
+    assert by_name.records[0].encoder == "tiny, prompt query"
+    assert evaluate(encoder, pairs, prompt_name="query", cache=tmp_path).scores == by_name.scores
+    with pytest.raises(ValueError, match="unknown prompt 'passage'; tiny has"):
+        evaluate(encoder, pairs, prompt_name="passage")
+    with pytest.raises(TypeError, match="scores pairs and has no prompts: leave out prompt_name='query'"):
+        evaluate(word_overlap, pairs, prompt_name="query")

@@ -13,6 +13,7 @@ from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, w
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import cselab.encoders.device
+import cselab.encoders.encoding
 import cselab.training
 import cselab.training.readings
 from cselab.encoders.checkpoint import CheckpointError
@@ -402,12 +403,16 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    for module in (cselab.encoders.device, cselab.training.readings, cselab.training.loop):
+    loop, readings = cselab.training.loop, cselab.training.readings
+    for module in (cselab.encoders.device, cselab.encoders.encoding, readings, loop):
         monkeypatch.setattr(module, "runs_behind", lambda device: True)
 
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "mocose"])
-def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_path):
+def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        cselab.encoders.encoding, "parts_by_length", lambda lengths, _: [slice(0, len(lengths))]
+    )  # as a GPU
     options = {"steps": 21, "eval_every": 19, "checkpoint_every": 7}
     at_once = run_training(method, evaluator=Spread(), output=tmp_path / "at once", **options)
     request.getfixturevalue("queued")

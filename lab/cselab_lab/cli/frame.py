@@ -142,6 +142,7 @@ def _show(error: click.ClickException) -> None:
         message = unknown("command", error.command_name, context.command.list_commands(context))
     for theirs, plain in PLAIN.items():
         message = message.replace(theirs, plain)
-    message = " ".join(message.split()).removesuffix(".")
+    message = " ".join(message.split())
+    message = message if message.endswith("...") else message.removesuffix(".")
     where = f" (see '{context.command_path} --help')" if context is not None else ""
     click.secho(f"Error: {message}{where}", fg="red" if sys.stderr.isatty() else None, err=True)

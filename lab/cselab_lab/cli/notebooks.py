@@ -8,7 +8,7 @@ import click
 
 from cselab.encoders.progress import is_quiet
 from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import PATH, PROFILE, SEEDS, SIZES, quiet, read_settings, settings, writable
+from cselab_lab.cli.options import LESSON_PROFILE, PATH, SEEDS, SIZES, quiet, read_settings, settings, writable
 
 notebooks = Group("notebooks", help="The notebooks: list, copy, run headless.")
 folder_option = click.option(
@@ -52,7 +52,7 @@ def notebooks_copy(target: Path, folder: Path | None) -> None:
 
 @notebooks.command("run")
 @click.argument("names", nargs=-1, help="names or numbers; default: all")
-@click.option("--profile", default="classroom", type=PROFILE, help=SIZES)
+@click.option("--profile", default="classroom", type=LESSON_PROFILE, help=SIZES)
 @click.option("--output", default="out", type=PATH, help="folder for the executed notebooks, pages and numbers")
 @folder_option
 @click.option(

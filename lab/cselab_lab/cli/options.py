@@ -66,9 +66,8 @@ def _quieten(context: click.Context, option: click.Parameter, quiet: bool) -> No
         context.with_resource(be_quiet())
 
 
-def _names(what: Any) -> Checked:
+def _names(kind: str, what: Any) -> Checked:
     """A type: one of the names in a registry."""
-    kind = what.removesuffix("s")
     return Checked("NAME", lambda name: check_name(kind, name, registered.names(what)), lambda: registered.names(what))
 
 
@@ -78,7 +77,8 @@ TEXT_FILE = Checked("FILE", check_file)  # looked for before torch is imported
 FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
 METHOD = Checked("METHOD", check_method, registered.methods)
 SEEDS = Checked("SEEDS", lambda text: text if isinstance(text, list) else read_seeds(text))
-PROFILE = _names("profiles")
+PROFILE = _names("profile", "profiles")
+LESSON_PROFILE = _names("profile", "lessons")
 ENCODER = Checked("ENCODER", check_encoder, lambda: BUNDLED)
 SCORED = Checked("ENCODER", check_scored, lambda: (*BUNDLED, *REFERENCES))
 SUITE = Checked("SUITE", check_suite, registered.suites)
@@ -90,7 +90,7 @@ scored = click.argument(
 )
 pooling = click.option(
     "--pooling",
-    type=_names("poolings"),
+    type=_names("pooling", "poolings"),
     help="how tokens become a vector: cls, mean, emb_last_mean ...  [default: what the encoder's folder says; in "
     "training of a plain checkpoint, what the paper takes]",
 )

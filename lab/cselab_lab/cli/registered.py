@@ -29,7 +29,7 @@ def suites() -> dict[str, list[str]]:
     return _packaged()["suites"] | _suites(_loaded("cselab.evaluators.suites", "SUITES"))
 
 
-def names(what: Literal["poolings", "dev", "profiles", "recipes"]) -> list[str]:
+def names(what: Literal["poolings", "dev", "profiles", "lessons", "recipes"]) -> list[str]:
     """The names in one of the other registries."""
     return _packaged()[what]
 
@@ -87,6 +87,7 @@ def _read_registries() -> dict[str, Any]:
     from cselab.training import TrainConfig
     from cselab_lab.experiments import PROFILES
     from cselab_lab.experiments.dev import CHOICES
+    from cselab_lab.experiments.profiles import LESSONS
     from cselab_lab.experiments.recipes import RECIPES
 
     return {
@@ -95,6 +96,7 @@ def _read_registries() -> dict[str, Any]:
         "poolings": list(POOLINGS),
         "dev": list(CHOICES),
         "profiles": list(PROFILES),
+        "lessons": list(LESSONS),
         "recipes": list(RECIPES),
         "settings": list(_settings(TrainConfig)),
     }

@@ -76,15 +76,17 @@ def deviations(results: Results) -> list[str]:
 
     base = results.profile.encoders["base"].name
     known = [] if base.startswith("bert-") else [f"the encoder is {base}"]
+    by_recipe: dict[str, list[str]] = {}
     for label, seeds in results.lines.items():
         method = results.experiment.row(label).method
-        if method is None or "bert-base" not in METHODS[method].recipes:
-            continue
-        printed, ran = METHODS[method].recipes["bert-base"], next(iter(seeds.values()))["settings"]["recipe"]
-        other = [name for name in ("lr", "batch_size", "epochs") if ran.get(name) != getattr(printed, name)]
-        changed = [f"{name} {ran.get(name, 'not set')} for {getattr(printed, name)}" for name in other]
-        changed += [f"{ran['steps']} steps"] if "steps" in ran else []
-        known += [f"{label}: {', '.join(changed)}"] if changed else []
+        if method is not None and (printed := METHODS[method].recipes.get("bert-base")):
+            ran = {"epochs": None, **next(iter(seeds.values()))["settings"]["recipe"]}
+            length = f"{ran['steps']} steps" if ran.get("steps") else f"epochs {ran['epochs']}"
+            here = [f"lr {ran['lr']}", f"batch_size {ran['batch_size']}", length]
+            paper = [f"lr {printed.lr}", f"batch_size {printed.batch_size}", f"epochs {printed.epochs}"]
+            changed = [f"{mine} for {theirs}" for mine, theirs in zip(here, paper, strict=True) if mine != theirs]
+            by_recipe.setdefault(", ".join(changed), []).append(label)
+    known += [f"{changed}: {', '.join(labels)}" for changed, labels in by_recipe.items() if changed]
     frame = results.beside()
     noted = frame[(frame["note"] != "") & (frame["column"] == results.experiment.columns[0].measure)]
     return known + [f"{label}: {note}" for label, note in zip(noted["row"], noted["note"], strict=True)]

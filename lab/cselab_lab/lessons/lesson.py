@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cselab_lab.experiments.recipes import recipe
+from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
 from cselab_lab.lessons.guesses import guess
@@ -146,7 +147,7 @@ def setup(
         settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's.
 
     Raises:
-        ValueError: an unknown profile or setting; lists the known.
+        ValueError: an unknown profile or setting, with those that are known; or a value that its setting does not take.
     """
     import torch
 
@@ -156,7 +157,8 @@ def setup(
     unknown = [setting for setting in settings if setting not in known]
     if unknown:
         raise ValueError(f"unknown setting {unknown[0]!r}. Allowed: {', '.join(known)}.")
-    given = {setting: value for setting, value in settings.items() if value is not None}
+    asked = {setting: value for setting, value in settings.items() if value is not None}
+    given: dict[str, Any] = typed_parameters(name, known, asked)
     if "encoder" in given and "pooling" not in given and (same := _profile_of(given["encoder"])):
         given["pooling"] = same["pooling"]
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")

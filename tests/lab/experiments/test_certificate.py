@@ -110,7 +110,7 @@ def test_the_page_says_what_it_rests_on(certificate):
     page = certificate.with_suffix(".md").read_text()
     content = json.loads(certificate.read_text())
     assert "* a high temperature hurts: " in page and "* the encoder is micro" in page
-    assert "cold: lr 0.0003 for 3e-05, batch_size 8 for 64, epochs not set for 1.0, 2 steps" in page
+    assert "* lr 0.0003 for lr 3e-05, batch_size 8 for batch_size 64, 2 steps for epochs 1.0: cold, warm" in page
     assert all(line["hash"] in page and line["digest"][:16] in page for line in content["lines"])
     assert content["digest"] in page and f"torch {versions()['torch']}" in page
 

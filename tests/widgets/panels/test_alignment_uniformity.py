@@ -100,19 +100,6 @@ def test_the_axes_stand_still_and_hold_all_paths(histories):
     assert up[0] < 0.2 and up[1] > 0.3
 
 
-def test_every_step_has_the_same_traces_in_the_same_order(histories):
-    panel = AlignmentUniformity(histories)
-    assert len({tuple(trace.uid for trace in panel.figure(step=s).data) for s in panel.state.steps}) == 1
-
-
-def test_the_scrubber_moves_state_and_plot(histories):
-    panel = AlignmentUniformity(histories)
-    row, plot, *_ = panel.widget.children
-    row.children[0].slider.value = 0
-    assert panel.state.step == 0
-    assert plot.figure["layout"]["title"]["text"] == "Step 0"
-
-
 def test_the_page_has_a_film_of_all_steps(histories):
     frames = AlignmentUniformity(histories).page_figure().frames
     assert [frame.name for frame in frames] == ["0", "10", "20"]
