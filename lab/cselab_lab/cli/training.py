@@ -139,6 +139,9 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
 @options.several(options.column, options.pooling, options.dev)
 @click.option("--seeds", type=options.SEEDS, help="several, such as 0,1,2 or 0-4: a run for each, and a table of all")
 @click.option("--limit", help="use only the first N sentences", **options.COUNT)
+@click.option(
+    "--dropout", type=click.FloatRange(0, 1, max_open=True), help="the encoder's rate, in all places; default: its own"
+)
 @options.several(options.data_folder, options.settings, options.table_form, options.device, options.quiet)
 @_settings_of_a_run
 @click.pass_context
@@ -150,6 +153,7 @@ def train(
     recipe: str | None,
     column: str | None,
     pooling: str | None,
+    dropout: float | None,
     **asked: Any,
 ) -> None:
     """Train an encoder with a method.
@@ -180,6 +184,8 @@ def train(
         found: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
         evaluator, sentences, what = dev_evaluator(asked["dev"], found, asked["data"])
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
+        if dropout is not None:
+            model.dropout = dropout
         printed = plan.method.recipe(model) if recipe == "paper" else None
         if pooling is None and (printed is not None or not model.pooling_given):
             model.pooling = printed.pooling if printed is not None else plan.method.pooling(model)
