@@ -159,6 +159,7 @@ class SentenceEncoder(nn.Module):
         self.truncate_dim: int | None = None
         known = inspect.signature(backbone.forward).parameters  # some tokenizers give types of tokens to all models
         tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name in known]
+        self.dropout_given: float | None = None  # None: the rates are those of the backbone's config
         self.pooling_given = True  # False: a plain checkpoint, opened without a pooling, is pooled by the mean
         if template is not None:
             add_prompt(tokenizer, template)
@@ -296,6 +297,7 @@ class SentenceEncoder(nn.Module):
     @dropout.setter
     def dropout(self, p: float) -> None:
         set_dropout(self.backbone, p)
+        self.dropout_given = p
 
     @property
     def device(self) -> torch.device:

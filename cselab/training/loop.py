@@ -128,9 +128,10 @@ class _Training:
         encoder.pooling_given = True
         method.prepare(encoder)
         method.seed(config.seed)
+        given = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
         self.identity = {
             "method": {"name": method.name, **method.settings()},
-            "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()},
+            "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()} | given,
             "corpus": {"sentences": len(corpus), "sha256": rows_hash(corpus)},
             "dev": _dev_identity(evaluator),
             "config": asdict(config),

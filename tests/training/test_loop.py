@@ -666,13 +666,17 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
         ({"corpus": CORPUS[:50]}, r"another corpus \(sentences was 60, now 50\)"),
         ({"corpus": CORPUS[::-1]}, r"another corpus \(sha256 was"),
         ({"encoder": "other"}, r"another encoder \(weights was"),
+        ({"encoder": "of another dropout"}, r"another encoder \(dropout was None, now 0.3\)"),
     ],
 )
 def test_a_folder_with_other_settings_is_refused_naming_the_first(change, message, tmp_path):
     run_training(output=tmp_path, steps=1)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
-    if "encoder" in change:
+    if change.get("encoder") == "other":
         change = {"encoder": make_encoder(layers=1, seed=5)}
+    elif "encoder" in change:
+        change = {"encoder": make_encoder(layers=1)}
+        change["encoder"].dropout = 0.3
     with pytest.raises(RunFolderError, match=message + ".*choose another output, or repeat the settings"):
         run_training(**{"output": tmp_path, "steps": 1, **change})
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
