@@ -279,7 +279,7 @@ def test_training_sentences_are_cut_at_the_training_length():
 
     encoder.tokenize = spy
     run_training(encoder=encoder, max_length=6)
-    assert lengths == [6] * 6
+    assert lengths[-6:] == [6] * 6 and max(lengths) == 6  # before the steps the guard looks at a few rows
 
 
 # ------------------------------------------------------------------------------------ selection

@@ -140,7 +140,10 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
 @click.option("--seeds", type=options.SEEDS, help="several, such as 0,1,2 or 0-4: a run for each, and a table of all")
 @click.option("--limit", help="use only the first N sentences", **options.COUNT)
 @click.option(
-    "--dropout", type=click.FloatRange(0, 1, max_open=True), help="the encoder's rate, in all places; default: its own"
+    "--dropout",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="RATE",
+    help="the encoder's rate, in all places; default: its own",
 )
 @options.several(options.data_folder, options.settings, options.table_form, options.device, options.quiet)
 @_settings_of_a_run
