@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
 
-from cselab import SentenceEncoder, evaluators
+from cselab import SentenceEncoder, metrics
 from cselab.evaluators import RandomEncoder, TransformedEncoder
 from cselab.losses import dimension_contrastive, off_dropout_info_nce
 from cselab.methods import MixCSE, SNCSEDropout
@@ -59,7 +59,7 @@ def uniformity_by_einsum(v, t=2):
 
 UNIFORMITY = [
     lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(),
-    lambda v, t=2: evaluators.uniformity(v.numpy(), t=t),
+    lambda v, t=2: metrics.uniformity(v.numpy(), t=t),
     uniformity_by_loop,
     uniformity_by_einsum,
 ]
@@ -454,7 +454,7 @@ ALIGNMENT = [
     lambda x, y, g, t=4: (2 - 2 * F.cosine_similarity(x, y)[g > t]).mean(),
     lambda x, y, g, t=4: 2 - 2 * torch.einsum("id,id->i", unit(x), unit(y))[g > t].mean(),
     alignment_by_loop,
-    lambda x, y, g, t=4: evaluators.alignment(x[g > t], y[g > t]),
+    lambda x, y, g, t=4: metrics.alignment(x[g > t], y[g > t]),
 ]
 
 

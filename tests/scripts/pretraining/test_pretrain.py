@@ -1,8 +1,10 @@
 import json
+import os
 import signal
 import subprocess
 import sys
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -386,6 +388,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(file
         [sys.executable, "-c", KILLED, str(files), str(output), json.dumps(asdict(SMALL))],
         capture_output=True,
         text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(pretraining.__file__).parents[1])},
     )
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert not (output / "model.safetensors").exists()

@@ -87,7 +87,8 @@ class PairData:
         def compute() -> "ComponentsRemoved":
             from cselab.transforms import ComponentsRemoved
 
-            return ComponentsRemoved(MOST).fit(np.concatenate(self.sides(encoder)))
+            vectors = np.concatenate(self.sides(encoder))
+            return ComponentsRemoved(min(MOST, vectors.shape[1])).fit(vectors)
 
         return self._once(("removal", encoder), compute)
 
