@@ -39,7 +39,7 @@ EFFECTS = declare(
             Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}),
             Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
         ),
-        directions=(
+        claims=(
             Above("SimCSE is above the plain encoder", "SimCSE", "plain"),
             Above("SimCSE is above the plain vectors whitened", "SimCSE", "plain, whitened"),
             Above("Focal-InfoNCE is above SimCSE", "Focal-InfoNCE", "SimCSE"),

@@ -27,11 +27,11 @@ def test_it_holds_the_package_the_panels_the_encoders_and_the_notebooks_with_the
     assert {"cselab/__init__.py", "cselab/py.typed", "cselab_widgets/__init__.py"} <= names
     assert {f"cselab/assets/{encoder}/model.safetensors" for encoder in ("micro", "mini")} <= names
     for file in (ROOT / "notebooks").glob("*.ipynb"):
-        assert f"cselab/notebooks/{file.name}" in names
+        assert f"cselab_lab/notebooks/{file.name}" in names
     for file in (ROOT / "notebooks" / "recorded").glob("*.json"):
-        assert f"cselab/notebooks/recorded/{file.name}" in names
+        assert f"cselab_lab/notebooks/recorded/{file.name}" in names
     for file in (ROOT / "results").glob("*.jsonl"):  # which lessons show
-        assert f"cselab/results/{file.name}" in names
+        assert f"cselab_lab/results/{file.name}" in names
     assert not [name for name in names if "checkpoint" in name and name.endswith(".ipynb")]
     assert not [name for name in names if name.startswith(("tests/", "results/"))]
 

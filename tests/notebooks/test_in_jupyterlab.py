@@ -106,7 +106,7 @@ def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_lesson, pag
     command(page, "run-cell", "monitor")
 
     cell = panel(page, "monitor")
-    scores = cell.locator(".x2y2 .trace").last.locator(".point")
+    scores = cell.locator(".js-plotly-plot").nth(1).locator(".trace").last.locator(".point")
     expect(scores.nth(1)).to_be_visible()  # the run goes on in a thread, and was scored since it began
     cell.get_by_role("button", name="stop").click()
     expect(cell).to_contain_text("Stopped: the panel's run has the encoder")

@@ -110,8 +110,8 @@ def ridges(
         mean = float(cosines[rows].mean())
         traces.append(
             go.Scatter(
-                x=np.concatenate([grid, grid[::-1]]).astype(np.float32),
-                y=np.concatenate([curve, np.full(FINE, float(level))]).astype(np.float32),
+                x=np.concatenate([grid, grid[::-1]]).round(3).astype(np.float32),  # finer than a pixel
+                y=np.concatenate([curve, np.full(FINE, float(level))]).round(3).astype(np.float32),
                 uid=f"{uid}: {name}",
                 mode="lines",
                 fill="toself",
@@ -130,8 +130,8 @@ def ridges(
         shift = STRIP * (0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1))  # a little apart, the same each time
         traces.append(
             go.Scatter(
-                x=cosines[rows].astype(np.float32),
-                y=(level - shift).astype(np.float32),
+                x=cosines[rows].round(4).astype(np.float32),
+                y=(level - shift).round(3).astype(np.float32),
                 uid=f"{uid}: {name}: pairs",
                 mode="markers",
                 marker={"color": color, "size": 4, "opacity": 0.7},
