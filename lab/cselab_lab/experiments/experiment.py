@@ -20,8 +20,9 @@ class Size:
     batch: int
 
 
-Parameter = Any | Callable[[Size], Any]
-"""A value, or a function of the `Size` that gives one, for papers whose numbers belong to a width of 768."""
+Parameter = Any
+"""A value; a function of the `Size` that gives one, for papers whose numbers belong to a width of 768; or a `Row`,
+which is trained first, with the same seed: the value is the folder of its encoder."""
 
 
 def channels_a_group(channels: int) -> Callable[[Size], int]:
@@ -75,7 +76,8 @@ class Row:
     Args:
         label: its name in our tables.
         method: a registered method; None trains nothing.
-        parameters: of the method; a function of the `Size` where the paper's number depends on it.
+        parameters: of the method; a function of the `Size` where the paper's number depends on it, or another row
+            where the method needs an encoder that is trained already, as DCLR its guide.
         published: the row of the published table, or (row, column) where the paper's rows are our columns; None
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
@@ -134,6 +136,12 @@ AVERAGE = (Column("Avg.", "STS-Avg."),)
 
 PLAIN = Row("plain")
 CENTRED = Row("plain, mean subtracted", posthoc="centred")
+
+GUIDED = {"guide": Row("SimCSE", "simcse")}
+"""DCLR's guide: SimCSE, trained on the same corpus with the same seed."""
+
+UNGUIDED = Row("DCLR, without its guide", "dclr")
+"""DCLR that asks itself which negatives are false."""
 
 
 @dataclass(frozen=True)

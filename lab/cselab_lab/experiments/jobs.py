@@ -77,8 +77,18 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
 
 def _job(experiment: Experiment, row: Row, profile: Profile, settings: Settings, seed: int | None) -> Job:
     if row.seeded:
-        settings = settings | {"recipe": settings["recipe"] | {"seed": seed}}
+        settings = of_seed(settings, seed)
     return Job(row.label, seed if row.seeded else None, settings, _suites(experiment, profile), profile.geometry)
+
+
+def of_seed(settings: Settings, seed: int | None) -> Settings:
+    """The settings of a trained row with a seed, which is that of what it trains first, too; None takes it out."""
+    recipe = {name: value for name, value in settings["recipe"].items() if name != "seed"}
+    parameters = {
+        name: of_seed(value, seed) if isinstance(value, dict) else value
+        for name, value in settings["parameters"].items()
+    }
+    return settings | {"recipe": recipe | ({} if seed is None else {"seed": seed}), "parameters": parameters}
 
 
 def _suites(experiment: Experiment, profile: Profile) -> tuple[str, ...]:
@@ -125,12 +135,11 @@ def settings_of(experiment: Experiment, row: Row, profile: Profile) -> Settings:
     if row.posthoc is not None:
         settings["fit_on"] = profile.fit_on
     if row.method is not None:
-        times_the_rate = experiment.rates.get(profile.name, {}).get(row.label)
-        settings |= _training(row, row.method, profile, backbone, times_the_rate)
+        settings |= _training(experiment, row, row.method, profile, backbone)
     return settings
 
 
-def _training(row: Row, method: str, profile: Profile, backbone: Backbone, times_the_rate: float | None) -> Settings:
+def _training(experiment: Experiment, row: Row, method: str, profile: Profile, backbone: Backbone) -> Settings:
     """The corpus and its columns, the method with all its hyper-parameters, the recipe, the dev pairs."""
     from cselab.methods import METHODS
 
@@ -144,9 +153,13 @@ def _training(row: Row, method: str, profile: Profile, backbone: Backbone, times
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world") from None
     recipe = {**profile.recipe, **backbone.recipe}
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
-    if times_the_rate is not None:
-        recipe["lr"] = times(times_the_rate)(recipe["lr"])
-    parameters = _parameters(method, row.parameters, Size(backbone.width, recipe["batch_size"]))
+    if found := experiment.rates.get(profile.name, {}).get(row.label):
+        recipe["lr"] = times(found)(recipe["lr"])
+    given = {
+        name: settings_of(experiment, value, profile) if isinstance(value, Row) else value
+        for name, value in row.parameters.items()
+    }
+    parameters = _parameters(method, given, Size(backbone.width, recipe["batch_size"]))
     own = {"corpus": corpus, "columns": columns, "method": method, "parameters": parameters}
     return own | {"recipe": recipe, "dev": profile.dev}
 

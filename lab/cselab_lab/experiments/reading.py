@@ -15,7 +15,7 @@ import numpy as np
 
 from cselab_lab.experiments.claims import GEOMETRY, Claim, ManyTests, Verdict, judge, signed, tested
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
-from cselab_lab.experiments.jobs import laid_out, settings_hash
+from cselab_lab.experiments.jobs import laid_out, of_seed, settings_hash
 from cselab_lab.experiments.profiles import Profile, get_profile
 from cselab_lab.experiments.store import RESULTS, Store
 from cselab_lab.resources import recorded_results
@@ -278,8 +278,7 @@ def read_results(
 
 def _without_seed(settings: dict[str, Any]) -> str:
     """What the lines of a row share, whatever their seed."""
-    recipe = {name: value for name, value in settings.get("recipe", {}).items() if name != "seed"}
-    return settings_hash(settings | {"recipe": recipe})
+    return settings_hash(of_seed(settings, None) if "recipe" in settings else settings)
 
 
 def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:
