@@ -87,6 +87,8 @@ class Row:
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
         corpus: a function of the profile's corpus where the row trains on another, such as `world_alone`.
+        rate: of the profile's learning rate, for a method that wants another order of magnitude; the recipe of its own
+            paper, where the profile takes that, has it already.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
@@ -100,6 +102,7 @@ class Row:
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     corpus: Callable[[str], str] | None = None
+    rate: float = 1.0
     against: str | None = None
 
     @property

@@ -6,10 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cselab_lab.experiments.experiment import DEV, Experiment, Row, Size, times, world_alone
 from cselab_lab.experiments.profiles import Backbone, Profile, weights_of
+
+if TYPE_CHECKING:
+    from cselab.methods.recipe import Recipe
 
 Settings = dict[str, Any]
 
@@ -151,17 +154,44 @@ def _training(experiment: Experiment, row: Row, method: str, profile: Profile, b
         corpus = chosen(profile.corpus) if chosen else profile.corpus
     except ValueError:
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world") from None
-    recipe = {**profile.recipe, **backbone.recipe}
+    recipe, own = {**profile.recipe, **backbone.recipe}, own_recipe(row, profile)
+    recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
     if found := experiment.rates.get(profile.name, {}).get(row.label):
         recipe["lr"] = times(found)(recipe["lr"])
     given = {
         name: settings_of(experiment, value, profile) if isinstance(value, Row) else value
-        for name, value in row.parameters.items()
+        for name, value in ((own.hyperparameters if own else {}) | dict(row.parameters)).items()
     }
     parameters = _parameters(method, given, Size(backbone.width, recipe["batch_size"]))
-    own = {"corpus": corpus, "columns": columns, "method": method, "parameters": parameters}
-    return own | {"recipe": recipe, "dev": profile.dev}
+    pooling = {"pooling": own.pooling} if own and not row.pooling else {}
+    told = {"corpus": corpus, "columns": columns, "method": method, "parameters": parameters}
+    return pooling | told | {"recipe": recipe, "dev": profile.dev}
+
+
+def own_recipe(row: Row, profile: Profile) -> Recipe | None:
+    """The recipe of the method's own paper, where the profile takes that and it has one for the row's encoder."""
+    from cselab.methods import METHODS
+
+    if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:
+        return None
+    return METHODS[row.method].recipes.get(profile.encoders[row.encoder].family)
+
+
+def whose_recipe(row: Row, profile: Profile) -> str:
+    """Whose recipe a trained row has under this profile, and its numbers; nothing where the profile has one for all."""
+    from cselab.methods import METHODS
+
+    if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:
+        return ""
+    own = own_recipe(row, profile)
+    has = {**profile.recipe, **profile.encoders[row.encoder].recipe, **(own.settings() if own else {})}
+    whose = (
+        f"{own.whose or METHODS[row.method].title}'s recipe" if own else "SimCSE's recipe, for want of one of its own"
+    )
+    length = "" if has["max_length"] == profile.recipe["max_length"] else f", {has['max_length']} tokens"
+    epochs = f"{has['epochs']:g} epoch" + "s" * (has["epochs"] != 1)
+    return f"{whose} (batch {has['batch_size']}, lr {has['lr']:g}, {epochs}{length})"
 
 
 def _parameters(method: str, given: Mapping[str, Any], size: Size) -> Settings:

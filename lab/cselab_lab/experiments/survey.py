@@ -72,7 +72,7 @@ WITHOUT = {"DCLR": UNGUIDED, "EASE": Row("EASE, random entity vectors", "ease", 
 
 def _rows(name: str, method: str) -> tuple[Row, ...]:
     label = f"{name}, {INSTEAD[name]}" if name in INSTEAD else name
-    row = Row(label, method, PARAMETERS.get(name, {}), published=name, recipe=_rate(TIMES.get(name, 1.0)))
+    row = Row(label, method, PARAMETERS.get(name, {}), published=name, rate=TIMES.get(name, 1.0))
     return (row, WITHOUT[name]) if name in WITHOUT else (row,)
 
 
@@ -102,7 +102,7 @@ declare(
         baseline="SimCSE, the recipe's rate",
         rows=tuple(
             Row(f"{row.label}, {words}", row.method, row.parameters,
-                recipe=_rate(factor * TIMES.get(row.label, 1.0)), against=f"{row.label}, the recipe's rate")
+                recipe=_rate(factor), rate=row.rate, against=f"{row.label}, the recipe's rate")
             for row in SEARCHED
             for words, factor in RATES.items()
         ),
