@@ -19,7 +19,6 @@ from cselab_lab.cli.tables import print_table
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
-    from cselab.methods import Recipe
     from cselab.training.run import Evaluator, Run, TrainConfig
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}

@@ -4,11 +4,11 @@ import runpy
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, get_experiment, get_profile, read_results
 from cselab_lab.experiments.jobs import job_of, jobs
 from cselab_lab.experiments.published import published_table
-from click.testing import CliRunner
 
 from cselab.methods import METHODS
 

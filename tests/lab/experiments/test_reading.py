@@ -7,15 +7,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments import (
-    EXPERIMENTS,
-    beside,
-    get_experiment,
-    get_profile,
-    read_results,
-    reading,
-    run_experiment,
-)
+from cselab_lab.experiments import beside, get_experiment, get_profile, read_results, reading, run_experiment
 from cselab_lab.experiments.jobs import jobs, settings_hash
 from cselab_lab.experiments.survey import FOUND, rates_found
 from pandas import isna
