@@ -60,8 +60,8 @@ Check = Callable[[Run], bool]
 
 
 def systems() -> list[str]:
-    """The survey's, as lesson 11 counts them."""
-    return [row.label for row in SEARCHED]
+    """The survey's that were run, as lesson 11 counts them."""
+    return [row.label for row in SEARCHED if row.label in results("survey-table8").lines]
 
 
 @cache
