@@ -20,8 +20,9 @@ class Size:
     batch: int
 
 
-Parameter = Any | Callable[[Size], Any]
-"""A value, or a function of the `Size` that gives one, for papers whose numbers belong to a width of 768."""
+Parameter = Any
+"""A value; a function of the `Size` that gives one, for papers whose numbers belong to a width of 768; or a `Row`,
+which is trained first, with the same seed: the value is the folder of its encoder."""
 
 
 def channels_a_group(channels: int) -> Callable[[Size], int]:
@@ -75,7 +76,8 @@ class Row:
     Args:
         label: its name in our tables.
         method: a registered method; None trains nothing.
-        parameters: of the method; a function of the `Size` where the paper's number depends on it.
+        parameters: of the method; a function of the `Size` where the paper's number depends on it, or another row
+            where the method needs an encoder that is trained already, as DCLR its guide.
         published: the row of the published table, or (row, column) where the paper's rows are our columns; None
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
@@ -85,6 +87,8 @@ class Row:
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
         corpus: a function of the profile's corpus where the row trains on another, such as `world_alone`.
+        rate: of the profile's learning rate, for a method that wants another order of magnitude; the recipe of its own
+            paper, where the profile takes that, has it already.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
@@ -98,6 +102,7 @@ class Row:
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     corpus: Callable[[str], str] | None = None
+    rate: float = 1.0
     against: str | None = None
 
     @property
@@ -134,6 +139,12 @@ AVERAGE = (Column("Avg.", "STS-Avg."),)
 
 PLAIN = Row("plain")
 CENTRED = Row("plain, mean subtracted", posthoc="centred")
+
+GUIDED = {"guide": Row("SimCSE", "simcse")}
+"""DCLR's guide: SimCSE, trained on the same corpus with the same seed."""
+
+UNGUIDED = Row("DCLR, without its guide", "dclr")
+"""DCLR that asks itself which negatives are false."""
 
 
 @dataclass(frozen=True)

@@ -70,13 +70,13 @@ def test_all_rows_of_a_table_train_with_the_same_recipe():
 
 def test_the_search_tries_the_same_rates_for_every_system_of_the_survey_and_scores_no_test_set():
     found, _ = jobs(get_experiment("survey-rates"), PROFILES["classroom"], [0])
-    systems = {row.method for row in get_experiment("survey-table8").rows if row.method}
-    tried = {method: [] for method in systems}
+    systems = {row.label for row in get_experiment("survey-table8").rows if row.method and row.corpus is None}
+    tried = {label: [] for label in systems}
     for job in found:
         assert job.suites == ("world",) and get_profile("classroom").dev == "Classroom-STS"
         if job.seed == 0:
-            tried[job.settings["method"]].append(job.settings["recipe"]["lr"])
-    assert tried.pop("dcpcse") == [0.1, 0.3, 0.9]  # a prefix alone, at its paper's thousandfold
+            tried[job.label.rpartition(", ")[0]].append(job.settings["recipe"]["lr"])
+    assert tried.pop("DCPCSE") == [0.1, 0.3, 0.9]  # a prefix alone, at its paper's thousandfold
     assert all(rates == [1e-4, 3e-4, 9e-4] for rates in tried.values())
 
 
