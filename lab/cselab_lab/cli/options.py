@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -82,7 +83,7 @@ def _corpus(name: str) -> Path:
     if name != "-":
         return check_corpus(name)
     folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
-    lines = click.get_binary_stream("stdin")
+    lines = sys.stdin.buffer
     first = lines.readline()
     file = folder / ("standard-input.jsonl" if first.startswith(b'{"') else "standard-input.txt")
     with open(file, "wb") as copy:
