@@ -119,6 +119,10 @@ class Results:
         columns = (*self.experiment.columns, *beside)
         return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
 
+    def to_frame(self) -> DataFrame:
+        """The same as `beside`, by the name that all tables here have for it."""
+        return self.beside()
+
     def _cell(self, row: Row, column: Column) -> dict[str, Any]:
         measure = self.measure(column)
         moments = _moments(list(self.values(row.label, measure).values()))
