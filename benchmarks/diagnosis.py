@@ -1,9 +1,10 @@
 """The doctor on trial: twenty healthy runs, and runs with one planted fault each.
 
     python benchmarks/diagnosis.py counted results/diagnosis.jsonl      # what docs/diagnosis.md tells
-    python benchmarks/diagnosis.py fixing work/fixing.jsonl             # other seeds and settings: thresholds come from these
+    python benchmarks/diagnosis.py fixing work/fixing.jsonl             # other seeds and settings, for the thresholds
 
-A run is `micro` on 1,200 sentences of the bundled world, 40 steps of 64. Every line of the output has all numbers.
+A run is `micro` on 1,200 sentences of the bundled world, 40 steps of 64 (30 where it is counted). Every line of the
+output has all numbers.
 """
 
 import dataclasses
@@ -21,8 +22,9 @@ from cselab_lab.diagnosis import diagnose
 
 from cselab import SentenceEncoder, TrainConfig, train
 from cselab.encoders.heads import MLPHead
-from cselab.methods import create_method
+from cselab.methods import Contrastive, Views, create_method, register
 from cselab.world import World
+from cselab.world.classroom import classroom_sts
 
 HEALTHY = {
     "fixing": [
@@ -74,6 +76,7 @@ class Bench:
 
     def __init__(self, part: str, folder: Path) -> None:
         self.folder, self.fixing = folder, part == "fixing"
+        self.steps = 40 if self.fixing else 30
         self.seed = 20 if self.fixing else 5
         self.corpus = [sentence.text for sentence in World(self.seed).sentences(1200)]
         self.draw = random.Random(self.seed)
@@ -82,7 +85,7 @@ class Bench:
         """A run in a folder of its own."""
         settings = given.pop("settings", {})
         fields = {field.name for field in dataclasses.fields(TrainConfig)}
-        options = {"steps": 40, "lr": 5e-4, "precision": "fp32", "eval_every": 40, "seed": self.seed}
+        options = {"steps": self.steps, "lr": 5e-4, "precision": "fp32", "eval_every": self.steps, "seed": self.seed}
         options |= {key: value for key, value in given.items() if key in fields}
         encoder = encoder or SentenceEncoder("micro", pooling=given.get("pooling", "mean"))
         if "dropout" in given:
@@ -99,14 +102,26 @@ class Bench:
         return self.folder / name, {"corpus": corpus}
 
 
+@register("out_of_order", "Pairs out of order")
+class OutOfOrder(Contrastive):
+    """A bug in the reading of pairs: the positive of each sentence is the view of the next."""
+
+    def views(self, encode: Any, batch: Any) -> Views:
+        views = super().views(encode, batch)
+        return Views(views.anchor, views.positive.roll(1, dims=0))
+
+
 class Altered:
-    """An encoder whose vectors are changed afterwards."""
+    """An encoder whose vectors are changed afterwards, by what its vectors of other sentences are like."""
 
     def __init__(self, change: Any) -> None:
         self.encoder, self.change = SentenceEncoder("micro", pooling="mean"), change
+        vectors = self.encoder.encode(classroom_sts("dev").sentences)
+        self.mean = vectors.mean(0)
+        self.axes = np.linalg.svd(vectors - self.mean, full_matrices=False)[2]
 
     def encode(self, sentences: list[str]) -> np.ndarray:
-        return self.change(self.encoder.encode(sentences), sentences)
+        return self.change(self, self.encoder.encode(sentences), sentences)
 
 
 class Leaking:
@@ -121,114 +136,126 @@ class Leaking:
         return np.concatenate([self.encoder.backbone(**one).last_hidden_state.mean(1).numpy() for one in parts])
 
 
-def shrunk(share: float) -> Any:
-    def change(vectors: np.ndarray, sentences: list[str]) -> np.ndarray:
-        return vectors.mean(0) + share * (vectors - vectors.mean(0))
-
-    return Altered(change)
+FAULTS: dict[str, Any] = {}
 
 
-def flattened(directions: int) -> Any:
-    def change(vectors: np.ndarray, sentences: list[str]) -> np.ndarray:
-        mean = vectors.mean(0)
-        axes = np.linalg.svd(vectors - mean, full_matrices=False)[2][:directions]
-        return (vectors - mean) @ axes.T @ axes + 0.01 * (vectors - mean)
-
-    return Altered(change)
+def plant(name: str) -> Any:
+    """A fault, by the name of the sign that should see it; the function makes a case of a bench."""
+    return lambda make: FAULTS.setdefault(name, make)
 
 
-def summed(vectors: np.ndarray, sentences: list[str]) -> np.ndarray:
-    return vectors * np.array([[len(sentence.split())] for sentence in sentences])
+def shrunk(share: float) -> Case:
+    return Altered(lambda self, vectors, _: self.mean + share * (vectors - self.mean)), {}
 
 
-def faults(bench: Bench) -> dict[str, Any]:
-    """The planted faults by the name of the sign that should see them; each makes its case when it is called."""
-    fixing, draw, corpus = bench.fixing, bench.draw, bench.corpus
+@plant("complete collapse")
+def collapse(bench: Bench) -> Case:
+    return shrunk(0.05 if bench.fixing else 0.07)
 
-    def collapse() -> Case:
-        return shrunk(0.05 if fixing else 0.07), {}
 
-    def dimensions() -> Case:
-        return flattened(6 if fixing else 10), {}
+@plant("dimensional collapse")
+def dimensions(bench: Bench) -> Case:
+    most = 6 if bench.fixing else 10
 
-    def cone() -> Case:
-        return shrunk(0.4 if fixing else 0.45), {}
+    def change(self: Altered, vectors: np.ndarray, _: Any) -> np.ndarray:
+        centred = vectors - self.mean
+        return centred @ self.axes[:most].T @ self.axes[:most] + 0.01 * centred
 
-    def norms() -> Case:
-        return Altered(summed), {"texts": corpus[:300]} if fixing else {}
+    return Altered(change), {}
 
-    def copies() -> Case:
-        few = draw.sample(corpus, 60 if fixing else 100)
-        return bench.run("copies", corpus=[*draw.choices(few, k=600), *corpus[:600]])
 
-    def near_copies() -> Case:
-        few = corpus[: 150 if fixing else 200]
-        ends = (".", "!", " today.", " again.", " now.", " indeed.")
-        return bench.run("near", corpus=[text.rstrip(".") + end for text in few for end in ends])
+@plant("cone")
+def cone(bench: Bench) -> Case:
+    return shrunk(0.4 if bench.fixing else 0.45)
 
-    def dropout() -> Case:
-        return bench.run("dropout", dropout=0.0005 if fixing else 0.001)
 
-    def cold() -> Case:
-        return bench.run("cold", settings={"temperature": 0.002 if fixing else 0.003})
+@plant("norms that differ by length")
+def norms(bench: Bench) -> Case:
+    def change(_: Altered, vectors: np.ndarray, sentences: list[str]) -> np.ndarray:
+        return vectors * np.array([[len(sentence.split())] for sentence in sentences])
 
-    def hot() -> Case:
-        return bench.run("hot", settings={"temperature": 2.0 if fixing else 1.0})
+    return Altered(change), {"texts": bench.corpus[:300]} if bench.fixing else {}
 
-    def fast() -> Case:
-        return bench.run("fast", lr=0.02 if fixing else 0.01)
 
-    def blind() -> Case:
-        encoder = SentenceEncoder("micro", pooling="mean")
-        return bench.run("blind", encoder=encoder, lr=0.03 if fixing else 0.02, pooling="mean")
+@plant("dropout missing")
+def dropout(bench: Bench) -> Case:
+    return bench.run("dropout", dropout=0.0005 if bench.fixing else 0.001)
 
-    def solved() -> Case:
-        return bench.run("solved", settings={"temperature": 0.005}, dropout=0.01 if fixing else 0.02)
 
-    def untrained() -> Case:
-        encoder = SentenceEncoder("micro", pooling="cls" if fixing else "mean")
-        encoder.attach_head(MLPHead(encoder.hidden_size, torch.Generator().manual_seed(bench.seed)))
-        encoder.untrained.clear()
-        encoder.representation = "head"
-        return encoder, {}
+@plant("temperature too low")
+def cold(bench: Bench) -> Case:
+    return bench.run("cold", settings={"temperature": 0.002 if bench.fixing else 0.003})
 
-    def cut() -> Case:
-        return SentenceEncoder("micro", max_length=8 if fixing else 10), {}
 
-    def pooling() -> Case:
-        folder, known = bench.run("pooling", pooling="mean")
-        about = json.loads((folder / "run.json").read_text())
-        return SentenceEncoder(folder, pooling="cls"), known if about["finished"] else {}
+@plant("temperature too high")
+def hot(bench: Bench) -> Case:
+    return bench.run("hot", settings={"temperature": 2.0 if bench.fixing else 1.0})
 
-    def frozen() -> Case:
-        return bench.run("frozen", lr=0.0 if fixing else 1e-12)
 
-    def seeds() -> Case:
-        for number in range(2):
-            bench.run(f"seeds/seed-{number}", steps=10, eval_every=10)
-        bench.run("seeds/seed-2", steps=10, eval_every=10, seed=bench.seed + 1)
-        return bench.folder / "seeds", {}
+@plant("duplicates in the corpus")
+def copies(bench: Bench) -> Case:
+    few = bench.draw.sample(bench.corpus, 60 if bench.fixing else 100)
+    return bench.run("copies", corpus=[*bench.draw.choices(few, k=600), *bench.corpus[:600]])
 
-    return {
-        "complete collapse": collapse,
-        "dimensional collapse": dimensions,
-        "cone": cone,
-        "norms that differ by length": norms,
-        "dropout missing": dropout,
-        "temperature too low": cold,
-        "temperature too high": hot,
-        "duplicates in the corpus": copies,
-        "false negatives": near_copies,
-        "learning rate too high": fast,
-        "loss at log N": blind,
-        "loss at 0 from the start": solved,
-        "untrained head or pooler": untrained,
-        "truncated sentences": cut,
-        "wrong pooling": pooling,
-        "padding that leaks": lambda: (Leaking(), {}),
-        "frozen encoder": frozen,
-        "seeds that give the same": seeds,
-    }
+
+@plant("false negatives")
+def near_copies(bench: Bench) -> Case:
+    few = bench.corpus[: 150 if bench.fixing else 200]
+    ends = (".", "!", " today.", " again.", " now.", " indeed.")
+    return bench.run("near", corpus=[text.rstrip(".") + end for text in few for end in ends])
+
+
+@plant("learning rate too high")
+def fast(bench: Bench) -> Case:
+    return bench.run("fast", lr=0.02 if bench.fixing else 0.01)
+
+
+@plant("loss at log N")
+def out_of_order(bench: Bench) -> Case:
+    return bench.run("order", "out_of_order", pooling="mean" if bench.fixing else "cls")
+
+
+@plant("loss at 0 from the start")
+def solved(bench: Bench) -> Case:
+    return bench.run("solved", settings={"temperature": 0.005}, dropout=0.01 if bench.fixing else 0.02)
+
+
+@plant("untrained head or pooler")
+def untrained(bench: Bench) -> Case:
+    encoder = SentenceEncoder("micro", pooling="cls" if bench.fixing else "mean")
+    encoder.attach_head(MLPHead(encoder.hidden_size, torch.Generator().manual_seed(bench.seed)))
+    encoder.untrained.clear()
+    encoder.representation = "head"
+    return encoder, {}
+
+
+@plant("truncated sentences")
+def cut(bench: Bench) -> Case:
+    return SentenceEncoder("micro", max_length=8 if bench.fixing else 10), {}
+
+
+@plant("wrong pooling")
+def pooling(bench: Bench) -> Case:
+    folder, _ = bench.run("pooling")
+    return SentenceEncoder(folder, pooling="cls"), {}
+
+
+@plant("padding that leaks")
+def padding(bench: Bench) -> Case:
+    return Leaking(), {}
+
+
+@plant("frozen encoder")
+def frozen(bench: Bench) -> Case:
+    return bench.run("frozen", lr=0.0 if bench.fixing else 1e-12)
+
+
+@plant("seeds that give the same")
+def seeds(bench: Bench) -> Case:
+    for number in range(2):
+        bench.run(f"seeds/seed-{number}", steps=10, eval_every=10)
+    bench.run("seeds/seed-2", steps=10, eval_every=10, seed=bench.seed + 1)
+    return bench.folder / "seeds", {}
 
 
 def main(part: str, output: Path) -> None:
@@ -245,8 +272,8 @@ def main(part: str, output: Path) -> None:
             print(json.dumps(row | {"measures": measures}), file=lines, flush=True)
 
         bench = Bench(part, Path(place))
-        for name, plant in faults(bench).items():
-            looked("fault", name, plant())
+        for name, make in FAULTS.items():
+            looked("fault", name, make(bench))
         for number, (method, settings, pooling, seed) in enumerate(HEALTHY[part]):
             case = bench.run(f"healthy-{number}", method, settings=settings, pooling=pooling, seed=seed)
             shown = "".join(f", {key} {value}" for key, value in settings.items())

@@ -78,9 +78,7 @@ def diagnose(
     type=Checked("TASK", _check_scored_task, all_tasks),
     help="an STS task, such as STS12, STS-B/dev or Classroom-STS, or a file of pairs",
 )
-@click.option(
-    "--expected", required=True, metavar="NUMBER", help="the score to explain; its digits say how exact"
-)
+@click.option("--expected", required=True, metavar="NUMBER", help="the score to explain; its digits say how exact")
 @options.several(options.data_folder, options.pooling)
 @click.option("--changes", default=2, help="how many choices may differ at once", **options.COUNT)
 @options.several(TEXT_OR_JSON, options.device, options.quiet)

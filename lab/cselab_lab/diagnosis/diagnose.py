@@ -37,7 +37,7 @@ def diagnose(
         ValueError: nothing that can be looked at; vectors and texts of different numbers.
 
     >>> print(diagnose(np.ones((30, 4)) + 1e-4 * np.eye(30, 4)).findings[0].reason)
-    the mean cosine of different texts is 1; above 0.98 something is wrong
+    the mean cosine of different texts is 1; above 0.985 something is wrong
     """
     subject = Path(subject) if isinstance(subject, str) and Path(subject).exists() else subject
     seeds = _seeds(subject) if isinstance(subject, Path) and subject.is_dir() else []

@@ -55,10 +55,10 @@ def looks_fresh(layer: Any) -> bool:
 @sign(
     "wrong pooling",
     "points by which another pooling finds more twins (sentences with half of their words left out)",
-    "Open the encoder with the pooling that it was trained with: --pooling cls, mean or last_token. Its card says which, "
-    "or its run.",
+    "Open the encoder with the pooling that it was trained with: --pooling cls, mean or last_token. Its card or its "
+    "run says which.",
     pictures.cosines,
-    above=10.0,
+    above=16.0,
 )
 def wrong_pooling(seen: Evidence) -> float | None:
     """The best of the common poolings against the encoder's own, by `UnlabelledEvaluator`."""

@@ -5,6 +5,7 @@ Each piece is computed when a sign first asks for it, and once; what is not ther
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.methods import Method, Views
 
-MOST = 500
+MOST = 300
 """Texts that are encoded: enough for every measure here, and seconds on a laptop."""
 
 BATCH = 64
@@ -58,7 +59,7 @@ class Evidence:
         if vectors is not None and texts and len(texts) != len(vectors):
             raise ValueError(f"{len(texts)} texts for {len(vectors)} vectors: one text a vector is needed")
         self.encoder, self.given, self.corpus, self.training, self.others = encoder, vectors, corpus, training, others
-        self.texts = list(texts) if vectors is not None else _sample(texts or corpus or _natural())
+        self.texts = list(texts) if vectors is not None else sample(texts or corpus or _natural())
 
     @cached_property
     def vectors(self) -> Float[np.ndarray, "n d"]:
@@ -89,7 +90,7 @@ class Evidence:
         """A batch of the run's own views, as in a step of training."""
         if self.own is None or self.training is None or len(self.training.method.columns) > 1:
             return None
-        return views_of(self.own, self.training, _sample(self.corpus or self.texts)[:BATCH])
+        return views_of(self.own, self.training, sample(self.corpus or self.texts)[:BATCH])
 
     @cached_property
     def start(self) -> SentenceEncoder | None:
@@ -134,7 +135,7 @@ def _natural() -> list[str]:
     return classroom_sts("test").sentences
 
 
-def _sample(texts: Sequence[str]) -> list[str]:
-    """Different texts, evenly taken from all."""
+def sample(texts: Sequence[str]) -> list[str]:
+    """Different texts, drawn from all where there are many."""
     distinct = list(dict.fromkeys(texts))
-    return distinct[:: max(1, len(distinct) // MOST)][:MOST]
+    return random.Random(0).sample(distinct, MOST) if len(distinct) > MOST else distinct

@@ -89,6 +89,10 @@ def copies(seen: Evidence) -> Any:
     return _histogram(times, "How often a text stands in the corpus", "times", "different texts")
 
 
-def nothing_more(seen: Evidence) -> Any:
-    """Two bars would say no more than the number: the cosines are shown, which the fault bends."""
-    return cosines(seen)
+def overlaps(seen: Evidence) -> Any:
+    """How many words two sentences of the corpus share."""
+    from cselab_lab.diagnosis import texts
+
+    found = texts.overlaps(seen)
+    shown = found[found >= 0.3]
+    return _histogram(shown, "Pairs of sentences that share words", "share of their words in common", "pairs")

@@ -27,7 +27,7 @@ TENTH = 10
     "The views are nearly the same, and there is nothing to learn from a pair. Set the dropout of the encoder "
     "(--dropout 0.1), or take a method whose views differ otherwise.",
     pictures.views,
-    below=0.02,
+    below=0.13,
 )
 def dropout_missing(seen: Evidence) -> float | None:
     """Mean distance of anchor and positive over that of an anchor and the positives of others."""
@@ -62,7 +62,7 @@ def repulsion(seen: Evidence) -> Float[Tensor, "n m"] | None:
     "One negative a sentence carries the gradient, and noise decides which. Raise the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
     pictures.shares,
-    above=0.9,
+    above=0.77,
 )
 def temperature_low(seen: Evidence) -> float | None:
     """Mean over sentences of the largest share."""
@@ -76,7 +76,7 @@ def temperature_low(seen: Evidence) -> float | None:
     "All negatives are pushed alike, hard ones no more than easy ones. Lower the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
     pictures.shares,
-    below=1.5,
+    below=3.3,
 )
 def temperature_high(seen: Evidence) -> float | None:
     """The share of the hardest tenth over a tenth: 1 where all weigh the same, 10 where they have all."""
@@ -93,7 +93,7 @@ def temperature_high(seen: Evidence) -> float | None:
     "The encoder cannot tell its positive from the N - 1 others: it collapsed, or the rows of a pair do not belong "
     "together. Look at the learning rate first, then at how views are made.",
     pictures.losses,
-    above=0.97,
+    above=0.9,
 )
 def loss_at_log_n(seen: Evidence) -> float | None:
     """Mean of the last quarter of the steps."""
@@ -109,7 +109,7 @@ def loss_at_log_n(seen: Evidence) -> float | None:
     "The task is solved before training: views too much alike, negatives too easy, or a temperature too low. Make the "
     "views differ more, the batch larger, or take hard negatives.",
     pictures.losses,
-    below=0.002,
+    below=0.001,
 )
 def loss_at_zero(seen: Evidence) -> float | None:
     """Mean of the first tenth of the steps."""
@@ -138,7 +138,7 @@ def moved(seen: Evidence) -> float | None:
     "how far the weights went from where they began, as a share of their length",
     "Training wrote over what pretraining knew. Take a tenth of the learning rate, or a warm-up.",
     pictures.losses,
-    above=0.5,
+    above=0.2,
 )
 def learning_rate_high(seen: Evidence) -> float | None:
     """The relative distance of all weights."""
@@ -151,7 +151,7 @@ def learning_rate_high(seen: Evidence) -> float | None:
     "The encoder did not learn. See that its weights require gradients, that the optimiser has them, and that the "
     "learning rate is not 0.",
     pictures.losses,
-    below=1e-6,
+    below=1e-5,
 )
 def frozen(seen: Evidence) -> float | None:
     """The same distance."""

@@ -13,7 +13,7 @@ from cselab_lab.diagnosis.signs import sign
 if TYPE_CHECKING:
     from cselab_lab.diagnosis.evidence import Evidence
 
-COLLAPSED = 0.98
+COLLAPSED = 0.985
 
 
 @sign(
@@ -38,7 +38,7 @@ def complete_collapse(seen: Evidence) -> float:
     "The vectors vary in few directions. Give the loss something that spreads them (whitening, ImSimCSE's or Barlow "
     "Twins' dimension-wise term), a larger batch, or whiten the finished vectors (--posthoc whitening).",
     pictures.spectrum,
-    below=0.2,
+    below=0.16,
 )
 def dimensional_collapse(seen: Evidence) -> float | None:
     """Roy and Vetterli's effective rank over min(n - 1, d)."""
@@ -53,7 +53,7 @@ def dimensional_collapse(seen: Evidence) -> float | None:
     "All vectors share one large direction, as those of a plain language model do. Ranks by cosine suffer, thresholds "
     "fail. Train longer or at a lower temperature, or subtract the mean vector; whitening does so, too.",
     pictures.cosines,
-    above=0.6,
+    above=0.85,
 )
 def cone(seen: Evidence) -> float | None:
     """As for complete collapse, which is said in its place where the cone has closed."""
@@ -67,7 +67,7 @@ def cone(seen: Evidence) -> float | None:
     "Dot products and Euclidean distances then follow the length of a text. Divide by the number of tokens in the "
     "pooling (a mean, not a sum), or normalise the vectors and compare by cosine.",
     pictures.norms,
-    above=1.5,
+    above=1.6,
 )
 def norms_by_length(seen: Evidence) -> float | None:
     """Ratio of two mean norms, never below 1."""
