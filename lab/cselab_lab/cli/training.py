@@ -126,7 +126,10 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
     help="see `cselab methods`",
 )
 @click.option(
-    "--corpus", required=True, type=options.TEXT_FILE, help=f"{options.CORPUS}; for methods of several columns a table"
+    "--corpus",
+    required=True,
+    type=options.CORPUS_FILE,
+    help=f"{options.CORPUS}; for methods of several columns a table",
 )
 @click.option("--output", required=True, type=options.PATH, help="folder of the run; when finished, an encoder")
 @click.option("--encoder", default="micro", type=options.ENCODER, is_eager=True, help=options.ENCODERS)
