@@ -114,7 +114,7 @@ def explain_score(
     "scores",
     type=Checked("FILE", _check_scores),
     help="a table (.csv, .tsv): a row a system and a column a task or seed; or system, task, score; or a row a pair "
-    "with a column gold",
+    "with a column gold; or a folder of MTEB's results",
 )
 @options.several(options.table_form, options.quiet)
 def ties(scores: Path, form: str) -> None:

@@ -87,7 +87,7 @@ def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, 
         scores: a row a system and a column a task, seed or fold, as a DataFrame, `{system: {task: score}}`, or a file
             (.csv, .tsv); a file of three columns, system, task (or seed) and score; a table with a row a sentence pair,
             one column the gold score (called gold), the others what each system predicted; or a folder of MTEB's
-            result files.
+            result files (`cselab.integrations.mteb`).
         seed: of the bootstrap.
 
     Raises:
@@ -129,10 +129,15 @@ def _frame(scores: Any) -> tuple[pandas.DataFrame, str]:
     if isinstance(scores, Mapping):
         return DataFrame.from_dict(scores, orient="index"), "the table"
     file = Path(scores)
+    if file.is_dir() or file.suffix == ".json":
+        from cselab.integrations.mteb import read_results
+
+        found = {name: one.scores for name, one in read_results(file).items()}
+        return DataFrame.from_dict(found, orient="index"), str(file)
     try:
         return read_csv(file, sep="\t" if file.suffix == ".tsv" else ","), str(file)
     except FileNotFoundError:
-        raise DataError(f"{file}: there is no such file") from None
+        raise DataError(f"{file}: no such file; wanted is a table (.csv, .tsv) or a folder of MTEB's results") from None
     except (EmptyDataError, ParserError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
 
