@@ -17,8 +17,7 @@ from cselab_lab.experiments.claims import GEOMETRY, Claim, ManyTests, Verdict, j
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
 from cselab_lab.experiments.jobs import laid_out, of_seed, settings_hash, whose_recipe
 from cselab_lab.experiments.profiles import Profile, get_profile
-from cselab_lab.experiments.store import RESULTS, Store
-from cselab_lab.resources import recorded_results
+from cselab_lab.experiments.store import RESULTS, Store, recorded_results
 from cselab_lab.tables import table
 
 if TYPE_CHECKING:
