@@ -4,10 +4,9 @@ config.json, model.safetensors, tokenizer*.json    the backbone, as transformers
 modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
 2_Dense/ ...                                       the head, one folder a linear layer
 prefix.safetensors                                 the deep prefix, where the encoder has one
-cselab.json                                        pooling, representation, longest input
+cselab.json                                        pooling, representation, longest input; checksums of all files
 """
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
@@ -27,6 +26,7 @@ from cselab.encoders.finding import converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.prefix import DeepPrefix
+from cselab.encoders.sealing import check_seal, sealed
 
 MODULE = "sentence_transformers.models."
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
@@ -202,7 +202,8 @@ def _write_folder(
     asked = {name: settings[name] for name in OPTIONAL if settings.get(name)}
     settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
-    _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
+    files = [file for file in path.rglob("*") if file.is_file()]
+    _write_json(path / "cselab.json", sealed(path / "cselab.json", settings | {"head": head_folders}, files))
 
 
 def read_folder(path: Path) -> dict[str, Any]:
@@ -305,35 +306,14 @@ def _read_prefix(file: Path) -> DeepPrefix:
         raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
-def _checksums(path: Path) -> dict[str, str]:
-    """SHA-256 of what makes the vectors: the weights and the tokenizer's files."""
-    files = [*path.rglob("*.safetensors"), *path.glob("tokenizer*.json"), *path.glob("vocab*")]
-    return {file.relative_to(path).as_posix(): _sha256(file) for file in sorted(files)}
-
-
 def check_folder(path: Path) -> None:
     """Hold a folder of cselab against the checksums that were written with it; other folders have none.
 
     Raises:
         CheckpointError: a file was altered; the message names it.
     """
-    own = path / "cselab.json"
-    wanted = _read_object(own).get("sha256", {}) if own.exists() else {}
-    if not isinstance(wanted, dict):
-        raise CheckpointError(f"{own} is damaged: 'sha256' is {wanted!r}; restore the file")
-    for name, checksum in wanted.items():
-        if not (path / name).is_file():
-            raise CheckpointError(f"{path / name} is missing: it was saved here; restore it")
-        if _sha256(path / name) != checksum:
-            raise CheckpointError(
-                f"{path / name} is not the file that was saved here (its checksum differs): it was altered or damaged. "
-                f"Restore it; if it was changed on purpose, take 'sha256' out of {own}"
-            )
-
-
-def _sha256(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    if (own := path / "cselab.json").exists():
+        check_seal(own, _read_object(own))
 
 
 def _pooling_name(path: Path) -> str:
