@@ -3,11 +3,11 @@
 config.json, model.safetensors, tokenizer*.json    the backbone, as transformers writes it
 modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
 2_Dense/ ...                                       the head, one folder a linear layer
+adapter/ ...                                       adapters as peft writes them; model.safetensors has them merged
 prefix.safetensors                                 the deep prefix, where the encoder has one
-cselab.json                                        pooling, representation, longest input
+cselab.json                                        pooling, representation, longest input; checksums of all files
 """
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,13 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from cselab.data.writing import folder_written_whole
+from cselab.encoders.adapters import FOLDER, has_adapters, merged
 from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.finding import converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.prefix import DeepPrefix
+from cselab.encoders.sealing import check_seal, sealed
 
 MODULE = "sentence_transformers.models."
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
@@ -115,6 +117,18 @@ def save_folder(
         _write_folder(aside, backbone, tokenizer, settings, head, prefix)
 
 
+def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> Any:
+    """Write the transformer, adapters merged into it and beside it; what was written."""
+    with quiet_transformers():
+        if has_adapters(backbone):
+            backbone.save_pretrained(path / FOLDER)
+            backbone = merged(backbone)
+        before, backbone.config.output_hidden_states = backbone.config.output_hidden_states, output_hidden_states
+        backbone.save_pretrained(path)
+    backbone.config.output_hidden_states = before
+    return backbone
+
+
 def _write_folder(
     path: Path,
     backbone: Any,
@@ -124,12 +138,8 @@ def _write_folder(
     prefix: nn.Module | None,
 ) -> None:
     pooling = get_pooling(settings["pooling"])
-    config = backbone.config
-    several_layers = len(pooling.layers) > 1
-    before, config.output_hidden_states = config.output_hidden_states, several_layers
-    with quiet_transformers():
-        backbone.save_pretrained(path)
-    config.output_hidden_states = before
+    config, several_layers = backbone.config, len(pooling.layers) > 1
+    backbone = _write_backbone(path, backbone, several_layers)
     tokenizer.save_pretrained(path)
     if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
         written = _read_json(path / "tokenizer_config.json")
@@ -202,7 +212,8 @@ def _write_folder(
     asked = {name: settings[name] for name in OPTIONAL if settings.get(name)}
     settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
-    _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
+    files = [file for file in path.rglob("*") if file.is_file()]
+    _write_json(path / "cselab.json", sealed(path / "cselab.json", settings | {"head": head_folders}, files))
 
 
 def read_folder(path: Path) -> dict[str, Any]:
@@ -305,35 +316,14 @@ def _read_prefix(file: Path) -> DeepPrefix:
         raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
-def _checksums(path: Path) -> dict[str, str]:
-    """SHA-256 of what makes the vectors: the weights and the tokenizer's files."""
-    files = [*path.rglob("*.safetensors"), *path.glob("tokenizer*.json"), *path.glob("vocab*")]
-    return {file.relative_to(path).as_posix(): _sha256(file) for file in sorted(files)}
-
-
 def check_folder(path: Path) -> None:
     """Hold a folder of cselab against the checksums that were written with it; other folders have none.
 
     Raises:
         CheckpointError: a file was altered; the message names it.
     """
-    own = path / "cselab.json"
-    wanted = _read_object(own).get("sha256", {}) if own.exists() else {}
-    if not isinstance(wanted, dict):
-        raise CheckpointError(f"{own} is damaged: 'sha256' is {wanted!r}; restore the file")
-    for name, checksum in wanted.items():
-        if not (path / name).is_file():
-            raise CheckpointError(f"{path / name} is missing: it was saved here; restore it")
-        if _sha256(path / name) != checksum:
-            raise CheckpointError(
-                f"{path / name} is not the file that was saved here (its checksum differs): it was altered or damaged. "
-                f"Restore it; if it was changed on purpose, take 'sha256' out of {own}"
-            )
-
-
-def _sha256(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    if (own := path / "cselab.json").exists():
+        check_seal(own, _read_object(own))
 
 
 def _pooling_name(path: Path) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import torch
 
 from cselab.data.pairs import PairSource, as_pairs
+from cselab.data.rows import check_sentences
 from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
 from cselab.evaluators.records import Outcome
 from cselab.evaluators.sts import StsTask
@@ -116,7 +117,7 @@ class UnlabelledEvaluator:
     """
 
     def __init__(self, sentences: Sequence[str], drop: float = 0.5, seed: int = 0) -> None:
-        self.sentences = list(dict.fromkeys(sentences))
+        self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:
             raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed to tell apart")
         if not 0 < drop < 1:

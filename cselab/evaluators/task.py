@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from cselab.data import Pairs
+from cselab.data.pairs import Table
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.vectors import Encoded, Scorer
 
-Source = str | Path | Pairs | list[str] | None
-"""Where a suite gets its data: a folder, a text file, pairs, sentences, or None for the default place."""
+Source = str | Path | Pairs | Table | Sequence[str] | None
+"""Where a suite gets its data: a folder, a text file, pairs, sentences, a table of either, or None for the default."""
 
 
 @runtime_checkable

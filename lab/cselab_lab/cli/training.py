@@ -125,7 +125,10 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
     help="see `cselab methods`",
 )
 @click.option(
-    "--corpus", required=True, type=options.TEXT_FILE, help=f"{options.CORPUS}; for methods of several columns a table"
+    "--corpus",
+    required=True,
+    type=options.CORPUS_FILE,
+    help=f"{options.CORPUS}; for methods of several columns a table",
 )
 @click.option("--output", required=True, type=options.PATH, help="folder of the run; when finished, an encoder")
 @click.option("--encoder", default="micro", type=options.ENCODER, is_eager=True, help=options.ENCODERS)
@@ -144,6 +147,11 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
     metavar="RATE",
     help="the encoder's rate, in all places; default: its own",
 )
+@click.option(
+    "--lora",
+    help="train adapters of rank N in the encoder's linear layers, and the head, alone (needs peft)",
+    **options.COUNT,
+)
 @options.several(options.data_folder, options.settings, options.table_form, options.device, options.quiet)
 @_settings_of_a_run
 @click.pass_context
@@ -156,6 +164,7 @@ def train(
     column: str | None,
     pooling: str | None,
     dropout: float | None,
+    lora: int | None,
     **asked: Any,
 ) -> None:
     """Train an encoder with a method.
@@ -188,6 +197,8 @@ def train(
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         if dropout is not None:
             model.dropout = dropout
+        if lora is not None:
+            model.add_adapter(lora, plan.seed)
         printed = plan.method.recipe(model) if recipe == "paper" else None
         if pooling is None and (printed is not None or not model.pooling_given):
             model.pooling = printed.pooling if printed is not None else plan.method.pooling(model)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from cselab.metrics.ranking import holm
+
 GEOMETRY = ("alignment", "uniformity", "mean_cosine")
 """Measures that are not in points."""
 
@@ -326,12 +328,8 @@ class ManyTests:
         """Of all verdicts of a table or page."""
         verdicts = list(verdicts)
         raw = {one.test: one.p_value for one in verdicts if one.test is not None and one.p_value is not None}
-        by_holm: dict[Test, float] = {}
-        reached = 0.0
-        for rank, test in enumerate(sorted(raw, key=lambda test: raw[test])):
-            reached = max(reached, min(1.0, (len(raw) - rank) * raw[test]))
-            by_holm[test] = reached
-        return cls(len(verdicts), raw, by_holm)
+        adjusted = holm(np.array(list(raw.values()))).tolist()
+        return cls(len(verdicts), raw, dict(zip(raw, adjusted, strict=True)))
 
     def said(self, verdict: Verdict) -> str:
         """The sentence of one of them."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from cselab.data.nearest import did_you_mean
 from cselab.encoders.bundled import ASSETS, CHECKSUMS
-from cselab_lab.experiments.recipes import STUDY, recipe
+from cselab_lab.experiments.recipes import recipe
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ PROFILES = {
             seeds=(0, 1, 2, 3, 4),
             suites=("world", "sts"),
             geometry="STS-B",
-            recipe=STUDY.settings(),
-            pooling=STUDY.pooling,
+            recipe=recipe("mini").settings(),
+            pooling=recipe("mini").pooling,
             purpose="the bundled encoder and corpus, trained as long as it helps",
         ),
         Profile(

@@ -17,8 +17,7 @@ from cselab_lab.experiments.claims import GEOMETRY, Claim, ManyTests, Verdict, j
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
 from cselab_lab.experiments.jobs import laid_out, of_seed, settings_hash, whose_recipe
 from cselab_lab.experiments.profiles import Profile, get_profile
-from cselab_lab.experiments.store import RESULTS, Store
-from cselab_lab.resources import recorded_results
+from cselab_lab.experiments.store import RESULTS, Store, recorded_results
 from cselab_lab.tables import table
 
 if TYPE_CHECKING:
@@ -118,6 +117,10 @@ class Results:
         beside = [] if self.experiment.on_dev else [one for one in (*others, *shape) if one.measure in self.measured]
         columns = (*self.experiment.columns, *beside)
         return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
+
+    def to_frame(self) -> DataFrame:
+        """The same as `beside`, by the name that all tables here have for it."""
+        return self.beside()
 
     def _cell(self, row: Row, column: Column) -> dict[str, Any]:
         measure = self.measure(column)

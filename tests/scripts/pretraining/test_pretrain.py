@@ -560,7 +560,7 @@ def test_other_settings_on_the_same_output_are_refused(files, finished, tmp_path
     with pytest.raises(RunFolderError, match="another tokenizer"):
         run_on(files, finished, tokenizer=finished)
     pretrain(tokenizer, corpora, replace(SMALL, steps=1), tmp_path / "run")
-    with pytest.raises(ValueError, match=r"other settings \(steps was 1, now 2\)"):
+    with pytest.raises(ValueError, match=r"another config \(steps was 1, now 2\)"):
         pretrain(tokenizer, corpora, replace(SMALL, steps=2), tmp_path / "run")
 
 
