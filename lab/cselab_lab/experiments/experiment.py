@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cselab.data.nearest import did_you_mean
 from cselab_lab.experiments.claims import Claim
 from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
+
+if TYPE_CHECKING:
+    from cselab_lab.experiments.profiles import Profile
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,8 @@ class Experiment:
         baseline: the label of the row that gains are counted from.
         suites: in place of the similarity sets of the profile, where their data are.
         margins: by measure, what difference counts as small, where it is not that of `claims.MARGINS`.
+        headlines: the claims that are stated without their neighbours, in a README say; their rows run with more seeds
+            where the profile has `headline_seeds`.
         rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
 
@@ -171,6 +176,7 @@ class Experiment:
     baseline: str = "plain"
     suites: tuple[str, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
+    headlines: tuple[str, ...] = ()
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -181,6 +187,8 @@ class Experiment:
                 raise ValueError(f"{self.name}: no row is called {name!r}; the rows are: {', '.join(labels)}")
         if len(set(labels)) < len(labels):
             raise ValueError(f"{self.name}: two rows have the same label")
+        if unknown := set(self.headlines) - {claim.claim for claim in self.claims}:
+            raise ValueError(f"{self.name}: no claim is called {sorted(unknown)[0]!r}")
         for row in self.all_rows:
             self.cell(row, self.columns[0])
 
@@ -194,6 +202,11 @@ class Experiment:
         """The rows, with the plain encoder and its centred vectors before them."""
         mine = [row.label for row in self.rows]
         return tuple(row for row in (PLAIN, CENTRED) if row.label not in mine) + self.rows
+
+    def seeds(self, row: Row, profile: Profile) -> tuple[int, ...]:
+        """The seeds of a row where nobody says which."""
+        labels = [label for claim in self.claims if claim.claim in self.headlines for label in claim.labels]
+        return (row.label in labels and profile.headline_seeds) or profile.seeds
 
     def row(self, label: str) -> Row:
         """The row of that label.

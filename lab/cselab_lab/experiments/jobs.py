@@ -55,15 +55,21 @@ def settings_hash(settings: Settings) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def jobs(experiment: Experiment, profile: Profile, seeds: Sequence[int]) -> tuple[list[Job], dict[str, str]]:
+def jobs(
+    experiment: Experiment, profile: Profile, seeds: Sequence[int] | None = None
+) -> tuple[list[Job], dict[str, str]]:
     """The jobs of an experiment, seed by seed so that a run that stops early has whole tables, and the rows that
-    cannot be run with the reason. Rows with the same settings give one job, under the first label.
+    cannot be run with the reason. Rows with the same settings give one job, under the first label. Without seeds
+    each row has its own (`Experiment.seeds`).
     """
     possible, reasons = laid_out(experiment, profile)
+    of_row = {
+        row.label: seeds or experiment.seeds(row, profile) if row.seeded else (None,) for row in experiment.all_rows
+    }
     distinct: dict[str, Job] = {}
-    for seed in (None, *seeds):
+    for seed in dict.fromkeys((None, *(seeds or (*profile.seeds, *profile.headline_seeds)))):
         for row in experiment.all_rows:
-            if row.label in possible and row.seeded == (seed is not None):
+            if row.label in possible and seed in of_row[row.label]:
                 job = _job(experiment, row, profile, possible[row.label], seed)
                 distinct.setdefault(job.hash, job)
     return list(distinct.values()), reasons

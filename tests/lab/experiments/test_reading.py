@@ -7,7 +7,15 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments import beside, get_experiment, get_profile, read_results, reading, run_experiment
+from cselab_lab.experiments import (
+    EXPERIMENTS,
+    beside,
+    get_experiment,
+    get_profile,
+    read_results,
+    reading,
+    run_experiment,
+)
 from cselab_lab.experiments.jobs import jobs, settings_hash
 from cselab_lab.experiments.survey import FOUND, rates_found
 from pandas import isna
@@ -220,7 +228,8 @@ def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):
     assert "its numbers answer nothing" in str(read_results("imsimcse-table1", "smoke", tmp_path))
 
 
-COMMITTED = [path for path in (Path(__file__).parents[3] / "results").glob("*.jsonl") if "." in path.stem]
+RESULTS = Path(__file__).parents[3] / "results"
+COMMITTED = [path for name in EXPERIMENTS for path in RESULTS.glob(f"{name}.*.jsonl")]
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
