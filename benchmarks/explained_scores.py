@@ -2,7 +2,7 @@
 
     python benchmarks/explained_scores.py results/explained-scores.jsonl
 
-The hidden numbers are computed here, with scipy and scikit-learn alone, and rounded to two digits. Tasks are the world's
+The hidden numbers are computed here, with scipy and scikit-learn, and rounded to two digits. Tasks are the world's
 and the classroom's, and STS16 where CSELAB_DATA has it. The encoder is `micro` with a head and a prompt.
 """
 
@@ -46,7 +46,7 @@ def by_hand(pairs: Pairs, chosen: Mapping[str, Any]) -> float:
     encoder.max_length = chosen["max length"]
     texts = list(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))
     given = [encoder.prompts.get(chosen["prompt"], "") + text for text in texts]
-    vectors = np.stack([encoder.encode([text])[0] for text in given])
+    vectors = encoder.encode(given)
     if chosen["transform"] == "centred":
         vectors = vectors - vectors.mean(axis=0)
     if chosen["transform"] == "whitening":  # the last direction has no variance: a layer norm takes it

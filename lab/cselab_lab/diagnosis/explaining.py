@@ -86,7 +86,7 @@ class Explanation:
 
 def explain_score(
     encoder: SentenceEncoder,
-    task: str,
+    task: str | Pairs,
     expected: float | str,
     data: str | Path | None = None,
     changes: int = 2,
@@ -100,7 +100,7 @@ def explain_score(
     give the number.
 
     Args:
-        task: of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), or a file of pairs.
+        task: of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), a file of pairs, or `Pairs`.
         expected: the number; as text ("60.70") its digits say how exact it is.
         changes: at most so many choices at once. With three, chance hits become likely.
         tolerance: in points; default half of the last digit, and 0.005 for other arithmetic.
@@ -115,8 +115,9 @@ def explain_score(
 class ScoreExplainer:
     """The same for several numbers of one encoder and task: what was encoded for one is kept for the next."""
 
-    def __init__(self, encoder: SentenceEncoder, task: str, data: str | Path | None = None) -> None:
-        self.encoder, self.task, self.splits = encoder.copy().eval(), task, _splits(task, data)
+    def __init__(self, encoder: SentenceEncoder, task: str | Pairs, data: str | Path | None = None) -> None:
+        self.encoder, self.splits = encoder.copy().eval(), _splits(task, data)
+        self.task = task if isinstance(task, str) else task.name
         self.encoder.normalize = False
         self.pairs = cache(self._pairs)
         self.vectors = cache(self._vectors)
@@ -248,13 +249,15 @@ class ScoreExplainer:
         return products / (np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)).clip(min=1e-30)
 
 
-def _splits(task: str, data: str | Path | None) -> dict[str, Pairs]:
+def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
     """The pairs of each split of a task that is there, the one that was asked for first."""
-    from cselab.data import MissingFile, read_pairs
+    from cselab.data import MissingFile, Pairs, read_pairs
     from cselab.evaluators.sts import STS
     from cselab.evaluators.suites import tasks_by_suite
     from cselab.evaluators.world import WorldSTS
 
+    if isinstance(task, Pairs):
+        return {task.split: task}
     if Path(task).is_file():
         return {"": read_pairs(task)}
     suites = [STS(), WorldSTS()]
