@@ -31,6 +31,7 @@ from cselab.encoders.prefix import DeepPrefix
 from cselab.encoders.sealing import check_seal, sealed
 
 MODULE = "sentence_transformers.models."
+WIDEST = 2**20  # numbers a dense layer takes or gives: more is no width, and would only fill the memory
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": int}
@@ -74,10 +75,10 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     config = _read_object(folder / "config.json")
     name = config.get("activation_function")
-    if name not in ACTIVATIONS:
+    if not isinstance(name, str) or name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
     sizes = [config.get("in_features"), config.get("out_features")]
-    if not all(isinstance(size, int) and size > 0 for size in sizes):
+    if not all(type(size) is int and 0 < size <= WIDEST for size in sizes):
         raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
     weights = folder / "model.safetensors"
@@ -262,7 +263,9 @@ def _read_modules(path: Path) -> dict[str, Any]:
         if kind == "Transformer":
             config = path / "sentence_bert_config.json"
             if config.exists():
-                settings["max_length"] = _read_json(config).get("max_seq_length")
+                settings["max_length"] = longest = _read_object(config).get("max_seq_length")
+                if not isinstance(longest, int | NoneType):
+                    raise CheckpointError(f"{config} is damaged: 'max_seq_length' is {longest!r:.40}; restore the file")
         elif kind == "Pooling":
             settings["pooling"] = _pooling_name(folder / "config.json")
         elif kind == "Dense":
@@ -359,6 +362,7 @@ def load_backbone(folder: Path) -> Any:
     try:
         with quiet_transformers():
             config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+            _check_depth(folder, config)
             alone = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(config.model_type, "").endswith("EncoderModel")
             kind = AutoModelForTextEncoding if alone else AutoModel  # of T5 the encoder, without the decoder
             model, info = kind.from_pretrained(
@@ -370,6 +374,8 @@ def load_backbone(folder: Path) -> Any:
                 ignore_mismatched_sizes=True,  # reported below, by name
                 output_loading_info=True,
             )
+    except CheckpointError:
+        raise
     except Exception as error:  # a damaged config raises whatever it meets first
         _check_whole(folder)
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -399,6 +405,19 @@ def load_backbone(folder: Path) -> Any:
     if is_decoder(model):
         model.config.use_cache = False  # nothing is generated
     return model
+
+
+def _check_depth(folder: Path, config: Any) -> None:
+    """Refuse a config of more layers than there are stored tensors: a thousand empty layers take minutes to make."""
+    layers, stored = getattr(config, "num_hidden_layers", 0), 0
+    for file in folder.glob("model*.safetensors"):
+        with safe_open(file, framework="pt") as weights:
+            stored += len(weights.keys())
+    if isinstance(layers, int) and layers > stored > 0:
+        raise CheckpointError(
+            f"{folder / 'config.json'} asks for {layers} layers, and the weights beside it are {stored} tensors: its "
+            "files belong to different models; restore them"
+        )
 
 
 def _check_whole(folder: Path) -> None:
@@ -468,10 +487,12 @@ def load_tokenizer(folder: Path) -> Any:
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
     if tokenizer.pad_token is None:  # of many decoders: what stands behind the mask has no influence
         tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token is None:
+        raise CheckpointError(f"{folder} has a tokenizer without a token to pad with: restore tokenizer_config.json")
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
-    if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
-        file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
+    file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
+    if not isinstance(most, int | float) or most <= tokenizer.num_special_tokens_to_add():
         raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
     return tokenizer
 

@@ -60,7 +60,7 @@ def run_experiment(
     Raises:
         ValueError: an unknown experiment, profile or label; seeds that are none; both workers and a scheduler.
         ResultsError: the results file has a damaged or foreign line; nothing was run.
-        ConnectionError: no scheduler there, or one of other versions.
+        ConnectionError: no scheduler there, one of other versions, or one that died; finished jobs are written.
         JobsFailed: some jobs ended in an error; all others are in the file.
     """
     experiment = get_experiment(experiment) if isinstance(experiment, str) else experiment
