@@ -206,7 +206,7 @@ def _scores(scores: Scores | None, records: list[Record]) -> str:
 
 
 def _listed(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items() if value is not None)
+    return ", ".join(f"{name} {value}" for name, value in values.items() if value not in (None, ""))
 
 
 def _table(rows: list[tuple[Any, ...]]) -> str:

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pandas
-import pandas
 import pytest
 from tiny import make_encoder, make_sentences
 

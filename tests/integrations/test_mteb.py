@@ -130,7 +130,7 @@ def test_published_stand_beside_ours_by_model_or_one_beside_one(tmp_path):
     frame = beside(table, {"simcse": read_results(mine)["me/x"]})
     assert frame[["row", "column"]].to_numpy().tolist() == [["simcse", "STS12"], ["plain", "STS12"]]
     assert frame["ours"].tolist() == pytest.approx([60.0, math.nan], nan_ok=True)
-    assert "simcse      68.00  60.00" in str(PaperBesideHere(frame))
+    assert "simcse        68.00   60.00         -8.00" in str(PaperBesideHere(frame))
     with pytest.raises(DataError, match="no task in common: published are CR, ours STS12, STS13, STS14"):
         beside({"x": {"CR": 80.0}}, mine)
 
