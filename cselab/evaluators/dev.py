@@ -8,7 +8,7 @@ raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the h
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import torch
 
@@ -116,7 +116,7 @@ class UnlabelledEvaluator:
         ValueError: fewer than two different sentences; `drop` not between 0 and 1.
     """
 
-    def __init__(self, sentences: Sequence[str], drop: float = 0.5, seed: int = 0) -> None:
+    def __init__(self, sentences: Iterable[str], drop: float = 0.5, seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:
             raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed to tell apart")

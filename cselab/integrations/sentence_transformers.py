@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from cselab.data.files import MissingFile
 from cselab.data.pairs import as_pairs
@@ -24,6 +23,11 @@ from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
 from cselab.evaluators.vectors import encode_distinct
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.geometry import alignment, spectrum
+
+try:
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+except ImportError:  # before sentence-transformers 6
+    from sentence_transformers.evaluation import SentenceEvaluator
 
 MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
 
