@@ -131,6 +131,8 @@ def _write_folder(
     with quiet_transformers():
         backbone.save_pretrained(path)
     config.output_hidden_states = before
+    tokenizer.backend_tokenizer.no_truncation()  # else the file would have what its last call asked for
+    tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(path)
     if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
         written = _read_json(path / "tokenizer_config.json")
