@@ -3,6 +3,7 @@
 config.json, model.safetensors, tokenizer*.json    the backbone, as transformers writes it
 modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
 2_Dense/ ...                                       the head, one folder a linear layer
+adapter/ ...                                       adapters as peft writes them; model.safetensors has them merged
 prefix.safetensors                                 the deep prefix, where the encoder has one
 cselab.json                                        pooling, representation, longest input; checksums of all files
 """
@@ -21,6 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from cselab.data.writing import folder_written_whole
+from cselab.encoders.adapters import FOLDER, has_adapters, merged
 from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.finding import converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
@@ -116,6 +118,18 @@ def save_folder(
         _write_folder(aside, backbone, tokenizer, settings, head, prefix)
 
 
+def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> Any:
+    """Write the transformer, adapters merged into it and beside it; what was written."""
+    with quiet_transformers():
+        if has_adapters(backbone):
+            backbone.save_pretrained(path / FOLDER)
+            backbone = merged(backbone)
+        before, backbone.config.output_hidden_states = backbone.config.output_hidden_states, output_hidden_states
+        backbone.save_pretrained(path)
+    backbone.config.output_hidden_states = before
+    return backbone
+
+
 def _write_folder(
     path: Path,
     backbone: Any,
@@ -125,12 +139,8 @@ def _write_folder(
     prefix: nn.Module | None,
 ) -> None:
     pooling = get_pooling(settings["pooling"])
-    config = backbone.config
-    several_layers = len(pooling.layers) > 1
-    before, config.output_hidden_states = config.output_hidden_states, several_layers
-    with quiet_transformers():
-        backbone.save_pretrained(path)
-    config.output_hidden_states = before
+    config, several_layers = backbone.config, len(pooling.layers) > 1
+    backbone = _write_backbone(path, backbone, several_layers)
     tokenizer.backend_tokenizer.no_truncation()  # else the file would have what its last call asked for
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(path)

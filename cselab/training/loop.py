@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
+from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
 from cselab.encoders.checkpoint import pack, unpack
 from cselab.encoders.device import runs_behind
 from cselab.encoders.distributed import all_processes
@@ -28,7 +29,7 @@ from cselab.encoders.precision import chosen_precision, computing_in
 from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.training.guard import refuse_identical_views
+from cselab.training.guard import refuse_identical_views, refuse_idle_adapters
 from cselab.training.processes import average_gradients, from_main, mean_over_processes
 from cselab.training.readings import Readings
 from cselab.training.resumable import ResumableLoop, Stateful, fitting
@@ -58,6 +59,8 @@ def train(
 
     A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
     at the latest: only then come the rows, in their order, and a divergence, which names its own step.
+
+    Of an encoder with adapters (`SentenceEncoder.add_adapter`) these and the head learn, with any method.
 
     A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head:
     no paper trains a fresh head on a mean of tokens.
@@ -128,7 +131,8 @@ class _Training:
         encoder.pooling_given = True
         method.prepare(encoder)
         method.seed(config.seed)
-        given = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
+        given: dict[str, Any] = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
+        given |= {"adapter": adapter_settings(encoder.backbone)} if has_adapters(encoder.backbone) else {}
         self.identity = {
             "method": {"name": method.name, **method.settings()},
             "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()} | given,
@@ -144,7 +148,8 @@ class _Training:
         self.optimizer = torch.optim.AdamW(
             method.groups(encoder), lr=config.lr, weight_decay=config.weight_decay, fused=True
         )
-        self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+        groups = self.optimizer.param_groups
+        self.weights = [weight for group in groups for weight in group["params"] if weight.requires_grad]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.readings = Readings(processes.device)
         self.status = StatusLine()
@@ -184,6 +189,7 @@ class _Training:
             if self.written is not None:
                 self.written.rewrite_history(run.history)
         if self.step == 0:
+            refuse_idle_adapters(run.method, run.encoder, self._batch(), run.config.max_length)
             refuse_identical_views(run.method, run.encoder, self._batch(), run.config.max_length)
         if self.step == 0 and run.encoder.representation == "backbone":
             self._note([{"step": 0}], evaluate=True)
@@ -385,7 +391,11 @@ class _Training:
         trained = SentenceEncoder.from_pretrained(folder.path, device=self.processes.device)
         run.encoder.attach_head(trained.head)
         run.encoder.untrained.discard("head")
-        run.encoder.load_state_dict(trained.state_dict())
+        state = trained.state_dict()
+        if adapted := has_adapters(run.encoder.backbone):
+            load_adapter(run.encoder.backbone, folder.path)
+            state = {name: value for name, value in state.items() if not name.startswith("backbone.")}
+        run.encoder.load_state_dict(state, strict=not adapted)
         run.encoder.eval()
         if folder.method.exists():
             tensors, info = folder.load(folder.method)

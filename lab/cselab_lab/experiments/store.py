@@ -20,6 +20,13 @@ RESULTS = Path("results")
 KEYS = {"experiment", "profile", "row", "seed", "hash", "settings", "scores", "versions"}
 
 
+def recorded_results() -> Path:
+    """The folder of the results that come with cselab: in the package of a wheel, or beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "results"
+    return inside if inside.is_dir() else package.parents[1] / "results"
+
+
 class ResultsError(ValueError):
     """A results file with a line that does not belong there; the message names the file and the line."""
 
