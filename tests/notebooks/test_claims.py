@@ -228,7 +228,6 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Averaging makes the cone: a slight direction": lambda r: (
             abs(r["layer 0, all tokens: foretold"] - r["layer 0, all tokens: mean cosine of means"]) < 0.1
         ),
-        "cone of its own, which the first LayerNorm mostly undoes": lambda r: r["table, types: mean cosine"] > 0.4,
         "50 words drawn at random keep half or more": lambda r: (
             r["50 words: after, the highest of three"] > r["frequent: after"] / 2
         ),
