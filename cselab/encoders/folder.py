@@ -141,6 +141,8 @@ def _write_folder(
     pooling = get_pooling(settings["pooling"])
     config, several_layers = backbone.config, len(pooling.layers) > 1
     backbone = _write_backbone(path, backbone, several_layers)
+    tokenizer.backend_tokenizer.no_truncation()  # else the file would have what its last call asked for
+    tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(path)
     if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
         written = _read_json(path / "tokenizer_config.json")
