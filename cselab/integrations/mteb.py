@@ -10,16 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cselab.data.files import DataError, MissingFile
 from cselab.evaluators.records import Record, Scores
+
+if TYPE_CHECKING:
+    import pandas
 
 NAMES = {"STSBenchmark": "STS-B"}
 """Tasks that have another name here; what MTEB calls STS12 to STS16 and SICK-R is called so here, too."""
 
 METRICS = {"cosine_spearman": "spearman", "cosine_pearson": "pearson"}
 """Metrics that have another name here: a correlation is that of cosines."""
+
+System = str | Path | Mapping[str, Scores] | Mapping[str, Mapping[str, float]]
+"""Results of MTEB, or scores by the model's name."""
 
 META = "model_meta.json"
 UNNAMED = "no_model_name/available"  # what MTEB calls a model of a folder
@@ -61,6 +67,57 @@ def read_results(path: str | Path) -> dict[str, Scores]:
             f"{path}: no result of MTEB in it; wanted are files such as STS12.json with task_name and scores"
         )
     return _by_model(path, by_folder)
+
+
+def is_results(path: str | Path) -> bool:
+    """Whether there is a .json file, or a folder that is no encoder with a result of MTEB somewhere in it."""
+    path = Path(path)
+    if not path.is_dir():
+        return path.suffix == ".json" and path.is_file()
+    found = () if (path / "config.json").exists() else path.rglob("*.json")
+    return any(_is_result(_read_json(file)) for file in found)
+
+
+def beside(published: System, ours: System) -> "pandas.DataFrame":
+    """Published scores beside ours, a line for each model and task: what `PaperBesideHere` takes.
+
+    Args:
+        published, ours: results of MTEB (a file or folder), or scores by model: `Scores`, or numbers by task, as they
+            are copied from a paper's table.
+
+    Lines are of the models that either has, by name, and of the tasks that both have; one model on each side is paired
+    whatever its name. Columns: row (the model), column (the task), published, ours, difference.
+
+    Raises:
+        DataError: as `read_results`; no task in common.
+
+    >>> theirs = {"SimCSE": {"STS12": 68.40, "STS-B": 76.85}}
+    >>> print(beside(theirs, {"mine": {"STS12": 60.73}}).to_string(index=False))
+     row column  published  ours  difference
+    mine  STS12       68.4 60.73       -7.67
+    """
+    import pandas
+
+    theirs, mine = _by_name(published), _by_name(ours)
+    if len(theirs) == len(mine) == 1:
+        theirs = dict(zip(mine, theirs.values(), strict=True))
+    known, found = ({task for scores in side.values() for task in scores} for side in (theirs, mine))
+    tasks = [task for task in dict.fromkeys(task for scores in mine.values() for task in scores) if task in known]
+    if not tasks:
+        raise DataError(f"no task in common: published are {', '.join(sorted(known))}, ours {', '.join(sorted(found))}")
+    nan = float("nan")
+    rows = [
+        (name, task, theirs.get(name, {}).get(task, nan), mine.get(name, {}).get(task, nan))
+        for name in dict.fromkeys([*theirs, *mine])
+        for task in tasks
+    ]
+    frame = pandas.DataFrame(rows, columns=["row", "column", "published", "ours"])
+    return frame.assign(difference=frame["ours"] - frame["published"])
+
+
+def _by_name(system: System) -> dict[str, Mapping[str, float]]:
+    by_model = read_results(system) if isinstance(system, str | Path) else system
+    return {name: scores.scores if isinstance(scores, Scores) else scores for name, scores in by_model.items()}
 
 
 def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, Scores]:

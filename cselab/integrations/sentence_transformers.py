@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from cselab.data.files import MissingFile
 from cselab.data.pairs import as_pairs
@@ -24,6 +23,11 @@ from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
 from cselab.evaluators.vectors import encode_distinct
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.geometry import alignment, spectrum
+
+try:
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+except ImportError:  # before sentence-transformers 6
+    from sentence_transformers.evaluation import SentenceEvaluator  # type: ignore[no-redef]
 
 MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
 
@@ -90,7 +94,11 @@ class GeometryEvaluator(SentenceEvaluator):
             self.first, self.second = kept
             self.sentences = [*self.sentences, *sentences2]
         self.name, self.axes, self.write_csv = name, axes, write_csv
-        self.options = {"batch_size": batch_size, "show_progress_bar": show_progress_bar, "truncate_dim": truncate_dim}
+        self.options: dict[str, Any] = {
+            "batch_size": batch_size,
+            "show_progress_bar": show_progress_bar,
+            "truncate_dim": truncate_dim,
+        }
         self.csv_file = f"geometry_evaluation{'_' * bool(name)}{name}_results.csv"
         self.spectra: dict[int, Float[np.ndarray, " k"]] = {}
         self.greater_is_better = False
@@ -114,7 +122,7 @@ class GeometryEvaluator(SentenceEvaluator):
         return pairs.sentences1, pairs.sentences2
 
     def __call__(
-        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """The metrics of the model, by name; see `SentenceEvaluator` of sentence-transformers."""
         metrics = self._measured(model, steps)

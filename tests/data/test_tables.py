@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from cselab.data import DataError, read_rows, read_sentences
-from cselab.data.rows import numbered_sentences
+from cselab.data.rows import check_rows, check_sentences, numbered_sentences
 from cselab.data.tables import text_column
 
 TEXTS = ["A cat, old", "Two words", 'say "yes"', "caf\xe9"]
@@ -75,6 +75,17 @@ def test_what_needs_a_library_that_is_not_installed_names_it(name, module, said,
     file.write_text("{}")
     with pytest.raises(DataError, match=said):
         list(read_sentences(tmp_path / name))
+
+
+def test_a_pandas_table_is_taken_where_sentences_or_rows_are():
+    table = pandas.DataFrame({"id": range(4), "Text": TEXTS, "negation": TEXTS[::-1]})
+    assert check_sentences(table) == check_sentences(table["Text"]) == check_sentences(table[["Text"]]) == TEXTS
+    assert check_rows(table, ("negation", "Text"), "sncse")[0] == (TEXTS[3], TEXTS[0])
+    assert check_rows(table["Text"], ("sentence",), "simcse") == TEXTS
+    with pytest.raises(ValueError, match=r"columns \(id, negation\) was given, and none is called sentence, text"):
+        check_sentences(table.drop(columns="Text"))
+    with pytest.raises(ValueError, match=r"sncse takes rows of 2 texts .* and the table has no column 'sentence'"):
+        check_rows(table, ("sentence", "negation"), "sncse")
 
 
 def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(tmp_path):

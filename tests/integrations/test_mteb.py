@@ -2,9 +2,16 @@ import json
 import math
 
 import pytest
+from click.testing import CliRunner
+from cselab_lab import cli
+from cselab_widgets import PaperBesideHere
+from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile
-from cselab.integrations.mteb import read_results
+from cselab.evaluators import compare, evaluate
+from cselab.integrations.mteb import beside, read_results
+from cselab.training import TrainConfig, train
+from cselab.world import World
 
 
 def entry(main_score, subset="default", **metrics):
@@ -104,3 +111,74 @@ def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path):
         read_results(tmp_path)
     with pytest.raises(MissingFile, match="no such"):
         read_results(tmp_path / "elsewhere")
+
+
+def sts(folder, model, *values):
+    """A folder with the results of a model on three tasks."""
+    tasks = zip(("STS12", "STS13", "STS14"), values, strict=True)
+    return write(
+        folder, *(result(task, test=[entry(value, cosine_spearman=value)]) for task, value in tasks), name=model
+    )
+
+
+def test_published_stand_beside_ours_by_model_or_one_beside_one(tmp_path):
+    theirs, mine = sts(tmp_path / "theirs", "simcse", 0.68, 0.82, 0.74), sts(tmp_path / "mine", "me/x", 0.6, 0.8, 0.75)
+    frame = beside(theirs, mine)
+    assert frame["row"].unique().tolist() == ["me/x"]
+    assert frame["difference"].tolist() == pytest.approx([-8.0, -2.0, 1.0])
+    table = {"simcse": {"STS12": 68.0, "SICK-R": 72.0}, "plain": {"STS12": 30.0}}
+    frame = beside(table, {"simcse": read_results(mine)["me/x"]})
+    assert frame[["row", "column"]].to_numpy().tolist() == [["simcse", "STS12"], ["plain", "STS12"]]
+    assert frame["ours"].tolist() == pytest.approx([60.0, math.nan], nan_ok=True)
+    assert "simcse        68.00   60.00         -8.00" in str(PaperBesideHere(frame))
+    with pytest.raises(DataError, match="no task in common: published are CR, ours STS12, STS13, STS14"):
+        beside({"x": {"CR": 80.0}}, mine)
+
+
+def test_the_command_compares_two_results_over_their_tasks(tmp_path):
+    one, two = sts(tmp_path / "one", "a", 0.5, 0.6, 0.55), sts(tmp_path / "two", "b", 0.51, 0.63, 0.555)
+    said = CliRunner().invoke(cli.app, ["compare", str(one), str(two)])
+    assert said.exit_code == 0, said.output
+    lines = {line.split("  ")[0]: line.split() for line in said.output.splitlines()}
+    assert lines["STS13"] == ["STS13", "60.00", "63.00", "+3.00"]
+    (line,) = compare(*(scores for folder in (one, two) for scores in read_results(folder).values()))
+    last = lines["mean of 3 tasks, paired t-test"]
+    assert f"+{line.difference:.2f}" in last and f"{line.p_value:.3g}" in last
+    for arguments, told in (((one, "micro"), "cannot be paired"), ((tmp_path, one), "several models (a, b): name")):
+        said = CliRunner().invoke(cli.app, ["compare", *map(str, arguments)])
+        assert said.exit_code == 1 and told in said.output
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of MTEB and its libraries
+def test_mteb_scores_the_folder_of_a_run_as_it_stands(tmp_path):
+    mteb = pytest.importorskip("mteb", reason="pip install -c constraints.txt '.[mteb]'")
+    import datasets
+    from mteb.cache import ResultCache
+    from sentence_transformers import SentenceTransformer
+
+    pairs = World().sts(60, "test")
+    columns = {"sentence1": pairs.sentences1, "sentence2": pairs.sentences2, "score": list(map(float, pairs.scores))}
+
+    class WorldSTS(mteb.abstasks.AbsTaskSTS):
+        unknown = dict.fromkeys(
+            "reference date domains task_subtypes license annotations_creators dialect sample_creation".split()
+        )
+        metadata = mteb.TaskMetadata(
+            name="WorldSTS", dataset={"path": "none", "revision": pairs.hash}, description="", type="STS",
+            category="t2t", modalities=["text"], eval_splits=["test"], eval_langs=["eng-Latn"],
+            main_score="cosine_spearman", bibtex_citation="", **unknown,
+        )  # fmt: skip
+
+        def load_data(self, **_):
+            self.dataset = datasets.DatasetDict({"test": datasets.Dataset.from_dict(columns)})
+            self.data_loaded = True
+
+    run = tmp_path / "run"
+    config = TrainConfig(steps=2, batch_size=4, precision="fp32")
+    trained = train(make_encoder(), "simcse", make_sentences(24), config, output=run).encoder
+    settings = {"cache": ResultCache(tmp_path / "mine"), "show_progress_bar": False, "co2_tracker": False}
+    mteb.evaluate(SentenceTransformer(str(run), device="cpu"), [WorldSTS()], **settings)
+    (scores,) = read_results(tmp_path / "mine").values()
+    assert scores.scores["WorldSTS"] == pytest.approx(evaluate(trained, pairs).scores[pairs.name], abs=1e-3)
+    assert scores.records[0].data_hash == pairs.hash and scores.records[0].encoder == "mine"

@@ -68,6 +68,9 @@ class Store:
         lacks = KEYS - line.keys() if isinstance(line, dict) else KEYS
         if lacks:
             raise ResultsError(f"{where} is no finished job (it has no {', '.join(sorted(lacks))}): {mend}")
+        numbers = line["scores"].values() if isinstance(line["scores"], dict) else [None]
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise ResultsError(f"{where} has scores that are no numbers ({line['scores']!r:.60}): {mend}")
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
         return line
