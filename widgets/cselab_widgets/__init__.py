@@ -15,8 +15,8 @@
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
-`link` makes panels move together. `kit.panel` says how a panel is built, `kit.page_panel` how one that computes in
-the page, `kit.page` how figures get into pages read without a kernel.
+`sketches` draws what stands before a formula. `link` makes panels move together. `kit.panel` says how a panel is
+built, `kit.page_panel` how one that computes in the page, `kit.page` how figures get into pages read without a kernel.
 """
 
 from .kit.linking import Link, link
