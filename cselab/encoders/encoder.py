@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.data.rows import check_sentences
+from cselab.encoders.adapters import add_adapter
 from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
 from cselab.encoders.device import to_device, with_ready_mask
@@ -32,7 +33,7 @@ from cselab.encoders.folder import (
     read_folder,
     save_folder,
 )
-from cselab.encoders.heads import check_head
+from cselab.encoders.heads import check_head, check_widths
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.positions import position_count
 from cselab.encoders.precision import Precision, computing_in
@@ -204,6 +205,8 @@ class SentenceEncoder(nn.Module):
                 "its files belong to different models"
             )
         check_folder(folder)
+        if (head := settings.get("head")) is not None:
+            check_widths(head, backbone.config.hidden_size, folder)
         if settings.get("max_length") is not None:
             settings["max_length"] = min(settings["max_length"], position_count(backbone))
         if pooling not in (None, "mask") and settings.pop("template", None) is not None:
@@ -231,6 +234,8 @@ class SentenceEncoder(nn.Module):
 
         The head is written too, if it was trained; sentence-transformers uses it when the representation is
         "head". An encoder with a prefix is opened by cselab alone: sentence-transformers refuses its folder.
+        Adapters are merged into the weights, so that the folder opens anywhere, without peft and without the model
+        that they were trained on; the folder `adapter` in it has them alone, for `PeftModel.from_pretrained`.
 
         Raises:
             UntrainedWeightsError: the representation is that of a head that was never trained.
@@ -360,6 +365,23 @@ class SentenceEncoder(nn.Module):
         if head is not None:
             head.to(self.device)
             self.untrained.add("head")
+
+    def add_adapter(self, adapter: Any, seed: int = 42) -> None:
+        """Freeze the transformer and train adapters in its layers from now on: LoRA, with any method.
+
+        Adapters change no vector until they are trained. `save_pretrained` writes the transformer with the adapters
+        merged into its weights, and the adapters alone beside it.
+
+        Args:
+            adapter: a config of peft, as in `SentenceTransformer.add_adapter`: `LoraConfig(r=8)`; or a rank, which is
+                LoRA on all linear layers of the transformer with `lora_alpha` twice the rank.
+            seed: of the adapters' first weights.
+
+        Raises:
+            ModuleNotFoundError: peft is not installed.
+            ValueError: a rank below 1; adapters that are there already; a config that fits no layer.
+        """
+        add_adapter(self.backbone, adapter, seed)
 
     def check_max_length(self, tokens: int) -> None:
         """Raise ValueError unless inputs of so many tokens fit the model and leave room for the sentence."""

@@ -1,4 +1,4 @@
-"""No training on identical views: a method that counts on dropout is held against the encoder beforehand."""
+"""No training from which nothing can be learnt: identical views, and adapters that change no vector."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
-from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.encoding import Encode, View
 from cselab.methods import Method
 
@@ -41,6 +42,42 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
             f"{kind} drops nothing out ({fields or 'its config has no field for it'}): the views are identical, and "
             "nothing can be learnt from them. Set a rate (--dropout 0.1 on the command line, encoder.dropout = 0.1 in "
             "Python), or take a method whose views differ otherwise"
+        )
+
+
+@torch.no_grad()
+def refuse_idle_adapters(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
+    """Raise where the encoder has adapters, and its vectors stay the same whatever those learn.
+
+    Some rows are encoded with the adapters' weights as they are, and with noise on those that learn. Weights and
+    random numbers are left as they were.
+
+    Raises:
+        ValueError: adapters that are frozen, switched off, scaled by 0, or in layers that the pooling does not read.
+    """
+    if not has_adapters(encoder.backbone):
+        return
+    learning = [weight for weight in encoder.backbone.parameters() if weight.requires_grad]
+    if not learning:
+        raise ValueError(
+            f"the adapters of {encoder.name or 'this encoder'} are all frozen or switched off, and {method.name} would "
+            "train none of them: enable_adapters() of its backbone switches them on; a method that freezes the "
+            "transformer takes no adapters"
+        )
+    tokens = encoder.tokenize(method.column(batch[:PROBED], method.columns[0]), max_length)
+    noise, kept = torch.Generator().manual_seed(0), [weight.clone() for weight in learning]
+    with eval_mode(encoder):
+        before = encoder.pooled(tokens)
+        for weight in learning:
+            weight.add_(torch.randn(weight.shape, generator=noise).to(weight))
+        after = encoder.pooled(tokens)
+    for weight, value in zip(learning, kept, strict=True):
+        weight.copy_(value)
+    if _same(before, after):
+        raise ValueError(
+            f"the adapters of {encoder.name or 'this encoder'} change nothing: its vectors are the same whatever the "
+            "adapters hold. They are scaled by 0, or in layers that the pooling does not read: give "
+            "other target_modules or another lora_alpha"
         )
 
 

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
+from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
 from cselab.encoders.checkpoint import pack, unpack
 from cselab.encoders.device import runs_behind
 from cselab.encoders.distributed import all_processes
@@ -28,12 +29,12 @@ from cselab.encoders.precision import chosen_precision, computing_in
 from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.training.guard import refuse_identical_views
+from cselab.training.guard import refuse_identical_views, refuse_idle_adapters
 from cselab.training.processes import average_gradients, from_main, mean_over_processes
 from cselab.training.readings import Readings
-from cselab.training.resumable import ResumableLoop, Stateful
+from cselab.training.resumable import ResumableLoop, Stateful, fitting
 from cselab.training.run import Callback, Evaluator, Run, StatusLine, StopTraining, TrainConfig, TrainingDiverged
-from cselab.training.run_folder import RunFolder
+from cselab.training.run_folder import RunFolder, refuse_another
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -58,6 +59,8 @@ def train(
 
     A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
     at the latest: only then come the rows, in their order, and a divergence, which names its own step.
+
+    Of an encoder with adapters (`SentenceEncoder.add_adapter`) these and the head learn, with any method.
 
     A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head:
     no paper trains a fresh head on a mean of tokens.
@@ -128,7 +131,8 @@ class _Training:
         encoder.pooling_given = True
         method.prepare(encoder)
         method.seed(config.seed)
-        given = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
+        given: dict[str, Any] = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
+        given |= {"adapter": adapter_settings(encoder.backbone)} if has_adapters(encoder.backbone) else {}
         self.identity = {
             "method": {"name": method.name, **method.settings()},
             "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()} | given,
@@ -144,7 +148,8 @@ class _Training:
         self.optimizer = torch.optim.AdamW(
             method.groups(encoder), lr=config.lr, weight_decay=config.weight_decay, fused=True
         )
-        self.weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+        groups = self.optimizer.param_groups
+        self.weights = [weight for group in groups for weight in group["params"] if weight.requires_grad]
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.readings = Readings(processes.device)
         self.status = StatusLine()
@@ -163,6 +168,7 @@ class _Training:
             config.checkpoint_every or config.eval_every,
             self.show,
             writes=processes.is_main_process,
+            identity=self.identity,
         )
 
     def finish(self) -> Run:
@@ -177,12 +183,13 @@ class _Training:
         if (folder := self.folder) is not None:
             content = from_main(self.processes, lambda: folder.claim(self.identity))
             if content["finished"]:
-                return self._read_back(folder, content)
+                return self._read_back(folder)
             if from_main(self.processes, folder.checkpoint.exists):
                 self._resume()
             if self.written is not None:
                 self.written.rewrite_history(run.history)
         if self.step == 0:
+            refuse_idle_adapters(run.method, run.encoder, self._batch(), run.config.max_length)
             refuse_identical_views(run.method, run.encoder, self._batch(), run.config.max_length)
         if self.step == 0 and run.encoder.representation == "backbone":
             self._note([{"step": 0}], evaluate=True)
@@ -210,7 +217,8 @@ class _Training:
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
-        return {"precision": self.precision, "history": self.run.history, "best": self.run.best}
+        run = self.run
+        return {"precision": self.precision, "history": run.history, "best": run.best, "stopped": run.stopped}
 
     def _rate(self, step: int) -> float:
         """Linear warm-up, then linear decay to zero."""
@@ -331,16 +339,20 @@ class _Training:
     def _keep_best(self) -> None:
         self.best_state = {name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()}
         if self.written is not None:
-            self.written.save(self.written.best, self.best_state, {"row": self.run.best})
+            self.written.save(self.written.best, self.best_state, {"row": self.run.best, "identity": self.identity})
 
     def _resume(self) -> None:
         run, info = self.run, self.loop.resume()
         run.history, run.best, self.precision = info["history"], info["best"], info["precision"]
+        run.stopped = info.get("stopped")
+        self.loop.stopped = run.stopped is not None
         run.encoder.untrained.discard("head")
         run.resumed_from = self.step
         if self.written is not None and self.written.best.exists():  # it may be of a later step than the checkpoint
             self.best_state, kept = self.written.load(self.written.best)
-            run.best = kept["row"]
+            with fitting(self.written.best):
+                refuse_another(self.written.best, kept.get("identity", self.identity), self.identity)
+                run.best = kept["row"]
 
     def _conclude(self) -> Run:
         run = self.run
@@ -371,20 +383,24 @@ class _Training:
             "seconds": run.seconds,
             "versions": versions(),
         }
-        folder.write(content)
-        folder.clear()
+        folder.finish(content)
 
-    def _read_back(self, folder: RunFolder, content: Mapping[str, Any]) -> Run:
+    def _read_back(self, folder: RunFolder) -> Run:
         """A finished run from its folder: nothing is trained again."""
-        run = self.run
+        run, content = self.run, folder.result()
         trained = SentenceEncoder.from_pretrained(folder.path, device=self.processes.device)
         run.encoder.attach_head(trained.head)
         run.encoder.untrained.discard("head")
-        run.encoder.load_state_dict(trained.state_dict())
+        state = trained.state_dict()
+        if adapted := has_adapters(run.encoder.backbone):
+            load_adapter(run.encoder.backbone, folder.path)
+            state = {name: value for name, value in state.items() if not name.startswith("backbone.")}
+        run.encoder.load_state_dict(state, strict=not adapted)
         run.encoder.eval()
         if folder.method.exists():
             tensors, info = folder.load(folder.method)
-            run.method.load_state_dict(unpack(tensors, info["method"]))
+            with fitting(folder.method):
+                run.method.load_state_dict(unpack(tensors, info["method"]))
         run.method.eval()
         run.history, run.best, run.seconds = folder.history(), content["best"], content["seconds"]
         run.resumed_from, run.stopped = content["steps"], content.get("stopped")

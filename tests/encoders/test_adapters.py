@@ -1,0 +1,117 @@
+"""Adapters in every family: where they go, what changes, and the folder that opens without peft."""
+
+import copy
+import subprocess
+import sys
+
+import families
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from tiny import make_encoder, make_sentences
+
+from cselab.encoders.encoder import SentenceEncoder
+
+peft = pytest.importorskip("peft", reason="adapters are made by peft")
+
+SENTENCES = make_sentences(12)
+
+
+def moved(encoder):
+    """The adapters as if they had been trained."""
+    with torch.no_grad():
+        for row, weight in enumerate(weight for weight in encoder.backbone.parameters() if weight.requires_grad):
+            weight.normal_(std=0.1, generator=torch.Generator().manual_seed(row))
+    return encoder
+
+
+def adapted(family="bert", adapter=2):
+    backbone, tokenizer = families.make_backbone(family), families.make_tokenizer(family)
+    encoder = SentenceEncoder(backbone, tokenizer, families.FAMILIES[family].pooling, name=family)
+    encoder.add_adapter(adapter)
+    return encoder
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_each_family_opens_there_and_here_with_its_trained_adapters(family, tmp_path):
+    encoder = adapted(family)
+    plain = SentenceEncoder(families.make_backbone(family), encoder.tokenizer, encoder.pooling).encode(SENTENCES)
+    np.testing.assert_array_equal(encoder.encode(SENTENCES), plain)
+    names = [name for name, weight in encoder.backbone.named_parameters() if weight.requires_grad]
+    assert names and all("lora_" in name and "pooler" not in name for name in names)
+    vectors = moved(encoder).encode(SENTENCES)
+    assert np.abs(vectors - plain).max() > 1e-2
+    before = encoder.weights_hash()
+    encoder.save_pretrained(tmp_path / "mine")
+    assert encoder.weights_hash() == before and np.array_equal(encoder.encode(SENTENCES), vectors)
+    again = SentenceEncoder.from_pretrained(tmp_path / "mine")
+    np.testing.assert_allclose(again.encode(SENTENCES), vectors, atol=1e-5)
+    assert all(weight.requires_grad for weight in again.parameters()) and not hasattr(again.backbone, "peft_config")
+    theirs = SentenceTransformer(str(tmp_path / "mine"), device="cpu")
+    np.testing.assert_allclose(theirs.encode(SENTENCES), vectors, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated")  # peft of transformers
+def test_the_adapters_alone_are_opened_by_peft_on_the_model_that_they_were_trained_on(tmp_path):
+    encoder = moved(adapted("qwen3"))
+    encoder.save_pretrained(tmp_path / "mine")
+    model = peft.PeftModel.from_pretrained(families.make_backbone("qwen3"), str(tmp_path / "mine" / "adapter"))
+    again = SentenceEncoder(model.merge_and_unload(), encoder.tokenizer, encoder.pooling)
+    np.testing.assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [{"use_dora": True}, {"bias": "lora_only"}, {"init_lora_weights": "pissa"}])
+def test_a_config_of_peft_is_taken_as_it_is(kind, tmp_path):
+    config = peft.LoraConfig(r=3, target_modules=["query", "value"], **kind)
+    before = copy.deepcopy(config)
+    encoder = make_encoder(name="tiny")
+    encoder.add_adapter(config)
+    names = [name.split(".lora_")[0] for name, _ in encoder.backbone.named_parameters() if "lora_" in name]
+    assert {name.rpartition(".")[2] for name in names} == {"query", "value"} and config == before
+    encoder = moved(encoder)
+    encoder.save_pretrained(tmp_path)
+    again = SentenceEncoder.from_pretrained(tmp_path)
+    np.testing.assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+
+
+def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_drawn():
+    drawn = torch.get_rng_state()
+    hashes = []
+    for seed in (1, 1, 2):
+        encoder = make_encoder()
+        encoder.add_adapter(2, seed)
+        hashes.append(encoder.weights_hash())
+    assert hashes[0] == hashes[1] != hashes[2] and torch.equal(torch.get_rng_state(), drawn)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "said"),
+    [
+        (0, "the rank of adapters must be at least 1, got 0: of rank 0 they change nothing"),
+        (
+            {"target_modules": ["q_proj"]},
+            r"no adapters were added to BertModel: .*q_proj.*layers are query, key, value",
+        ),
+        ({"modules_to_save": ["pooler"]}, "modules_to_save is not known here"),
+    ],
+)
+def test_what_adds_no_adapter_is_refused_and_the_encoder_is_as_before(adapter, said):
+    encoder = make_encoder()
+    before = encoder.weights_hash()
+    with pytest.raises(ValueError, match=said):
+        encoder.add_adapter(peft.LoraConfig(**adapter) if isinstance(adapter, dict) else adapter)
+    assert encoder.weights_hash() == before and all(weight.requires_grad for weight in encoder.parameters())
+    encoder.add_adapter(1)
+    with pytest.raises(ValueError, match="this encoder has adapters already"):
+        encoder.add_adapter(1)
+
+
+@pytest.mark.process
+def test_without_peft_it_is_said_what_to_install():
+    code = (
+        "import sys; sys.modules['peft'] = None\nfrom cselab import SentenceEncoder\n"
+        "try: SentenceEncoder('micro').add_adapter(2)\nexcept ModuleNotFoundError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.strip() == "adapters need peft: pip install 'cselab[lora]'"

@@ -1,0 +1,98 @@
+"""Adapters in training: alone, with every method, part of the run, and never in vain."""
+
+import json
+
+import families
+import pytest
+import torch
+from tiny import CASED, make_encoder, make_rows, make_sentences
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.methods import METHODS, create_method
+from cselab.training import TrainConfig, train
+
+peft = pytest.importorskip("peft", reason="adapters are made by peft")
+
+NEEDED = {"noise": {"variance": 0.1}, "moco": {"queue": 8}, "cert": {"queue": 8}, "scd": {"projection": 8}}
+CONFIG = TrainConfig(steps=2, batch_size=8, lr=1e-2, precision="fp32")
+CORPUS = make_sentences(24)
+
+
+def adapted(adapter=2, **kind):
+    encoder = make_encoder(layers=1, **kind)
+    encoder.add_adapter(adapter)
+    return encoder
+
+
+def quietly(encoder, method="simcse", rows=CORPUS, config=CONFIG, **options):
+    return train(encoder, method, rows, config, show_progress_bar=False, **options)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
+    encoder = adapted(family="roberta" if name in CASED else "bert")
+    before = {key: weight.clone() for key, weight in encoder.backbone.named_parameters()}
+    method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(METHODS[name].columns, 24)
+    if name == "dcpcse":
+        with pytest.raises(ValueError, match="are all frozen or switched off, and dcpcse would train none of them"):
+            quietly(encoder, method, rows)
+        return
+    quietly(encoder, method, rows)
+    changed = {key for key, weight in encoder.backbone.named_parameters() if not torch.equal(weight, before[key])}
+    assert changed and all("lora_" in key for key in changed)
+
+
+def test_adapters_are_part_of_a_run_which_is_read_back_to_the_bit(tmp_path):
+    encoder = adapted()
+    quietly(encoder, output=tmp_path / "run")
+    told = json.loads((tmp_path / "run" / "run.json").read_text())["identity"]["encoder"]["adapter"]
+    assert told["peft_type"] == "LORA" and (told["r"], told["lora_alpha"]) == (2, 4)
+    again = quietly(adapted(), output=tmp_path / "run")
+    assert again.resumed_from == 2 and again.encoder.weights_hash() == encoder.weights_hash()
+    for other in (adapted(3), make_encoder(layers=1)):
+        with pytest.raises(ValueError, match="holds a run with another encoder"):
+            quietly(other, output=tmp_path / "run")
+
+
+def switched_off(encoder):
+    encoder.backbone.disable_adapters()
+
+
+def frozen(encoder):
+    encoder.backbone.requires_grad_(False)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "spoilt", "said"),
+    [
+        (2, switched_off, r"or switched off, and simcse would train none of them: enable_adapters\(\)"),
+        (2, frozen, "are all frozen or switched off"),
+        ({"target_modules": ["query"], "lora_alpha": 0}, None, "change nothing: .* give other target_modules"),
+        ({"target_modules": ["pooler.dense"]}, None, "change nothing: .* layers that the pooling does not read"),
+        (2, None, None),
+        ({"target_modules": ["output.dense"]}, None, None),
+    ],
+)
+def test_adapters_that_change_nothing_are_refused(adapter, spoilt, said):
+    encoder = adapted(peft.LoraConfig(**adapter) if isinstance(adapter, dict) else adapter)
+    if spoilt is not None:
+        spoilt(encoder)
+    before, drawn = encoder.weights_hash(), torch.get_rng_state()
+    if said is None:
+        quietly(encoder)
+    else:
+        with pytest.raises(ValueError, match=said):
+            quietly(encoder)
+        assert encoder.weights_hash() == before
+    assert torch.equal(torch.get_rng_state(), drawn)
+
+
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_adapters_of_each_family_are_trained(family):
+    backbone, tokenizer = families.make_backbone(family), families.make_tokenizer(family)
+    encoder = SentenceEncoder(backbone, tokenizer, families.FAMILIES[family].pooling, name=family)
+    encoder.dropout = 0.1
+    encoder.add_adapter(2)
+    before = encoder.weights_hash()
+    quietly(encoder)
+    assert encoder.weights_hash() != before
