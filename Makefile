@@ -43,7 +43,7 @@ help:
 # what a command needs beyond `make install`: an extra of pyproject.toml each
 $(READY)-lint: MORE = lint
 $(READY)-book: MORE = book
-$(READY)-test: MORE = book cluster lint lora test
+$(READY)-test: MORE = book cluster corpora lint lora test
 $(READY)-test: ALSO = $(READY)-lint $(READY)-book
 
 $(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml constraints.txt scripts/install.py

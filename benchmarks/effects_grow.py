@@ -1,7 +1,7 @@
 """How the papers' effects grow with training: ten rows over steps, batch size and corpus.
 
     python benchmarks/effects_grow.py steps --seeds 0-2         # 60, 200, 600, 1000 and 2000 steps
-    python benchmarks/effects_grow.py batch corpus --seeds 0-2  # of 600 steps
+    python benchmarks/effects_grow.py batch corpus --seeds 0-2  # of 200 steps
     python benchmarks/effects_grow.py show                      # each claim at each size of which lines are there
 
 Every size is the profile `study` with one thing changed, and is run as every experiment is: a finished job is a line of

@@ -12,16 +12,19 @@ from pathlib import Path
 
 import nbformat
 from cselab_lab.headless.page import loaded_from_outside, printable
+from cselab_widgets import Sphere
 from plotly.offline import get_plotlyjs
 
 import cselab
 
 ROOT = Path(__file__).resolve().parents[1]
+LIVE = {"sphere": Sphere}  # panels that compute in the page: the page that shows each
 REFERENCE = {
     "Encoders and training": ["cselab.encoders", "cselab.training"],
     "Losses, whitening, methods": ["cselab.losses", "cselab.sgw", "cselab.methods", "cselab.augmentations"],
     "Measuring": ["cselab.metrics", "cselab.evaluators", "cselab.transforms"],
     "Sentences": ["cselab.data", "cselab.world"],
+    "Panels": ["cselab_widgets"],
     "Notebooks and experiments": ["cselab_lab"],
 }
 UNLISTED = (".cli", ".checks")  # commands say what they do themselves; a check would give its exercise away
@@ -79,6 +82,8 @@ def gather(executed: Path, source: Path) -> None:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "book", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    for name, panel in LIVE.items():
+        (source / f"{name}.html").write_text(panel()._repr_mimebundle_()[0]["text/html"], encoding="utf-8")
     if not lessons(executed, source / "lessons"):
         sys.exit(f"no executed notebooks in {executed}: cselab notebooks run --output {executed}")
     (source / "results").mkdir()

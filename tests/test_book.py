@@ -32,7 +32,7 @@ def test_it_has_lessons_reference_results_and_the_teachers_page(site):
     lesson = (site / "lessons" / "00_lesson.html").read_text(encoding="utf-8")
     assert "<math" in lesson and "plotly.min.js" in lesson and "newPlot" in lesson
     assert "info_nce" in (site / "reference" / "1.html").read_text(encoding="utf-8")
-    for page in ("index", "teachers", "results/README", "results/effects", "docs/scale", "contributing"):
+    for page in ("index", "sphere", "teachers", "results/README", "results/effects", "docs/scale", "contributing"):
         assert (site / f"{page}.html").exists()
 
 
@@ -45,6 +45,9 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "lessons" / "00_lesson.html").as_uri())
         page.wait_for_selector(".js-plotly-plot .scatterlayer")
+        page.goto((site / "sphere.html").as_uri())
+        page.get_by_label("loss").select_option("whitening")
+        page.get_by_role("slider", name="anchor 1", exact=True).press("ArrowLeft")
         page.goto((site / "search.html").as_uri() + "?q=info_nce")
         page.wait_for_selector("ul.search li a")
     finally:

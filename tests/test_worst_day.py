@@ -4,8 +4,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from tiny import make_encoder, make_sentences, write_checkpoint
 import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab.data import STS_PAIRS, DataError, load_sts
+from cselab.encoders.checkpoint import _checksum, load_checkpoint
 from cselab.encoders.encoder import CHARACTERS, TruncationWarning
 from cselab.encoders.errors import CheckpointError
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
@@ -36,9 +39,9 @@ def pairs(seed):
     return [(a, b, float(row % 6)) for row, (a, b) in enumerate(zip(sentences[::2], sentences[1::2], strict=True))]
 
 
-def run(output, evaluator=None, config=CONFIG, callbacks=()):
+def run(output, evaluator=None, config=CONFIG, callbacks=(), method="simcse", corpus=CORPUS):
     encoder = make_encoder(layers=1)
-    return train(encoder, "simcse", CORPUS, config, evaluator, callbacks, output, show_progress_bar=False)
+    return train(encoder, method, corpus, config, evaluator, callbacks, output, show_progress_bar=False)
 
 
 def command(*arguments):
@@ -195,7 +198,219 @@ def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up
     assert names[0] == names[1] and not any(name.endswith(".part") for name in names[0])
 
 
+KILLED_IN_A_CHECKPOINT = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+import test_worst_day as t
+import cselab.encoders.checkpoint as checkpoint
+save, saved = checkpoint.save_file, []
+def save_file(tensors, file, **options):
+    saved.append(file)
+    if len(saved) == 2:
+        file.with_name(".tmpQ1w2E3").write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGTERM)
+    save(tensors, file, **options)
+checkpoint.save_file = save_file
+t.run({output!r}, config=t.OFTEN, method="mocose")
+"""
+OFTEN = replace(CONFIG, checkpoint_every=1)
+
+
+def content(folder):
+    """The files of a folder, byte by byte; of run.json all but the time that it took."""
+    files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    said = json.loads(files.pop("run.json"))
+    return files | {name: value for name, value in said.items() if name not in ("seconds", "sha256")}
+
+
+@pytest.mark.process
+def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupted_one_leaves(tmp_path):
+    output = tmp_path / "run"
+    script = KILLED_IN_A_CHECKPOINT.format(tests=str(Path(__file__).parent), output=str(output))
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    assert subprocess.run([sys.executable, "-c", script], env=environment).returncode == -signal.SIGTERM
+    assert (output / ".tmpQ1w2E3").exists() and (output / "checkpoint.safetensors").exists()
+    assert run(output, config=OFTEN, method="mocose").resumed_from == 1
+    for again in range(3):  # safetensors wrote two entries of metadata now in this order, now in that
+        run(tmp_path / f"whole-{again}", config=OFTEN, method="mocose")
+        assert content(output) == content(tmp_path / f"whole-{again}")
+
+
+def test_a_run_out_of_patience_that_is_interrupted_in_its_final_save_does_not_train_on(tmp_path, monkeypatch):
+    def worse(encoder):
+        worse.score -= 1
+        return {"score": worse.score}
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    config = replace(CONFIG, steps=8, patience=1)
+    worse.score = 0
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(SentenceEncoder, "save_pretrained", interrupted)
+        run(tmp_path / "run", worse, config)
+    assert run(tmp_path / "run", worse, config).stopped == "no better dev score in 1 evaluations, step 4"
+    worse.score = 0
+    run(tmp_path / "whole", worse, config)
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
+
+
 # ------------------------------------------------------------------------------------------ altered files
+
+
+@pytest.fixture(scope="module")
+def with_queue(tmp_path_factory):
+    """A finished run of a method that has a state of its own, under dev pairs, whose encoder has a head."""
+    config = replace(CONFIG, representation="head")
+    return run(tmp_path_factory.mktemp("finished") / "run", PairsEvaluator(pairs(1)), config, method="esimcse").output
+
+
+def read_back(folder):
+    config = replace(CONFIG, representation="head")
+    return run(folder, PairsEvaluator(pairs(1)), config, method="esimcse")
+
+
+def better_score(file):
+    file.write_text(re.sub(r'"score": -?\d+', '"score": 99', file.read_text()))
+
+
+def set_in(**changes):
+    return lambda file: file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("file", "alter", "said"),
+    [
+        ("history.jsonl", better_score, "is not"),
+        ("run.json", better_score, "is not"),
+        ("config.json", set_in(hidden_act="relu"), "is not"),
+        ("config.json", set_in(layer_norm_eps=0.1), "is not"),
+        ("cselab.json", set_in(max_length=12), "is not"),
+        ("modules.json", lambda file: file.write_text("[]"), "is not"),
+        ("1_Pooling/config.json", set_in(pooling_mode_cls_token=True), "is not"),
+        ("2_Dense/config.json", set_in(activation_function="torch.nn.modules.activation.ReLU"), "is not"),
+        ("tokenizer_config.json", set_in(do_lower_case=False), "is not"),
+        ("method.safetensors", lambda file: file.write_bytes(file.read_bytes()[:-4] + b"1234"), "is not"),
+        ("method.safetensors", Path.unlink, "is missing"),
+        ("history.jsonl", Path.unlink, "is missing"),
+    ],
+)
+def test_a_finished_run_that_was_altered_is_not_read_back(file, alter, said, with_queue, tmp_path):
+    folder = shutil.copytree(with_queue, tmp_path / "run")
+    alter(folder / file)
+    with pytest.raises(CheckpointError, match=rf"run/{re.escape(file)} {said}"):
+        read_back(folder)
+    of_encoder = not file.startswith(("history", "run", "method"))
+    if of_encoder:
+        with pytest.raises(CheckpointError, match=rf"run/{re.escape(file)} {said}"):
+            SentenceEncoder.from_pretrained(folder)
+
+
+def test_runs_without_checksums_as_earlier_versions_wrote_them_are_read_back(with_queue, tmp_path):
+    folder = shutil.copytree(with_queue, tmp_path / "run")
+    state = load_file(folder / "method.safetensors")
+    tensors, info = load_checkpoint(folder / "method.safetensors")
+    text = json.dumps(info)
+    save_file(state, folder / "method.safetensors", metadata={"info": text, "sha256": _checksum(tensors, text)})
+    for file in ("run.json", "cselab.json"):
+        without(folder / file, "sha256")
+    old, new = read_back(folder), read_back(with_queue)
+    assert old.history == new.history and old.best == new.best
+    assert old.encoder.weights_hash() == new.encoder.weights_hash()
+
+
+def without(file, *names):
+    said = json.loads(file.read_text())
+    file.write_text(json.dumps({name: value for name, value in said.items() if name not in names}))
+
+
+@pytest.mark.parametrize("lost", ["identity", "finished", "steps", "best", "seconds"])
+def test_a_record_that_lacks_something_is_named(lost, with_queue, tmp_path):
+    folder = shutil.copytree(with_queue, tmp_path / "run")
+    without(folder / "run.json", "sha256", lost)
+    with pytest.raises(CheckpointError, match=rf"run\.json is damaged \('{lost}' is missing, or no such value\): rest"):
+        read_back(folder)
+
+
+@pytest.mark.parametrize(("rows", "said"), [("", "missing or empty"), ("[]\n", "damaged"), ("{}\n", "damaged")])
+def test_a_history_without_rows_is_named(rows, said, with_queue, tmp_path):
+    folder = shutil.copytree(with_queue, tmp_path / "run")
+    without(folder / "run.json", "sha256")
+    (folder / "history.jsonl").write_text(rows)
+    with pytest.raises(CheckpointError, match=rf"history\.jsonl is {said}"):
+        read_back(folder)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "best"])
+def test_a_checkpoint_of_another_run_or_under_another_name_is_refused(name, tmp_path):
+    evaluator = PairsEvaluator(pairs(1))
+    for folder, corpus in (("one", CORPUS), ("other", make_sentences(40, 7))):
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / folder, evaluator, callbacks=[stop_at(3)], corpus=corpus)
+    mine, file = tmp_path / "one", f"{name}.safetensors"
+    kept = (mine / file).read_bytes()
+    shutil.copy(tmp_path / "other" / file, mine / file)
+    with pytest.raises(RunFolderError, match=rf"one/{name}\.safetensors holds a run with another corpus \(sha256 was"):
+        run(mine, evaluator)
+    swapped = {"checkpoint": "best", "best": "checkpoint"}[name]
+    (mine / file).write_bytes(kept)
+    shutil.copy(mine / f"{swapped}.safetensors", mine / file)
+    with pytest.raises(CheckpointError, match=rf"{name}\.safetensors does not fit this run .*Restore it, or delete it"):
+        run(mine, evaluator)
+    (mine / file).write_bytes(kept)
+    assert run(mine, evaluator).resumed_from == 2
+
+
+@pytest.fixture(scope="module")
+def of_others(tmp_path_factory):
+    """A folder as sentence-transformers writes it: transformer, pooling, dense layer."""
+    folder = tmp_path_factory.mktemp("theirs") / "model"
+    shutil.copytree(run(folder.parent / "run", config=replace(CONFIG, steps=1, representation="head")).output, folder)
+    (folder / "cselab.json").unlink()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        ("modules.json", lambda m: [m[0] | {"type": 7}, *m[1:]], "no list of modules with a path and a type"),
+        ("modules.json", lambda m: [m[0] | {"path": ["x"]}, *m[1:]], "no list of modules with a path and a type"),
+        ("modules.json", lambda m: 7, "no list of modules with a path and a type"),
+        ("1_Pooling/config.json", lambda c: [c], "is damaged: it holds"),
+        ("2_Dense/config.json", lambda c: c | {"activation_function": ["Tanh"]}, "unknown activation"),
+        ("2_Dense/config.json", lambda c: c | {"out_features": True}, "is damaged: its sizes are"),
+        ("2_Dense/config.json", lambda c: c | {"in_features": 10**12}, "is damaged: its sizes are"),
+        ("sentence_bert_config.json", lambda c: 7, "is damaged: it holds 7"),
+        ("sentence_bert_config.json", lambda c: c | {"max_seq_length": [1]}, "'max_seq_length' is"),
+        (
+            "tokenizer_config.json",
+            lambda c: c | {"model_max_length": 0},
+            "leaves no room for a sentence: its model_max",
+        ),
+        (
+            "tokenizer_config.json",
+            lambda c: c | {"model_max_length": [1]},
+            "leaves no room for a sentence: its model_m",
+        ),
+        ("tokenizer_config.json", lambda c: c | {"pad_token": None}, "a tokenizer without a token to pad with"),
+        ("config.json", lambda c: c | {"num_hidden_layers": 1000}, "asks for 1000 layers, and the weights beside it"),
+    ],
+)
+def test_settings_of_the_wrong_kind_in_a_folder_of_others_are_named(file, change, said, of_others, tmp_path):
+    folder = shutil.copytree(of_others, tmp_path / "model")
+    (folder / file).write_text(json.dumps(change(json.loads((folder / file).read_text()))))
+    with pytest.raises(CheckpointError, match=re.escape(said)):
+        SentenceEncoder.from_pretrained(folder)
+
+
+def test_a_dense_layer_of_another_width_is_named(of_others, tmp_path):
+    folder = shutil.copytree(of_others, tmp_path / "model") / "2_Dense"
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"in_features": 5}))
+    state = load_file(folder / "model.safetensors")
+    save_file(state | {"linear.weight": state["linear.weight"][:, :5].contiguous()}, folder / "model.safetensors")
+    with pytest.raises(CheckpointError, match="a dense layer that takes 5 numbers where 8 come in"):
+        SentenceEncoder.from_pretrained(folder.parent)
 
 
 @pytest.fixture
@@ -227,9 +442,7 @@ def test_a_change_on_purpose_is_accepted_when_it_is_said(finished):
     weights = load_file(finished / "model.safetensors")
     save_file({name: value + 0.5 for name, value in weights.items()}, finished / "model.safetensors",
               metadata={"format": "pt"})  # fmt: skip
-    settings = json.loads((finished / "cselab.json").read_text())
-    del settings["sha256"]
-    (finished / "cselab.json").write_text(json.dumps(settings))
+    without(finished / "cselab.json", "sha256")
     assert SentenceEncoder.from_pretrained(finished).encode(CORPUS[0]).shape == (8,)
 
 

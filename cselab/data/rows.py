@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from cselab.data.files import DataError, read_lines
-from cselab.data.tables import Rows, read_table, text_column
+from cselab.data.tables import TEXT_COLUMNS, Rows, read_table, text_column
 
 
 def read_sentences(path: str | Path, column: str | None = None) -> Iterator[str]:
     """The sentences of a corpus, streamed: plain UTF-8 text, one a line, or a column of a table.
 
-    The file's ending says which: .csv, .tsv, .jsonl and .parquet are tables, all else is text; .gz and .xz are
-    unpacked. Surrounding white space is dropped and blank lines are passed over. Nothing is held in memory but Parquet,
-    so a corpus of any length may be read.
+    The file's ending says which: .csv, .tsv, .jsonl and .parquet are tables, all else is text; .gz, .xz and .zst are
+    unpacked. A folder that `datasets.Dataset.save_to_disk` wrote is a table, too (of several splits "train").
+    Surrounding white space is dropped and blank lines are passed over. The file is never held in memory as a whole, so
+    a corpus of any length may be read.
 
     Args:
-        path: the file.
+        path: the file, or the folder of a data set.
         column: of a table; None takes one that is called "sentence" or "text", see `cselab.data.tables.text_column`.
 
     Raises:
@@ -34,8 +35,7 @@ def read_sentences(path: str | Path, column: str | None = None) -> Iterator[str]
 def numbered_sentences(path: str | Path, column: str | None = None) -> Iterator[tuple[int, str]]:
     """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
     found = text_column(path, column)
-    plain = enumerate(read_lines(path), start=1)
-    lines = plain if found is None else ((number, text) for number, (text,) in found[1])
+    lines: Iterator[tuple[int, str]] = enumerate(read_lines(path), start=1) if found is None else _only(found[1])
     sentences = ((number, text) for number, line in lines if (text := line.strip()))
     first = next(sentences, None)
     if first is None:
@@ -43,6 +43,10 @@ def numbered_sentences(path: str | Path, column: str | None = None) -> Iterator[
     if found is None and first[1].startswith('{"') and first[1].endswith("}"):
         raise DataError(f"{path}: its first line is {first[1]:.40}: JSON lines have the ending .jsonl; rename the file")
     return chain([first], sentences)
+
+
+def _only(rows: Rows) -> Iterator[tuple[int, str]]:
+    return ((number, text) for number, (text,) in rows)
 
 
 def read_rows(
@@ -55,7 +59,7 @@ def read_rows(
     over.
 
     Args:
-        path: the file; also .gz, .xz.
+        path: the file, also .gz, .xz, .zst; or the folder of a data set.
         columns: what a row holds, `Method.columns`.
         column: of a table, where a row holds one text; see `read_sentences`.
 
@@ -90,10 +94,15 @@ def _rows(path: str | Path, rows: Rows, places: Sequence[int], names: Sequence[s
 def check_sentences(sentences: Iterable[str], first: int = 0) -> list[str]:
     """The sentences as a list, each a string that is not empty; `first` is the index of the first one in messages.
 
+    Of a table (a DataFrame) the sentences are its only column, or that which is called "sentence", "text" ...; see
+    `cselab.data.tables.TEXT_COLUMNS`.
+
     Raises:
         TypeError: something is not a string; names its index and type.
-        ValueError: no sentence at all, or an empty one; names its index.
+        ValueError: no sentence at all, or an empty one (its index is named); a table of which no column is known.
     """
+    if hasattr(sentences, "columns"):
+        sentences = _text_of(sentences)
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         raise TypeError(f"sentences is {sentences!r:.60}, not a list of strings")
     sentences = list(sentences)
@@ -105,6 +114,21 @@ def check_sentences(sentences: Iterable[str], first: int = 0) -> list[str]:
         if not sentence.strip():
             raise ValueError(f"sentences[{index}] is an empty string: leave it out")
     return sentences
+
+
+def _text_of(table: Any) -> Any:
+    """The column of a DataFrame that holds its sentences."""
+    names = list(table.columns)
+    lower = [str(name).lower() for name in names]
+    known = [lower.index(name) for name in TEXT_COLUMNS if name in lower]
+    if len(names) != 1 and not known:
+        raise ValueError(
+            f"a table with the columns ({', '.join(map(str, names)):.200}) was given, and none is called "
+            f"{', '.join(TEXT_COLUMNS)}: name one: table[{names[0]!r}]"
+            if names
+            else "a table without columns was given, not sentences"
+        )
+    return table[names[known[0] if known else 0]]
 
 
 def check_rows(corpus: Sequence[Any], columns: Sequence[str], name: str) -> list[Any]:
@@ -122,6 +146,11 @@ def check_rows(corpus: Sequence[Any], columns: Sequence[str], name: str) -> list
         return check_sentences(corpus)
     wanted = f"{name} takes rows of {len(columns)} texts ({', '.join(columns)})"
     help_ = "cselab.data.read_rows reads them from a tab-separated file, World().rows makes some"
+    if hasattr(corpus, "columns"):
+        table: Any = corpus
+        if lost := [column for column in columns if column not in table.columns]:
+            raise ValueError(f"{wanted}, and the table has no column {lost[0]!r}")
+        corpus = list(zip(*(table[column] for column in columns), strict=True))
     rows = []
     for index, row in enumerate(corpus):
         if isinstance(row, str) or len(row) != len(columns):

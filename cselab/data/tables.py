@@ -1,16 +1,22 @@
-"""The rows of a table in a file: comma- or tab-separated, JSON lines or Parquet, as the file's ending says."""
+"""The rows of a table: comma- or tab-separated, JSON lines or Parquet, as the file's ending says, or a data set.
+
+A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
+"""
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import DataError, check_file, ending, read_lines
+from cselab.data.files import DataError, MissingFile, check_file, ending, read_lines
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-"""The endings of tables; all but .parquet may be packed (.gz, .xz). Any other file is plain text."""
+"""The endings of tables; all but .parquet may be packed (.gz, .xz, .zst). Any other file is plain text."""
+
+DATASET = "dataset_info.json", "dataset_dict.json"
+"""The file that is in the folder of a data set, or of a dictionary of them, one a split."""
 
 Rows = Iterator[tuple[int, list[str]]]
 
@@ -29,16 +35,30 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: no row at all, a row of another width, no object, or Parquet where pyarrow is not installed.
+        DataError: no row at all, a row of another width, no object; Parquet where pyarrow, or a data set where datasets
+            is not installed; a dictionary of data sets without "train".
     """
-    path = check_file(path)
-    kind = ending(path)
-    read = {".csv": _csv, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}.get(kind, _tsv)
-    rows = read(path)
+    path = check_corpus(path)
+    read = {".csv": _csv, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}
+    rows = _dataset(path) if path.is_dir() else read.get(ending(path), _tsv)(path)
     number, names = next(rows, (0, []))
     if not number:
         raise DataError(f"{path}: it is empty; wanted is a table whose first line names its columns")
     return [SIMCSE_NAMES.get(name.strip(), name.strip()) for name in names], _of_one_width(path, rows, len(names))
+
+
+def check_corpus(path: str | Path) -> Path:
+    """The path, if it is that of a file or of a data set's folder.
+
+    Raises:
+        MissingFile: it is not.
+    """
+    path = Path(path)
+    if path.is_dir() and not any((path / name).is_file() for name in DATASET):
+        raise MissingFile(
+            f"{path} is a folder; a file was expected, or the folder of a data set, with {' or '.join(DATASET)} in it"
+        )
+    return path if path.is_dir() else check_file(path)
 
 
 def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows] | None:
@@ -52,7 +72,7 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
     Raises:
         DataError: no such column, none that is known where none was named, or plain text that has no columns.
     """
-    if ending(path) not in TABLES:
+    if not check_corpus(path).is_dir() and ending(path) not in TABLES:
         if column is not None:
             raise DataError(f"{path} is plain text, a sentence a line: it has no column {column!r}")
         return None
@@ -115,15 +135,39 @@ def _json_lines(path: Path) -> Rows:
 
 def _parquet(path: Path) -> Rows:
     try:
-        from pandas import read_parquet
-
-        frame = read_parquet(path)
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise DataError(f"{path}: Parquet is read with pyarrow: pip install pandas pyarrow, or save a .csv") from None
-    return chain(
-        [(1, list(map(str, frame.columns)))],
-        ((number, _texts(row)) for number, row in enumerate(frame.itertuples(index=False), start=1)),
-    )
+        raise DataError(f"{path}: Parquet is read with pyarrow: pip install pyarrow, or save a .csv") from None
+    try:
+        with ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            yield 1, names
+            batches = ([batch[name].to_pylist() for name in names] for batch in file.iter_batches(1024))
+            yield from _numbered(batches)
+    except ArrowException as error:
+        raise DataError(f"{path} cannot be read as Parquet ({error}); is it complete?") from None
+
+
+def _dataset(path: Path) -> Rows:
+    try:
+        from datasets import load_from_disk
+    except ImportError:
+        raise DataError(f"{path}: a data set is read with datasets: pip install datasets, or save a .csv") from None
+    found: Any = load_from_disk(path)
+    if isinstance(found, dict):
+        if "train" not in found:
+            folders = ", ".join(str(path / split) for split in found)
+            raise DataError(f"{path} holds several data sets, and none is called train: name one ({folders})")
+        found = found["train"]
+    yield 1, found.column_names
+    yield from _numbered([batch[name] for name in found.column_names] for batch in found.iter(1024))
+
+
+def _numbered(batches: Iterable[list[Any]]) -> Rows:
+    """The rows of batches of columns, numbered from 1 on."""
+    rows = (row for columns in batches for row in zip(*columns, strict=True))
+    return ((number, _texts(row)) for number, row in enumerate(rows, start=1))
 
 
 def _texts(fields: Sequence[Any]) -> list[str]:

@@ -35,9 +35,9 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str
     # clone: safetensors refuses tensors that share memory (tied weights)
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     text = json.dumps(info)
-    metadata = {"info": text, "sha256": _checksum(plain, text)}
+    said = f"{_checksum(plain, text)} {text}"  # one entry: safetensors writes several in another order each time
     with written_whole(path) as partial:
-        save_file(plain, partial, metadata=metadata)
+        save_file(plain, partial, metadata={"info": said})
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -56,16 +56,24 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
     if "info" not in metadata:
         raise CheckpointError(f"{path} is not a training checkpoint of cselab (it has no 'info')")
-    if metadata.get("sha256") != _checksum(tensors, metadata["info"]):
+    checksum, text = _checksum_and_info(metadata)
+    if checksum != _checksum(tensors, text):
         raise CheckpointError(f"{path} is damaged: its content does not match the checksum stored with it")
-    return tensors, json.loads(metadata["info"])
+    return tensors, json.loads(text)
+
+
+def _checksum_and_info(metadata: Mapping[str, str]) -> tuple[str, str]:
+    if "sha256" in metadata:  # of version 0.1
+        return metadata["sha256"], metadata["info"]
+    checksum, _, text = metadata["info"].partition(" ")
+    return checksum, text
 
 
 def read_info(path: Path) -> dict[str, Any]:
     """The `info` of a checkpoint, without its tensors and unchecked: to say what it is, not to go on from it."""
     try:
         with safe_open(path, framework="pt") as file:
-            return json.loads((file.metadata() or {})["info"])
+            return json.loads(_checksum_and_info(file.metadata() or {})[1])
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
 

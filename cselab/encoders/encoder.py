@@ -33,7 +33,7 @@ from cselab.encoders.folder import (
     read_folder,
     save_folder,
 )
-from cselab.encoders.heads import check_head
+from cselab.encoders.heads import check_head, check_widths
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.positions import position_count
 from cselab.encoders.precision import Precision, computing_in
@@ -205,6 +205,8 @@ class SentenceEncoder(nn.Module):
                 "its files belong to different models"
             )
         check_folder(folder)
+        if (head := settings.get("head")) is not None:
+            check_widths(head, backbone.config.hidden_size, folder)
         if settings.get("max_length") is not None:
             settings["max_length"] = min(settings["max_length"], position_count(backbone))
         if pooling not in (None, "mask") and settings.pop("template", None) is not None:

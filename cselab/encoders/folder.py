@@ -5,10 +5,9 @@ modules.json, 1_Pooling/ ...                       how sentence-transformers poo
 2_Dense/ ...                                       the head, one folder a linear layer
 adapter/ ...                                       adapters as peft writes them; model.safetensors has them merged
 prefix.safetensors                                 the deep prefix, where the encoder has one
-cselab.json                                        pooling, representation, longest input
+cselab.json                                        pooling, representation, longest input; checksums of all files
 """
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
@@ -29,8 +28,10 @@ from cselab.encoders.finding import converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.prefix import DeepPrefix
+from cselab.encoders.sealing import check_seal, sealed
 
 MODULE = "sentence_transformers.models."
+WIDEST = 2**20  # numbers a dense layer takes or gives: more is no width, and would only fill the memory
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": int}
@@ -74,10 +75,10 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     config = _read_object(folder / "config.json")
     name = config.get("activation_function")
-    if name not in ACTIVATIONS:
+    if not isinstance(name, str) or name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
     sizes = [config.get("in_features"), config.get("out_features")]
-    if not all(isinstance(size, int) and size > 0 for size in sizes):
+    if not all(type(size) is int and 0 < size <= WIDEST for size in sizes):
         raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
     weights = folder / "model.safetensors"
@@ -140,6 +141,8 @@ def _write_folder(
     pooling = get_pooling(settings["pooling"])
     config, several_layers = backbone.config, len(pooling.layers) > 1
     backbone = _write_backbone(path, backbone, several_layers)
+    tokenizer.backend_tokenizer.no_truncation()  # else the file would have what its last call asked for
+    tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(path)
     if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
         written = _read_json(path / "tokenizer_config.json")
@@ -212,7 +215,8 @@ def _write_folder(
     asked = {name: settings[name] for name in OPTIONAL if settings.get(name)}
     settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
-    _write_json(path / "cselab.json", settings | {"head": head_folders, "sha256": _checksums(path)})
+    files = [file for file in path.rglob("*") if file.is_file()]
+    _write_json(path / "cselab.json", sealed(path / "cselab.json", settings | {"head": head_folders}, files))
 
 
 def read_folder(path: Path) -> dict[str, Any]:
@@ -261,7 +265,9 @@ def _read_modules(path: Path) -> dict[str, Any]:
         if kind == "Transformer":
             config = path / "sentence_bert_config.json"
             if config.exists():
-                settings["max_length"] = _read_json(config).get("max_seq_length")
+                settings["max_length"] = longest = _read_object(config).get("max_seq_length")
+                if not isinstance(longest, int | NoneType):
+                    raise CheckpointError(f"{config} is damaged: 'max_seq_length' is {longest!r:.40}; restore the file")
         elif kind == "Pooling":
             settings["pooling"] = _pooling_name(folder / "config.json")
         elif kind == "Dense":
@@ -315,35 +321,14 @@ def _read_prefix(file: Path) -> DeepPrefix:
         raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
-def _checksums(path: Path) -> dict[str, str]:
-    """SHA-256 of what makes the vectors: the weights and the tokenizer's files."""
-    files = [*path.rglob("*.safetensors"), *path.glob("tokenizer*.json"), *path.glob("vocab*")]
-    return {file.relative_to(path).as_posix(): _sha256(file) for file in sorted(files)}
-
-
 def check_folder(path: Path) -> None:
     """Hold a folder of cselab against the checksums that were written with it; other folders have none.
 
     Raises:
         CheckpointError: a file was altered; the message names it.
     """
-    own = path / "cselab.json"
-    wanted = _read_object(own).get("sha256", {}) if own.exists() else {}
-    if not isinstance(wanted, dict):
-        raise CheckpointError(f"{own} is damaged: 'sha256' is {wanted!r}; restore the file")
-    for name, checksum in wanted.items():
-        if not (path / name).is_file():
-            raise CheckpointError(f"{path / name} is missing: it was saved here; restore it")
-        if _sha256(path / name) != checksum:
-            raise CheckpointError(
-                f"{path / name} is not the file that was saved here (its checksum differs): it was altered or damaged. "
-                f"Restore it; if it was changed on purpose, take 'sha256' out of {own}"
-            )
-
-
-def _sha256(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    if (own := path / "cselab.json").exists():
+        check_seal(own, _read_object(own))
 
 
 def _pooling_name(path: Path) -> str:
@@ -379,6 +364,7 @@ def load_backbone(folder: Path) -> Any:
     try:
         with quiet_transformers():
             config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+            _check_depth(folder, config)
             alone = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(config.model_type, "").endswith("EncoderModel")
             kind = AutoModelForTextEncoding if alone else AutoModel  # of T5 the encoder, without the decoder
             model, info = kind.from_pretrained(
@@ -390,6 +376,8 @@ def load_backbone(folder: Path) -> Any:
                 ignore_mismatched_sizes=True,  # reported below, by name
                 output_loading_info=True,
             )
+    except CheckpointError:
+        raise
     except Exception as error:  # a damaged config raises whatever it meets first
         _check_whole(folder)
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -419,6 +407,19 @@ def load_backbone(folder: Path) -> Any:
     if is_decoder(model):
         model.config.use_cache = False  # nothing is generated
     return model
+
+
+def _check_depth(folder: Path, config: Any) -> None:
+    """Refuse a config of more layers than there are stored tensors: a thousand empty layers take minutes to make."""
+    layers, stored = getattr(config, "num_hidden_layers", 0), 0
+    for file in folder.glob("model*.safetensors"):
+        with safe_open(file, framework="pt") as weights:
+            stored += len(weights.keys())
+    if isinstance(layers, int) and layers > stored > 0:
+        raise CheckpointError(
+            f"{folder / 'config.json'} asks for {layers} layers, and the weights beside it are {stored} tensors: its "
+            "files belong to different models; restore them"
+        )
 
 
 def _check_whole(folder: Path) -> None:
@@ -488,10 +489,12 @@ def load_tokenizer(folder: Path) -> Any:
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
     if tokenizer.pad_token is None:  # of many decoders: what stands behind the mask has no influence
         tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token is None:
+        raise CheckpointError(f"{folder} has a tokenizer without a token to pad with: restore tokenizer_config.json")
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
-    if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
-        file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
+    file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
+    if not isinstance(most, int | float) or most <= tokenizer.num_special_tokens_to_add():
         raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
     return tokenizer
 

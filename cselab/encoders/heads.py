@@ -5,12 +5,14 @@ activations it is made of at inference; that is how it is saved, and how sentenc
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.encoders.errors import CheckpointError
 from cselab.sgw import ShuffledGroupWhitening
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
@@ -37,6 +39,17 @@ def check_head(head: nn.Module) -> None:
             if type(activation) not in ACTIVATIONS.values():
                 names = ", ".join(kind.__name__ for kind in ACTIVATIONS.values())
                 raise TypeError(f"the head's activation {type(activation).__name__} cannot be saved; known are {names}")
+
+
+def check_widths(head: Any, width: int, folder: Path) -> None:
+    """Raise CheckpointError unless each layer of a saved head takes what the one before gives, the first `width`."""
+    for linear, _ in head.dense_layers():
+        if linear.in_features != width:
+            raise CheckpointError(
+                f"{folder} has a dense layer that takes {linear.in_features} numbers where {width} come in: its files "
+                "belong to different models"
+            )
+        width = linear.out_features
 
 
 class DenseLayers(nn.Module):

@@ -8,11 +8,12 @@ raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the h
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import torch
 
 from cselab.data.pairs import PairSource, as_pairs
+from cselab.data.rows import check_sentences
 from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
 from cselab.evaluators.records import Outcome
 from cselab.evaluators.sts import StsTask
@@ -115,8 +116,8 @@ class UnlabelledEvaluator:
         ValueError: fewer than two different sentences; `drop` not between 0 and 1.
     """
 
-    def __init__(self, sentences: Sequence[str], drop: float = 0.5, seed: int = 0) -> None:
-        self.sentences = list(dict.fromkeys(sentences))
+    def __init__(self, sentences: Iterable[str], drop: float = 0.5, seed: int = 0) -> None:
+        self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:
             raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed to tell apart")
         if not 0 < drop < 1:

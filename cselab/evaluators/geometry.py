@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
+from cselab.data.pairs import COLUMNS, Table, as_pairs
+from cselab.data.rows import check_sentences
 from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.task import Collected, Source
+from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.evaluators.world import world_sts
 from cselab.metrics import geometry
@@ -140,9 +142,13 @@ class Geometry:
         return Collected([GeometryTask(sentences, positive, measures, origin, self.threshold)], missing)
 
     def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
-        if isinstance(data, list) or (isinstance(data, str | Path) and Path(data).is_file()):
-            sentences = data if isinstance(data, list) else list(read_sentences(data))
-            name = "sentences" if isinstance(data, list) else Path(data).name
+        if isinstance(data, Table) and set(COLUMNS) <= set(data.columns):
+            data = as_pairs(data)
+        file = Path(data) if isinstance(data, str | Path) and Path(data).is_file() else None
+        held: Any = None if isinstance(data, str | Path | Pairs) else data
+        if file is not None or held is not None:
+            sentences = check_sentences(held) if file is None else list(read_sentences(file))
+            name = "sentences" if file is None else file.name
             digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
             origin = Record(task=name, metric="", data_hash=digest, seed=self.seed)
             return Pairs([], [], [], name), sentences, origin
@@ -151,7 +157,7 @@ class Geometry:
         elif str(data) == WORLD:
             pairs = world_sts(self.split)
         else:
-            pairs = load_sts("STS-B", data, self.split)
+            pairs = load_sts("STS-B", folder(data, self.name), self.split)
         origin = Record(
             task=pairs.name,
             metric="",

@@ -1,15 +1,16 @@
 """What `evaluate` measures: a task, and a suite that loads tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from cselab.data import Pairs
+from cselab.data.pairs import Table
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.vectors import Encoded, Scorer
 
-Source = str | Path | Pairs | list[str] | None
-"""Where a suite gets its data: a folder, a text file, pairs, sentences, or None for the default place."""
+Source = str | Path | Pairs | Table | Iterable[str] | None
+"""Where a suite gets its data: a folder, a text file, pairs, sentences, a table of either, or None for the default."""
 
 
 @runtime_checkable

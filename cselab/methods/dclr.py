@@ -28,8 +28,9 @@ class DCLR(Contrastive):
     the loss. (Their length is near the square root of d, 28 for BERT: four steps of 0.001 hardly move them.)
 
     a_ij = 0 where a guide finds the two sentences more similar than `phi`, else 1. The guide is fixed: a trained
-    SimCSE in the paper, here any encoder that `SentenceEncoder.from_pretrained` opens. `guide=None` asks the encoder
-    in training itself, without dropout. Untrained, it may find too many similar: of pairs of the world's sentences
+    SimCSE in the paper, here any encoder that `SentenceEncoder.from_pretrained` opens. (The experiments' rows train
+    SimCSE first, on the same corpus with the same seed.) `guide=None` asks the encoder in training itself, without
+    dropout. Untrained, it may find too many similar: of pairs of the world's sentences
     3.6 % under `micro`, 0.05 % under `mini`. The authors' code compares the outputs of the guide's pooler with phi,
     here its vectors before the head. Their script has a `phi` of 0.85 for RoBERTa, more `noise` for it and for large
     models, and starts these from SimCSE.

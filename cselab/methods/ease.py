@@ -12,6 +12,7 @@ from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Rows, Views, register
+from cselab.methods.components import entity_contexts
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import Recipe
@@ -27,8 +28,11 @@ class EASE(Contrastive):
     e_i: the learnt vector of the entity in sentence i; e'_i: of another entity of the same kind. The released
     `entity_temperature` is 100, at which that term hardly tells entities apart.
 
-    Rows: sentence, entity, other_entity. The vectors start from the file `vectors` (tab-separated, with the columns
-    entity and vector: numbers with blanks between), as the paper's from Wikipedia2Vec; without, from random numbers.
+    Rows: sentence, entity, other_entity. The vectors start from what `vectors` says. The paper's come from
+    Wikipedia2Vec, learnt on all of Wikipedia and its links; "contexts", the default, learns them from the rows alone:
+    from the words of the sentences that mention the entity (`components.entity_contexts`). An entity of whom these tell
+    nothing starts from random numbers; with None all do. Anything else is a tab-separated file with the columns entity
+    and vector, numbers with blanks between.
 
     The recipe is the released script's, which pools [CLS]; its warm-up of 500 steps is not here. The script adds up the
     gradients of 16 batches of 8 before each step, so that a sentence has 7 others as negatives. Here each batch makes a
@@ -43,18 +47,28 @@ class EASE(Contrastive):
     weight: NonNegativeFloat = 0.01
     entity_temperature: PositiveFloat = 100.0
     hard_negative_weight: float = 1.0
-    vectors: str | None = None
+    vectors: str | None = "contexts"
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=128)}
 
     def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         names = dict.fromkeys(name for row in rows for name in row[1:])
         self.numbers = {name: number for number, name in enumerate(names)}
-        width = encoder.hidden_size
-        start = self._read() if self.vectors else torch.randn(len(names), width, generator=generator)
+        start = self._start(rows, encoder.hidden_size, generator)
         self.table = nn.Embedding.from_pretrained(start, freeze=False)
-        self.linear = fresh_linear(start.shape[1], width, generator)
+        self.linear = fresh_linear(start.shape[1], encoder.hidden_size, generator)
         return super().build(encoder, rows, generator)
+
+    def _start(self, rows: Rows, width: int, generator: torch.Generator) -> Float[Tensor, "entities e"]:
+        if self.vectors not in (None, "contexts"):
+            return self._read()
+        sentences, entities, _ = zip(*rows, strict=True)
+        learnt = entity_contexts(sentences, entities, width) if self.vectors else {}
+        size = min((len(vector) for vector in learnt.values()), default=width)
+        start = torch.randn(len(self.numbers), size, generator=generator)
+        for name, vector in learnt.items():
+            start[self.numbers[name]] = vector
+        return start
 
     def _read(self) -> Float[Tensor, "entities e"]:
         found = {row[0]: row[1] for row in read_rows(str(self.vectors), ("entity", "vector")) if row[0] in self.numbers}

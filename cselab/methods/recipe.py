@@ -14,6 +14,7 @@ class Recipe:
         lr, batch_size, epochs, max_length, eval_every: as in `TrainConfig`.
         pooling: of the encoder.
         hyperparameters: of the method, where they depend on the family.
+        whose: the method that it was made for, where a paper takes another's.
     """
 
     lr: float
@@ -23,6 +24,14 @@ class Recipe:
     eval_every: int = 125
     pooling: str = "cls"
     hyperparameters: dict[str, Any] = field(default_factory=dict)
+    whose: str = ""
+
+    def settings(self) -> dict[str, Any]:
+        """Those that are settings of a run."""
+        return {name: value for name, value in vars(self).items() if name in RUN}
+
+
+RUN = ("lr", "batch_size", "epochs", "max_length", "eval_every")
 
 
 def family(encoder: SentenceEncoder) -> str:
@@ -36,17 +45,17 @@ def family(encoder: SentenceEncoder) -> str:
 
 
 SIMCSE_RECIPES = {
-    "bert-base": Recipe(lr=3e-5),
-    "bert-large": Recipe(lr=1e-5),
-    "roberta-base": Recipe(lr=1e-5, batch_size=512),
-    "roberta-large": Recipe(lr=3e-5, batch_size=512),
+    "bert-base": Recipe(lr=3e-5, whose="SimCSE"),
+    "bert-large": Recipe(lr=1e-5, whose="SimCSE"),
+    "roberta-base": Recipe(lr=1e-5, batch_size=512, whose="SimCSE"),
+    "roberta-large": Recipe(lr=3e-5, batch_size=512, whose="SimCSE"),
 }
 """Unsupervised SimCSE's; Focal-InfoNCE prints the same (its Table 1)."""
 
-IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5), "bert-large": Recipe(lr=8e-6)}
+IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5, whose="ImSimCSE"), "bert-large": Recipe(lr=8e-6, whose="ImSimCSE")}
 """ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""
 
-SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5)}
+SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5, whose="the survey")}
 """The survey's for most of its models, its Table 7: 64 sentences, 3e-5; BERT-base is all it trains."""
 
 CARDS_RECIPES = {

@@ -1,4 +1,4 @@
-"""Arrays in, numbers out: geometry, views, gradients, rank bounds, agreement, significance, probes."""
+"""Arrays in, numbers out: geometry, views, gradients, rank bounds, agreement, significance, rankings, probes."""
 
 from cselab.metrics.agreement import matched_accuracy, normalized_mutual_information, v_measure
 from cselab.metrics.cosine_gradients import batch_with_cosines, cosine_gradients
@@ -14,6 +14,7 @@ from cselab.metrics.geometry import (
     uniformity,
 )
 from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
+from cselab.metrics.ranking import Ranking, holm, rank_means, rank_predictions
 from cselab.metrics.significance import (
     Comparison,
     bootstrap_interval,
@@ -27,6 +28,7 @@ from cselab.metrics.views import diversity, perturbation_size
 __all__ = [
     "Comparison",
     "DegenerateEmbeddings",
+    "Ranking",
     "alignment",
     "barlow_twins_floor",
     "batch_with_cosines",
@@ -37,6 +39,7 @@ __all__ = [
     "diversity",
     "effective_rank",
     "feature_correlation",
+    "holm",
     "matched_accuracy",
     "mcnemar",
     "mean_cosine",
@@ -45,6 +48,8 @@ __all__ = [
     "paired_t_test",
     "perturbation_size",
     "rank",
+    "rank_means",
+    "rank_predictions",
     "sampled_uniformity",
     "spectrum",
     "uniformity",

@@ -98,7 +98,7 @@ def bootstrap_interval(
     Raises:
         ValueError: an unknown metric.
     """
-    return _middle_95(_resampled([predicted], gold, metric, strata, resamples, seed)[0])
+    return _middle_95(resampled([predicted], gold, metric, strata, resamples, seed)[0])
 
 
 def paired_bootstrap(
@@ -126,7 +126,7 @@ def paired_bootstrap(
     See also: `mcnemar`, for classes.
     """
     _require_same_length(first, second, gold)
-    draws = _resampled([first, second], gold, metric, strata, resamples, seed)
+    draws = resampled([first, second], gold, metric, strata, resamples, seed)
     differences = draws[1] - draws[0]
     tail = min((differences <= 0).sum(), (differences >= 0).sum())
     low, high = _middle_95(differences)
@@ -240,7 +240,7 @@ def _strata(strata: Strata | None, gold: np.ndarray) -> Strata:
     return [(np.arange(len(gold)), 1.0)] if strata is None else strata
 
 
-def _resampled(
+def resampled(
     predictions: Sequence[np.ndarray], gold: Values, metric: str, strata: Strata | None, resamples: int, seed: int
 ) -> Float[np.ndarray, "k b"]:
     """The score of each prediction on the same `resamples` draws of rows with replacement."""

@@ -32,9 +32,9 @@ from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.training.guard import refuse_identical_views, refuse_idle_adapters
 from cselab.training.processes import average_gradients, from_main, mean_over_processes
 from cselab.training.readings import Readings
-from cselab.training.resumable import ResumableLoop, Stateful
+from cselab.training.resumable import ResumableLoop, Stateful, fitting
 from cselab.training.run import Callback, Evaluator, Run, StatusLine, StopTraining, TrainConfig, TrainingDiverged
-from cselab.training.run_folder import RunFolder
+from cselab.training.run_folder import RunFolder, refuse_another
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -168,6 +168,7 @@ class _Training:
             config.checkpoint_every or config.eval_every,
             self.show,
             writes=processes.is_main_process,
+            identity=self.identity,
         )
 
     def finish(self) -> Run:
@@ -182,7 +183,7 @@ class _Training:
         if (folder := self.folder) is not None:
             content = from_main(self.processes, lambda: folder.claim(self.identity))
             if content["finished"]:
-                return self._read_back(folder, content)
+                return self._read_back(folder)
             if from_main(self.processes, folder.checkpoint.exists):
                 self._resume()
             if self.written is not None:
@@ -216,7 +217,8 @@ class _Training:
 
     def _kept(self) -> dict[str, Any]:
         """What a checkpoint holds beside the state of the parts."""
-        return {"precision": self.precision, "history": self.run.history, "best": self.run.best}
+        run = self.run
+        return {"precision": self.precision, "history": run.history, "best": run.best, "stopped": run.stopped}
 
     def _rate(self, step: int) -> float:
         """Linear warm-up, then linear decay to zero."""
@@ -337,16 +339,20 @@ class _Training:
     def _keep_best(self) -> None:
         self.best_state = {name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()}
         if self.written is not None:
-            self.written.save(self.written.best, self.best_state, {"row": self.run.best})
+            self.written.save(self.written.best, self.best_state, {"row": self.run.best, "identity": self.identity})
 
     def _resume(self) -> None:
         run, info = self.run, self.loop.resume()
         run.history, run.best, self.precision = info["history"], info["best"], info["precision"]
+        run.stopped = info.get("stopped")
+        self.loop.stopped = run.stopped is not None
         run.encoder.untrained.discard("head")
         run.resumed_from = self.step
         if self.written is not None and self.written.best.exists():  # it may be of a later step than the checkpoint
             self.best_state, kept = self.written.load(self.written.best)
-            run.best = kept["row"]
+            with fitting(self.written.best):
+                refuse_another(self.written.best, kept.get("identity", self.identity), self.identity)
+                run.best = kept["row"]
 
     def _conclude(self) -> Run:
         run = self.run
@@ -377,12 +383,11 @@ class _Training:
             "seconds": run.seconds,
             "versions": versions(),
         }
-        folder.write(content)
-        folder.clear()
+        folder.finish(content)
 
-    def _read_back(self, folder: RunFolder, content: Mapping[str, Any]) -> Run:
+    def _read_back(self, folder: RunFolder) -> Run:
         """A finished run from its folder: nothing is trained again."""
-        run = self.run
+        run, content = self.run, folder.result()
         trained = SentenceEncoder.from_pretrained(folder.path, device=self.processes.device)
         run.encoder.attach_head(trained.head)
         run.encoder.untrained.discard("head")
@@ -394,7 +399,8 @@ class _Training:
         run.encoder.eval()
         if folder.method.exists():
             tensors, info = folder.load(folder.method)
-            run.method.load_state_dict(unpack(tensors, info["method"]))
+            with fitting(folder.method):
+                run.method.load_state_dict(unpack(tensors, info["method"]))
         run.method.eval()
         run.history, run.best, run.seconds = folder.history(), content["best"], content["seconds"]
         run.resumed_from, run.stopped = content["steps"], content.get("stopped")

@@ -1,15 +1,17 @@
 """A loop of steps that may be killed at any moment: started again, it goes on from its last checkpoint."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from torch import Tensor, nn
 
-from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
 from cselab.encoders.progress import Progress, say
 from cselab.training.allocator import freed_memory_kept
+from cselab.training.run_folder import RunFolderError, refuse_another
 
 
 class Stateful(Protocol):
@@ -32,6 +34,25 @@ def check_complete(module: nn.Module) -> None:
             )
 
 
+@contextmanager
+def fitting(file: Path) -> Iterator[None]:
+    """State of a file is loaded inside: what does not fit is told in one sentence.
+
+    Raises:
+        CheckpointError: it has not the parts of this run, or in other shapes.
+    """
+    try:
+        yield
+    except (CheckpointError, RunFolderError):
+        raise
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise CheckpointError(
+            f"{file} does not fit this run ({reason:.200}): it is another run's, or another file under this name. "
+            "Restore it, or delete it and the same command begins again"
+        ) from error
+
+
 class ResumableLoop:
     """Steps 1 to `steps`, with a checkpoint of the parts now and then.
 
@@ -47,6 +68,7 @@ class ResumableLoop:
         show: whether progress is shown.
         lines: how many lines of progress a log gets.
         writes: False for a process that reads the checkpoint only.
+        identity: what the work was told, JSON-able; a checkpoint of another work is refused.
     """
 
     def __init__(
@@ -59,7 +81,9 @@ class ResumableLoop:
         show: bool = True,
         lines: int = 10,
         writes: bool = True,
+        identity: Mapping[str, Any] | None = None,
     ) -> None:
+        self.identity = identity
         self.name, self.steps, self.parts = name, steps, parts
         self.checkpoint, self.every, self.show, self.lines = checkpoint, every, show, lines
         self.writes = writes and checkpoint is not None
@@ -76,12 +100,16 @@ class ResumableLoop:
 
         Raises:
             CheckpointError: no checkpoint, or a damaged one.
+            RunFolderError: one of another run.
         """
         assert self.checkpoint is not None, "a loop without a checkpoint file cannot be resumed"
         tensors, info = load_checkpoint(self.checkpoint)
-        for name, part in self.parts.items():
-            part.load_state_dict(unpack(tensors, info[name]))
-        self.step, self._seconds_before = info["step"], info["seconds"]
+        if self.identity is not None and info.get("identity") is not None:
+            refuse_another(self.checkpoint, info["identity"], self.identity)
+        with fitting(self.checkpoint):
+            for name, part in self.parts.items():
+                part.load_state_dict(unpack(tensors, info[name]))
+            self.step, self._seconds_before = info["step"], info["seconds"]
         return info
 
     def run(self, take: Callable[[], str], info: Callable[[], Mapping[str, Any]] = dict) -> None:
@@ -114,4 +142,5 @@ class ResumableLoop:
         for name, part in self.parts.items():
             part_tensors, trees[name] = pack(name, part.state_dict())
             tensors |= part_tensors
-        save_checkpoint(self.checkpoint, tensors, {"step": self.step, "seconds": self.seconds, **trees, **info})
+        said = {"step": self.step, "seconds": self.seconds, "identity": self.identity}
+        save_checkpoint(self.checkpoint, tensors, {**said, **trees, **info})

@@ -1,6 +1,6 @@
 """The folder of a training run: one process at a time, JSON and safetensors only, whole at any moment.
 
-run.json                  what runs: settings, versions, and at the end the best step and the seconds
+run.json                  what runs: settings, versions, and at the end the best step, the seconds, and checksums of all
 history.jsonl             one line a step
 checkpoint.safetensors    where to go on from (gone when the run is finished)
 best.safetensors          the best weights so far (gone when the run is finished)
@@ -13,16 +13,23 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from torch import Tensor
 
 from cselab.data.writing import PART, cannot_write, written_whole
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from cselab.encoders.sealing import check_seal, sealed
 
 
 class RunFolderError(ValueError):
     """A run folder that cannot be used: not writable, in use, or of another run; the message says what to do."""
+
+
+WRITTEN: dict[str, Any] = {"identity": dict, "finished": bool}
+FINISHED: dict[str, Any] = {"steps": int, "seconds": (int, float), "best": (dict, NoneType)}
+"""What run.json says of every run, and of a finished training, and of which type."""
 
 
 class RunFolder:
@@ -70,14 +77,23 @@ class RunFolder:
             )
 
     def read(self) -> dict[str, Any] | None:
-        """The content of run.json, or None when nothing has been started here."""
+        """The content of run.json, or None when nothing has been started here.
+
+        Raises:
+            CheckpointError: it does not say what ran, or a file of the finished run was altered since.
+        """
         file = self.path / "run.json"
         if not file.exists():
             return None
-        content = _parse(file.read_text(encoding="utf-8"), file)
-        if not isinstance(content, dict) or not {"identity", "finished"} <= content.keys():
-            raise CheckpointError(f"{file} is damaged (it does not say what ran): choose another output")
+        content = _parse(file, WRITTEN)
+        check_seal(file, content)
         return content
+
+    def finish(self, content: Mapping[str, Any]) -> None:
+        """Write run.json of a finished run, with checksums of all that the run says."""
+        files = [self.path / name for name in ("history.jsonl", "method.safetensors", "cselab.json")]
+        self.write(sealed(self.path / "run.json", content, filter(Path.exists, files)))
+        self.clear()
 
     def write(self, content: Mapping[str, Any]) -> None:
         _write_whole(self.path / "run.json", json.dumps(content, indent=2) + "\n")
@@ -96,13 +112,7 @@ class RunFolder:
             content = {"identity": dict(identity), "finished": False}
             self.write(content)
             return content
-        before = content["identity"]
-        for key, value in json.loads(json.dumps(identity)).items():
-            if before.get(key) != value:
-                raise RunFolderError(
-                    f"{self.path} holds a run with another {key} ({_difference(before.get(key), value)}): "
-                    "choose another output, or repeat the settings to continue it"
-                )
+        refuse_another(self.path, content["identity"], identity)
         return content
 
     def append(self, row: Mapping[str, Any]) -> None:
@@ -117,12 +127,21 @@ class RunFolder:
         """The rows of a finished run.
 
         Raises:
-            CheckpointError: the file is missing or damaged.
+            CheckpointError: the file is missing, empty or damaged.
         """
         file = self.path / "history.jsonl"
-        if not file.exists():
-            raise CheckpointError(f"{file} is missing: restore it, or choose another output")
-        return [_parse(line, file) for line in file.read_text(encoding="utf-8").splitlines()]
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        if not lines:
+            raise CheckpointError(f"{file} is missing or empty: restore it, or choose another output")
+        return [_parse(file, {"step": int}, line) for line in lines]
+
+    def result(self) -> dict[str, Any]:
+        """What run.json says of a finished training.
+
+        Raises:
+            CheckpointError: it lacks something.
+        """
+        return _parse(self.path / "run.json", WRITTEN | FINISHED)
 
     def save(self, file: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
         save_checkpoint(file, tensors, info)
@@ -132,18 +151,35 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what only an unfinished run needs."""
-        for file in (self.checkpoint, self.best, *self.path.glob(f"*{PART}")):
+        left = (*self.path.glob(f"*{PART}"), *self.path.glob(".tmp*"))  # a killed safetensors leaves .tmp...
+        for file in (self.checkpoint, self.best, *left):
             if file.is_dir():
                 shutil.rmtree(file)
             else:
                 file.unlink(missing_ok=True)
 
 
-def _parse(text: str, file: Path) -> Any:
+def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> dict[str, Any]:
+    """The JSON object in a file, or in one of its lines, which has what is wanted."""
+    advice = "restore it, or choose another output"
     try:
-        return json.loads(text)
+        content = json.loads(file.read_text(encoding="utf-8") if text is None else text)
     except ValueError as error:
-        raise CheckpointError(f"{file} is damaged ({error}): restore it, or choose another output") from None
+        raise CheckpointError(f"{file} is damaged ({error}): {advice}") from None
+    for name, kind in wanted.items():
+        if not isinstance(content, dict) or not isinstance(content.get(name, ...), kind):
+            raise CheckpointError(f"{file} is damaged ({name!r} is missing, or no such value): {advice}")
+    return content
+
+
+def refuse_another(place: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise RunFolderError where a place holds a run that was told something else; names the first that differs."""
+    for key, value in json.loads(json.dumps(now)).items():
+        if before.get(key) != value:
+            raise RunFolderError(
+                f"{place} holds a run with another {key} ({_difference(before.get(key), value)}): "
+                "choose another output, or repeat the settings to continue it"
+            )
 
 
 def _difference(before: Any, now: Any) -> str:

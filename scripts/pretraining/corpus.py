@@ -1,6 +1,7 @@
 """A text as token ids: a WordPiece tokenizer trained on it, and the flat array that pretraining reads."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -14,6 +15,7 @@ from cselab.data import read_sentences
 from cselab.encoders.folder import load_tokenizer
 
 TOKENIZER_SENTENCES = 300_000  # of each file
+ALPHABET = 200  # letters at most; words with another are [UNK]
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -48,24 +50,54 @@ def smooth_inverse_frequency(counts: Int[np.ndarray, " v"], a: float) -> Float[n
 
 
 def train_tokenizer(sentences: Iterable[str], vocabulary: int = 8192) -> Any:
-    """An uncased WordPiece tokenizer with BERT's normalisation and its [CLS] ... [SEP] template."""
+    """An uncased WordPiece tokenizer with BERT's normalisation and its [CLS] ... [SEP] template.
+
+    The same for the same sentences. tokenizers numbers letters in the order of a hash table, another in each call, and
+    decides by these numbers which of two equally frequent pairs is merged; here letters are numbered beforehand.
+    """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import BertTokenizer
 
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
+    def reading(model: Any) -> Any:
+        tokenizer = Tokenizer(model)
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        return tokenizer
+
+    learner = reading(models.WordPiece(unk_token="[UNK]"))
+    lines = [_short_words(learner, sentence) for sentence in sentences]
+    letters = _letters(lines)
     trainer = trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=SPECIAL_TOKENS, limit_alphabet=200, show_progress=False
+        vocab_size=vocabulary,
+        special_tokens=[*SPECIAL_TOKENS, *letters],
+        initial_alphabet=[letter for letter in letters if len(letter) == 1],
+        limit_alphabet=ALPHABET,
+        show_progress=False,
     )
-    tokenizer.train_from_iterator(sentences, trainer)
+    learner.train_from_iterator(map(" ".join, lines), trainer)
+    tokenizer = reading(models.WordPiece(learner.get_vocab(), unk_token="[UNK]"))
+    tokenizer.add_special_tokens(SPECIAL_TOKENS)
+    tokenizer.decoder = decoders.WordPiece()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
     )
     return BertTokenizer(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=128)
+
+
+def _short_words(tokenizer: Any, sentence: str) -> list[str]:
+    """The words of a sentence but those that WordPiece reads as [UNK] for their length: nothing is to learn there."""
+    words = tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(sentence))
+    return [word for word, _ in words if len(word) <= tokenizer.model.max_input_chars_per_word]
+
+
+def _letters(lines: Sequence[list[str]]) -> list[str]:
+    """The most frequent letters, those of one count by the alphabet, and ##letter for those inside words."""
+    counts = Counter(chain.from_iterable(chain.from_iterable(lines)))
+    kept = sorted(sorted(counts, key=lambda letter: (-counts[letter], letter))[:ALPHABET])
+    inside = {letter for line in lines for word in line for letter in word[1:]}
+    return [*kept, *(f"##{letter}" for letter in kept if letter in inside)]
 
 
 def tokenize_corpus(tokenizer: Any, sentences: Iterable[str], *, neighbours: bool) -> TokenizedCorpus:

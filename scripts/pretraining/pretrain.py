@@ -24,7 +24,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from cselab.data import read_sentences
-from cselab.encoders.checkpoint import load_checkpoint
 from cselab.encoders.folder import quiet_transformers
 from cselab.encoders.precision import faster_in_bf16
 from cselab.evaluators.versions import versions
@@ -86,7 +85,7 @@ class PretrainConfig:
         for name, (least, most) in ranges.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} must be from {least:g} to {most:g}, got {getattr(self, name)}")
-        if self.subsample is not None and not 0 < self.subsample <= 1:
+        if self.subsample is not None and not (isinstance(self.subsample, int | float) and 0 < self.subsample <= 1):
             raise ValueError(f"subsample must be above 0 and at most 1, or None, got {self.subsample}")
         if self.width < 1 or self.width % self.heads:
             raise ValueError(f"width must be a multiple of heads ({self.heads}), got {self.width}")
@@ -243,9 +242,12 @@ def pretrain(
     log = output / "log.jsonl"
     checkpoint = output / "checkpoint.safetensors"
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
-    loop = ResumableLoop("pretrain", config.steps, parts, checkpoint, config.checkpoint_every, lines=100)
+    identity = {"config": asdict(config)}
+    loop = ResumableLoop(
+        "pretrain", config.steps, parts, checkpoint, config.checkpoint_every, lines=100, identity=identity
+    )
     if checkpoint.exists():
-        precision = _resumed(loop, checkpoint, config)
+        precision = loop.resume()["precision"]
     _cut_log(log, loop.step)
     prepared, stepper = accelerator.prepare(model, optimizer)
     prepared.train()
@@ -270,22 +272,11 @@ def pretrain(
         stepper.zero_grad()
         return curve.add(words.item(), neighbours.item())
 
-    loop.run(take, lambda: {"config": asdict(config), "precision": precision})
+    loop.run(take, lambda: {"precision": precision})
     if loop.step:
-        loop.save({"config": asdict(config), "precision": precision})
+        loop.save({"precision": precision})
     export(accelerator.unwrap_model(prepared), tokenizer, output)
     return output
-
-
-def _resumed(loop: ResumableLoop, checkpoint: Path, config: PretrainConfig) -> Literal["fp32", "bf16"]:
-    """Bring the loop to its checkpoint; the precision that the run began in."""
-    before, now = load_checkpoint(checkpoint)[1]["config"], asdict(config)
-    other = [f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]]
-    if other:
-        raise ValueError(
-            f"{checkpoint.parent} holds a run with other settings ({', '.join(other)}): choose another output"
-        )
-    return loop.resume()["precision"]
 
 
 class _Curve:
@@ -391,8 +382,7 @@ def pretrain_from_files(
             token_vectors(opened, tokens_from, config.width, token_counts(opened, corpora)) if tokens_from else None
         )
         pretrain(opened, corpora, config, folder.path, tokens=tokens)
-        folder.write(run | {"finished": True, "versions": versions()})
-        folder.clear()
+        folder.finish(run | {"finished": True, "versions": versions()})
         for left in folder.path.glob("prepared-*"):
             shutil.rmtree(left)
         return folder.path

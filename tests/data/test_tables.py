@@ -1,12 +1,13 @@
 import gzip
 import json
 import lzma
+import sys
 
 import pandas
 import pytest
 
 from cselab.data import DataError, read_rows, read_sentences
-from cselab.data.rows import numbered_sentences
+from cselab.data.rows import check_rows, check_sentences, numbered_sentences
 from cselab.data.tables import text_column
 
 TEXTS = ["A cat, old", "Two words", 'say "yes"', "caf\xe9"]
@@ -31,19 +32,60 @@ def test_the_same_sentences_whatever_the_form_of_the_file(name, packing, tmp_pat
     assert found is None if name in ("t", "t.txt") else found[0] == "text"
 
 
-def test_parquet_is_read_where_there_is_pyarrow_and_says_what_is_missing_elsewhere(tmp_path, monkeypatch):
-    file = tmp_path / "t.parquet"
-    file.write_bytes(b"PAR1")
-    monkeypatch.setattr(pandas, "read_parquet", lambda path: pandas.DataFrame({"id": range(4), "text": TEXTS}))
-    assert list(read_sentences(file)) == TEXTS
-    assert list(read_rows(file, ("text", "id")))[2] == ('say "yes"', "2")
+def rows_of(table):
+    return list(read_sentences(table)), list(read_rows(table, ("text", "id")))[2]
 
-    def missing(path):
-        raise ImportError("Unable to find a usable engine")
 
-    monkeypatch.setattr(pandas, "read_parquet", missing)
-    with pytest.raises(DataError, match=r"t\.parquet: Parquet is read with pyarrow: pip install pandas pyarrow"):
-        list(read_sentences(file))
+def test_parquet_is_read_a_block_at_a_time(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet is read with pyarrow")
+    frame = pandas.DataFrame({"id": range(4), "text": TEXTS, "tags": [["a"]] * 4})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert rows_of(tmp_path / "t.parquet") == (TEXTS, ('say "yes"', "2"))
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "t.parquet").read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"cut\.parquet cannot be read as Parquet"):
+        list(read_sentences(tmp_path / "cut.parquet"))
+
+
+def test_the_folder_of_a_data_set_is_a_table_and_of_several_splits_train(tmp_path):
+    datasets = pytest.importorskip("datasets", reason="a data set is read with datasets")
+    found = datasets.Dataset.from_dict({"id": range(4), "text": TEXTS})
+    found.save_to_disk(tmp_path / "one")
+    datasets.DatasetDict({"train": found, "test": found.select([0])}).save_to_disk(tmp_path / "splits")
+    datasets.DatasetDict({"test": found.select([0])}).save_to_disk(tmp_path / "test alone")
+    assert rows_of(tmp_path / "one") == rows_of(tmp_path / "splits") == (TEXTS, ('say "yes"', "2"))
+    assert text_column(tmp_path / "one")[0] == "text"
+    assert list(read_sentences(tmp_path / "splits/test")) == TEXTS[:1]
+    with pytest.raises(DataError, match=r"none is called train: name one .*test alone/test"):
+        read_sentences(tmp_path / "test alone")
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "said"),
+    [
+        ("t.parquet", "pyarrow", r"t\.parquet: Parquet is read with pyarrow: pip install pyarrow, or save a \.csv"),
+        ("t", "datasets", "t: a data set is read with datasets: pip install datasets"),
+        ("t.txt.zst", "zstandard", r"pip install zstandard, or unpack it first \(zstd -d "),
+    ],
+)
+def test_what_needs_a_library_that_is_not_installed_names_it(name, module, said, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "compression", None)
+    file = tmp_path / name / "dataset_info.json" if name == "t" else tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{}")
+    with pytest.raises(DataError, match=said):
+        list(read_sentences(tmp_path / name))
+
+
+def test_a_pandas_table_is_taken_where_sentences_or_rows_are():
+    table = pandas.DataFrame({"id": range(4), "Text": TEXTS, "negation": TEXTS[::-1]})
+    assert check_sentences(table) == check_sentences(table["Text"]) == check_sentences(table[["Text"]]) == TEXTS
+    assert check_rows(table, ("negation", "Text"), "sncse")[0] == (TEXTS[3], TEXTS[0])
+    assert check_rows(table["Text"], ("sentence",), "simcse") == TEXTS
+    with pytest.raises(ValueError, match=r"columns \(id, negation\) was given, and none is called sentence, text"):
+        check_sentences(table.drop(columns="Text"))
+    with pytest.raises(ValueError, match=r"sncse takes rows of 2 texts .* and the table has no column 'sentence'"):
+        check_rows(table, ("sentence", "negation"), "sncse")
 
 
 def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(tmp_path):
@@ -79,7 +121,6 @@ def test_the_published_table_of_inference_needs_no_other_header(tmp_path):
         ("t.jsonl", '{"text": "a"}\n{"text": \n', None, "line 2: it is not JSON"),
         ("t.txt", '{"text": "A cat"}\n', None, r"JSON lines have the ending \.jsonl"),
         ("t.txt", "A cat\n", "text", "is plain text, a sentence a line: it has no column 'text'"),
-        ("t.txt.zst", "A cat\n", None, r"unpack it first \(zstd -d "),
     ],
 )
 def test_a_file_that_would_be_read_as_something_else_is_refused(name, content, column, said, tmp_path):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cselab.evaluators import Scores, compare
-from cselab.evaluators.records import Outcome
+from cselab.evaluators.records import Outcome, Record
+from cselab.metrics import paired_t_test
 
 
 def noisy(n=200, noise=1.0, seed=0, levels=None):
@@ -33,8 +34,33 @@ def test_two_encoders_are_compared_task_by_task():
     first = Scores([], outcomes={"A": noisy(), "B": noisy(seed=1)})
     second = Scores([], outcomes={"B": noisy(seed=1)})
     assert [comparison.name for comparison in compare(first, second)] == ["B"]
-    with pytest.raises(ValueError, match="nothing to compare"):
+    with pytest.raises(ValueError, match=r"nothing to compare: .* of those without 0"):
         compare(first, Scores([]))
+
+
+def read_back(**values):
+    """Scores as they are read from a file: numbers, and no predictions."""
+    return Scores([Record(task, "spearman", value, key=task) for task, value in values.items()])
+
+
+def test_scores_without_predictions_are_compared_over_the_tasks_that_both_have():
+    first = read_back(STS12=50.0, STS13=60.0, STS14=55.0, alignment=0.2, SICK=10.0)
+    second = read_back(STS12=51.0, STS13=63.0, STS14=55.5, alignment=0.1, uniformity=-2.0)
+    found = compare(first, second)
+    assert found == [paired_t_test([50.0, 60.0, 55.0], [51.0, 63.0, 55.5], "mean of 3 tasks")]
+    with pytest.raises(ValueError, match=r"nothing to compare: .* of those without 1; at least two"):
+        compare(first, read_back(STS12=1.0))
+
+
+def test_comparisons_are_a_table_for_pandas_and_for_a_notebook():
+    first = noisy()
+    second = Outcome(-first.predicted, first.gold, first.strata)
+    found = compare(Scores([], outcomes={"A": first}), Scores([], outcomes={"A": second}))
+    (row,) = found.to_frame().to_dict("records")
+    (one,) = found
+    assert (row["name"], row["difference"], row["p_value"]) == ("A", one.difference, one.p_value)
+    assert (row["low"], row["high"]) == one.interval and str(found) == str(one)
+    assert "paired bootstrap" in found._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -302,6 +302,10 @@ def test_the_geometry_of_a_corpus_has_no_alignment(angles, tmp_path):
     path.write_text("0 a\n30 b\n90 c\n")
     from_file = evaluate(angles, "geometry", data=path)
     from_list = evaluate(angles, "geometry", data=["0 a", "30 b", "90 c"])
+    for held in (pandas.Series(["0 a", "30 b", "90 c"]), pandas.DataFrame({"x": ["0 a", "30 b", "90 c"]})):
+        assert evaluate(angles, "geometry", data=held).scores == from_list.scores
+    table = pandas.DataFrame({"sentence1": ["0 a", "5 d"], "sentence2": ["30 b", "90 c"], "score": [5, 0]})
+    assert evaluate(angles, "geometry", data=table).scores["alignment"] > 0
     assert from_file.scores == from_list.scores
     assert "alignment" not in from_file.scores
     assert from_file.missing == {"alignment": "corpus.txt has no pairs with a score above 4"}

@@ -6,6 +6,7 @@ from tiny import make_encoder, make_rows
 from torch.nn.functional import cosine_similarity
 
 from cselab.methods import EASE
+from cselab.methods.components import entity_contexts
 from cselab.world import World
 
 COLUMNS = ("sentence", "entity", "other_entity")
@@ -55,6 +56,18 @@ def test_vectors_of_entities_are_read_from_a_file_and_a_missing_one_is_named(tmp
     assert method.embedded(["Ann"]).shape == (1, 8)
     with pytest.raises(ValueError, match=r"vectors\.tsv has no vector of 'Cy' \(1 entities are missing\)"):
         method.build(make_encoder(layers=1), [*rows, ("Cy", "Cy", "Ann")], torch.Generator())
+
+
+def test_vectors_start_from_the_words_around_an_entity_and_else_from_random_numbers():
+    rows = [("Ann sleeps well", "Ann", "Cy"), ("Bo eats", "Bo", "Ann")]
+    learnt, drawn = EASE(), EASE(vectors=None)
+    for method in (learnt, drawn):
+        method.build(make_encoder(layers=1), rows, torch.Generator().manual_seed(0))
+    told = entity_contexts(["Ann sleeps well", "Bo eats"], ["Ann", "Bo"], 8)
+    found = {name: learnt.table.weight[number] for name, number in learnt.numbers.items()}
+    assert found["Ann"].tolist() == told["Ann"].tolist() and found["Bo"].tolist() == told["Bo"].tolist()
+    assert found["Cy"].abs().sum() > 0 and drawn.table.weight.shape == (3, 8)
+    assert all(method.embedded(["Ann", "Cy"]).shape == (2, 8) for method in (learnt, drawn))
 
 
 def test_the_world_s_other_entity_is_of_the_same_kind_and_not_in_the_sentence():

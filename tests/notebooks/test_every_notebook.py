@@ -5,9 +5,8 @@ from statistics import median
 
 import nbformat
 import pytest
-from cselab_lab.headless.notebook_folder import find_notebooks
+from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.parameters import parameters_of
-from cselab_lab.resources import bundled_notebooks
 
 
 @pytest.fixture(params=find_notebooks(bundled_notebooks()), ids=lambda path: path.stem)

@@ -1,12 +1,12 @@
-"""gallery: runs headless, shows nine panels and two maps, and its exercises know right answers from common mistakes."""
+"""gallery: runs headless, shows ten panels and two maps, and its exercises know right answers from common mistakes."""
 
 import re
 
 import nbformat
 import pytest
+from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
-from cselab_lab.resources import bundled_notebooks
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.world import World
@@ -27,9 +27,10 @@ def test_it_runs_to_its_end_and_agrees_with_its_recorded_numbers(run):
     assert run.notes == []
 
 
-def test_the_page_holds_all_nine_panels_and_both_maps_and_loads_nothing(run):
+def test_the_page_holds_all_ten_panels_and_both_maps_and_loads_nothing(run):
     page = run.page.read_text(encoding="utf-8")
     assert len(re.findall(r'class="cselab-figure" data-cselab-figure="(\w+)"', page)) == 11
+    assert page.count('class="cselab-page" data-cselab-page') == 1
     assert page.count("plotly.js v") == 1
     assert loaded_from_outside(page) == []
 

@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from cselab_lab.resources import bundled_notebooks
+from cselab_lab.headless.notebook_folder import bundled_notebooks
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser

@@ -4,10 +4,9 @@ import re
 
 import nbformat
 import pytest
-from cselab_lab.headless.notebook_folder import find_notebooks
+from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
-from cselab_lab.resources import bundled_notebooks
 
 pytestmark = pytest.mark.lesson
 

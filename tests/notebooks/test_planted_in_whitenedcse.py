@@ -7,9 +7,9 @@ import nbformat
 import pandas
 import pytest
 import torch
+from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.headless.recorded import compare, read_recorded
 from cselab_lab.lessons import lesson
-from cselab_lab.resources import bundled_notebooks
 from plotly.basedatatypes import BaseFigure
 
 from cselab.losses import multi_positive_info_nce

@@ -4,8 +4,7 @@ import re
 
 import nbformat
 import pytest
-from cselab_lab.headless.notebook_folder import find_notebooks
-from cselab_lab.resources import bundled_notebooks
+from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 
 NOT_PROSE = re.compile(
     r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<details>.*?</details>|\]\([^)]*\)|\*\*Time\.\*\*.*?(?=\n\n|$)", re.DOTALL

@@ -3,8 +3,7 @@
 import nbformat
 import pytest
 import student_version
-from cselab_lab.headless.notebook_folder import find_notebooks
-from cselab_lab.resources import bundled_notebooks
+from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 
 NOTEBOOKS = find_notebooks(bundled_notebooks())
 

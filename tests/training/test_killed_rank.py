@@ -1,4 +1,4 @@
-"""One of two processes is killed: the launch ends and says which; launched again, the run goes on to the same end."""
+"""One of two processes is killed or stopped: the launch ends and says which; launched again, the run goes on."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 from tiny import make_encoder, make_sentences
 
 import cselab.training
+from cselab.encoders.checkpoint import read_info
 from cselab.training import TrainConfig, train
 
 pytestmark = pytest.mark.process
@@ -29,13 +30,13 @@ def run_training(output=None):
         return train(encoder, "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
 
 
-def die_at(step):
-    """The process that calls this is killed when that step is to be taken."""
+def signal_at(step, number):
+    """The process that calls this sends itself a signal when that step is to be taken."""
     take_step = cselab.training.loop._Training._take_step
 
     def taken(self, evaluate):
         if self.step == step:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), number)
         return take_step(self, evaluate)
 
     cselab.training.loop._Training._take_step = taken
@@ -46,7 +47,12 @@ def launch(folder, *arguments):
     return subprocess.run(
         [*command, str(folder), *arguments],
         env=os.environ
-        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
+        | {
+            "CSELAB_TIMEOUT": "20",
+            "OMP_NUM_THREADS": "1",
+            "ACCELERATE_USE_CPU": "1",
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+        },
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -56,7 +62,7 @@ def launch(folder, *arguments):
 
 def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_on(tmp_path):
     folder = tmp_path / "run"
-    killed = launch(folder, "die")
+    killed = launch(folder, "SIGKILL")
     assert killed.returncode != 0
     assert "Signal 9 (SIGKILL)" in killed.stderr and "rank      : 1" in killed.stderr
     assert not json.loads((folder / "run.json").read_text())["finished"]
@@ -68,9 +74,16 @@ def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_o
         assert row == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
+def test_a_stopped_process_ends_the_launch_with_a_message_that_says_which(tmp_path):
+    stopped = launch(tmp_path / "run", "SIGSTOP")
+    assert stopped.returncode != 0
+    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 20 s: it was stopped" in stopped.stderr
+    assert read_info(tmp_path / "run" / "checkpoint.safetensors")["step"] == 4
+
+
 if __name__ == "__main__":
     if sys.argv[2:] and os.environ["RANK"] == "1":
-        die_at(5)
+        signal_at(5, signal.Signals[sys.argv[2]])
     run = run_training(Path(sys.argv[1]))
     if os.environ["RANK"] == "0":
         print(run.resumed_from)

@@ -43,6 +43,10 @@ show(RankLab(vectors=draw(size=(2, 16, 32)), batch_size=8), "batch_size")""",
     """\
 from cselab_widgets import LossLab
 show(LossLab({0: draw(size=(2, 8, 6)), 5: draw(size=(2, 8, 6))}), "step")""",
+    """\
+from cselab_widgets import Sphere
+sphere = Sphere(anchors=[[1, 0], [0, 1]], positives=[[1, 0], [0, 1]])
+show(sphere, "anchors")""",
 ]
 
 MONITOR = [
@@ -110,6 +114,12 @@ def test_the_labs_hear_their_controls_and_tell_python(jupyterlab, page, tmp_path
     loss.locator(".noUi-handle").first.press("ArrowLeft")
     expect(loss).to_contain_text("Cosines at step 0")
     expect(loss).to_contain_text("python: 0")
+
+    sphere = cells.nth(5)
+    anchor = sphere.get_by_role("slider", name="anchor 1", exact=True)
+    anchor.press("Shift+ArrowRight")
+    expect(sphere).to_contain_text("python: [[0.9659258262890683, 0.25881904510252074], [0.0, 1.0]]")
+    expect(anchor).to_be_focused()  # the arrows are JupyterLab's own keys, too
     nothing_is_red(page)
 
 

@@ -10,11 +10,12 @@
     PaperBesideHere       an experiment: published, ours, spread, difference, and whether the claims hold
     Picture               planes of your own, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
+    Sphere                points that a hand drags, and the force of a loss on each; computed in the page
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
-`link` makes panels move together. `kit.panel` says how a panel is built, `kit.page` how its figures get into pages read
-without a kernel.
+`sketches` draws what stands before a formula. `link` makes panels move together. `kit.panel` says how a panel is
+built, `kit.page_panel` how one that computes in the page, `kit.page` how figures get into pages read without a kernel.
 """
 
 from .kit.linking import Link, link
@@ -29,6 +30,7 @@ from .panels.pair_explorer import PairExplorer
 from .panels.paper_beside_here import PaperBesideHere
 from .panels.picture import Picture
 from .panels.rank_lab import RankLab
+from .panels.sphere import Sphere
 from .panels.training_monitor import TrainingMonitor
 from .panels.whitening_lab import WhiteningLab
 
@@ -47,6 +49,7 @@ __all__ = [
     "PaperBesideHere",
     "Picture",
     "RankLab",
+    "Sphere",
     "TrainingMonitor",
     "WhiteningLab",
     "link",

@@ -1,8 +1,9 @@
-"""What several methods are built from: a following encoder, a queue of vectors, the states of tokens, masked words.
+"""What methods are built from: a following encoder, a queue, the states of tokens, masked words, entities' vectors.
 
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """
 
+from cselab.methods.components.entity_contexts import entity_contexts
 from cselab.methods.components.input_gradient import input_gradient
 from cselab.methods.components.masked_lm_generator import MaskedLMGenerator
 from cselab.methods.components.masked_words import MaskedWords
@@ -18,6 +19,7 @@ __all__ = [
     "MomentumEncoder",
     "Queue",
     "antonyms",
+    "entity_contexts",
     "input_gradient",
     "replaced_tokens",
     "synonyms",

@@ -29,7 +29,9 @@ class Commands(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"cselab_lab.cli.{COMMANDS[name][0]}"), name) if name in COMMANDS else None
+        if name not in COMMANDS:
+            return None
+        return getattr(import_module(f"cselab_lab.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write(help_text())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,9 +11,15 @@ from cselab_lab.cli.frame import Command
 from cselab_lab.cli.measuring import MEASURED, suites_and_tasks
 from cselab_lab.cli.tables import print_table
 
+if TYPE_CHECKING:
+    from cselab.evaluators import Scores
+    from cselab.metrics import Comparison
+
 
 @click.command(cls=Command)
-@click.argument("first", type=options.SCORED, help="an encoder as `evaluate` takes it, or a folder of seeds")
+@click.argument(
+    "first", type=options.SCORED, help="an encoder as `evaluate` takes it, a folder of seeds, or results of MTEB"
+)
 @click.argument("second", type=options.SCORED, help="the other; differences are second minus first")
 @options.several(*MEASURED)
 @click.option(
@@ -31,7 +37,8 @@ def compare(
     Paired tests on every task that both have.
 
     Two encoders are compared row by row (paired bootstrap; McNemar's test for classes). Two folders of seeds, as
-    `train --seeds` writes them, are compared seed by seed (paired t-test).
+    `train --seeds` writes them, are compared seed by seed (paired t-test). Two results that MTEB wrote, files or
+    folders, are compared over their tasks.
     """
     from statistics import mean
 
@@ -39,6 +46,9 @@ def compare(
     from cselab.evaluators import evaluate, named_encoder
     from cselab.metrics import paired_t_test
 
+    if results := _results(first, second):
+        print_table(_over_tasks(*results), form)
+        return
     suites, tasks = suites_and_tasks(given["suites"], tasks, data, {"protocol": given["protocol"]})
     device = options.accelerator(given["device"])
 
@@ -61,18 +71,59 @@ def compare(
         both = [scores_of(name) for name in (first, second)]
         comparisons = paired(both[0], both[1], metric)
         means = {line.name: [scores.scores[line.name] for scores in both] for line in comparisons}
-    rows = {
-        f"{line.name}, {line.test}": {
-            "first": means[line.name][0],
-            "second": means[line.name][1],
-            "difference": f"{line.difference:+.2f}",
-            "95 % interval": "{:+.2f} to {:+.2f}".format(*line.interval),
-            "p": f"{line.p_value:.3g}",
-            "over": str(line.samples),
-        }
-        for line in comparisons
+    print_table({f"{line.name}, {line.test}": _row(line, *means[line.name]) for line in comparisons}, form)
+
+
+def _row(line: "Comparison", first: float, second: float) -> dict[str, Any]:
+    return {
+        "first": first,
+        "second": second,
+        "difference": f"{line.difference:+.2f}",
+        "95 % interval": "{:+.2f} to {:+.2f}".format(*line.interval),
+        "p": f"{line.p_value:.3g}",
+        "over": str(line.samples),
     }
-    print_table(rows, form)
+
+
+def _results(*names: str) -> "list[Scores]":
+    """The scores of two results of MTEB, or nothing where encoders were named.
+
+    Raises:
+        ValueError: only one of the two is a result, or a folder has those of several models.
+    """
+    from cselab.integrations.mteb import is_results, read_results
+
+    are = [is_results(name) for name in names]
+    if not any(are):
+        return []
+    if not all(are):
+        result, encoder = sorted(names, key=lambda name: not is_results(name))
+        raise ValueError(f"{result} has results of MTEB, which have no predictions: {encoder} cannot be paired with it")
+    found: list[Scores] = []
+    for name in names:
+        by_model = read_results(name)
+        if len(by_model) > 1:
+            raise ValueError(
+                f"{name} has the results of several models ({', '.join(by_model)}): name the folder of one"
+            )
+        found += by_model.values()
+    return found
+
+
+def _over_tasks(first: Any, second: Any) -> dict[str, dict[str, Any]]:
+    """A line a task that both have, and one of the test over them."""
+    from statistics import mean
+
+    from cselab.evaluators import compare as paired
+
+    both = {task: (score, second.scores[task]) for task, score in first.scores.items() if task in second.scores}
+    (line,) = paired(first, second)
+    rows: dict[str, dict[str, Any]] = {
+        task: {"first": one, "second": other, "difference": f"{other - one:+.2f}"}
+        for task, (one, other) in both.items()
+    }
+    means = [mean(side) for side in zip(*both.values(), strict=True)]
+    return rows | {f"{line.name}, {line.test}": _row(line, *means)}
 
 
 def _seeds(name: str) -> dict[str, str]:

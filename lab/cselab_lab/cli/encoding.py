@@ -14,7 +14,7 @@ from cselab_lab.cli.tables import print_table
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("corpus", type=options.TEXT_FILE, help=options.CORPUS)
+@click.argument("corpus", type=options.CORPUS_FILE, help=options.CORPUS)
 @click.option(
     "--output",
     required=True,
@@ -69,7 +69,7 @@ def encode(
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("file", type=options.TEXT_FILE, help=options.CORPUS)
+@click.argument("file", type=options.CORPUS_FILE, help=options.CORPUS)
 @click.argument("query", nargs=-1, required=True, help="what to look for; several queries get a list each")
 @click.option("--prompt-name", metavar="NAME", help="of the encoder's prompts, such as query; put before the queries")
 @click.option("--top", default=10, help="how many sentences to show", **options.COUNT)

@@ -14,6 +14,15 @@ experiment = Group("experiment", help="The papers' experiments: list, run, read 
 
 NAME = "see `cselab experiment list`"
 profile = click.option("--profile", default="classroom", type=PROFILE, help=SIZES)
+one_recipe = click.option(
+    "--one-recipe", is_flag=True, help="SimCSE's recipe for all methods, where `paper` has each method's own"
+)
+
+
+def _sized(profile: str, one_recipe: bool) -> str:
+    from cselab_lab.experiments.profiles import with_one_recipe
+
+    return with_one_recipe(profile) if one_recipe else profile
 
 
 @experiment.command("list")
@@ -28,10 +37,13 @@ def experiment_list() -> None:
 @experiment.command("show")
 @click.argument("name", help=NAME)
 @profile
+@one_recipe
 @click.option("--column", help="a column other than the first; `cselab published` lists them")
 @paper_form
 @click.option("--folder", type=PATH, help="where the results files are  [default: results, else what cselab recorded]")
-def experiment_show(name: str, profile: str, column: str | None, form: str, folder: Path | None) -> None:
+def experiment_show(
+    name: str, profile: str, one_recipe: bool, column: str | None, form: str, folder: Path | None
+) -> None:
     """Show published numbers beside ours.
 
     Ours are mean ± sd over the seeds, with how many. Then comes the difference, and what becomes of each claim.
@@ -40,7 +52,7 @@ def experiment_show(name: str, profile: str, column: str | None, form: str, fold
     """
     from cselab_lab.experiments import read_results
 
-    found = read_results(name, profile, folder)
+    found = read_results(name, _sized(profile, one_recipe), folder)
     if form == "json":
         cells = json.loads(found.beside().to_json(orient="records"))
         claims = [verdict.record() for verdict in found.verdicts()]
@@ -52,6 +64,7 @@ def experiment_show(name: str, profile: str, column: str | None, form: str, fold
 @experiment.command("run")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", help="one or more, or `all`")
 @profile
+@one_recipe
 @click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: those of the profile]")
 @click.option("--only", multiple=True, help="only the row with this label; may be repeated")
 @click.option("--workers", default=0, type=click.IntRange(0, 1024), metavar="N", help="processes to start; 0: none")
@@ -62,7 +75,13 @@ def experiment_show(name: str, profile: str, column: str | None, form: str, fold
 )
 @click.pass_context
 def experiment_run(
-    context: click.Context, names: Sequence[str], profile: str, seeds: Any, only: Sequence[str], **where: Any
+    context: click.Context,
+    names: Sequence[str],
+    profile: str,
+    one_recipe: bool,
+    seeds: Any,
+    only: Sequence[str],
+    **where: Any,
 ) -> None:
     """Run the rows that have no result yet, and show the table.
 
@@ -78,7 +97,7 @@ def experiment_run(
     failed = False
     for name in chosen:
         try:
-            found = run_experiment(name, profile, seeds, only, **where)
+            found = run_experiment(name, _sized(profile, one_recipe), seeds, only, **where)
         except JobsFailed as error:
             click.echo(str(error), err=True)
             failed = True
@@ -91,9 +110,10 @@ def experiment_run(
 @experiment.command("certify")
 @click.argument("name", help=NAME)
 @profile
+@one_recipe
 @click.option("--folder", type=PATH, help="where the results files are  [default: results, else what cselab recorded]")
 @click.option("--output", default="certificates", show_default=True, type=PATH, help="folder for the files")
-def experiment_certify(name: str, profile: str, folder: Path | None, output: Path) -> None:
+def experiment_certify(name: str, profile: str, one_recipe: bool, folder: Path | None, output: Path) -> None:
     """Write a page of all that a table rests on.
 
     Settings and hashes of every row, versions, machine, seeds, what was published, what deviates from the paper; and
@@ -102,7 +122,7 @@ def experiment_certify(name: str, profile: str, folder: Path | None, output: Pat
     from cselab_lab.experiments import read_results
     from cselab_lab.experiments.certificate import certify
 
-    path = certify(read_results(name, profile, folder)).write(output)
+    path = certify(read_results(name, _sized(profile, one_recipe), folder)).write(output)
     click.echo(f"{path}\n{path.with_suffix('.md')}")
 
 

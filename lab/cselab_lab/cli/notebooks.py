@@ -23,8 +23,7 @@ def notebooks_list(folder: Path | None) -> None:
 
     In brackets are the profiles under which numbers were recorded.
     """
-    from cselab_lab.headless.notebook_folder import find_notebooks, read_notebook, title_of
-    from cselab_lab.resources import bundled_notebooks
+    from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, read_notebook, title_of
 
     folder = folder or bundled_notebooks()
     paths = find_notebooks(folder)
@@ -40,8 +39,7 @@ def notebooks_list(folder: Path | None) -> None:
 @folder_option
 def notebooks_copy(target: Path, folder: Path | None) -> None:
     """Copy the notebooks to a folder to work in. Called again it brings what is new, and keeps what you edited."""
-    from cselab_lab.headless.notebook_folder import copy_notebooks
-    from cselab_lab.resources import bundled_notebooks
+    from cselab_lab.headless.notebook_folder import bundled_notebooks, copy_notebooks
 
     done = copy_notebooks(folder or bundled_notebooks(), target)
     for name, what in done.items():

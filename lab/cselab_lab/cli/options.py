@@ -2,14 +2,18 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cselab.data.files import check_file
+from cselab.data.tables import check_corpus
 from cselab.encoders.bundled import BUNDLED
 from cselab.encoders.progress import be_quiet
 from cselab_lab.cli import registered
@@ -31,7 +35,10 @@ if TYPE_CHECKING:
     import torch
 
 ENCODERS = "bundled name (micro, mini), folder, or hub name"
-CORPUS = "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet); .gz and .xz too"
+CORPUS = (
+    "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet), packed or not (.gz, .xz, .zst); the "
+    "folder of a data set; or - for standard input"
+)
 SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
 
 
@@ -71,9 +78,24 @@ def _names(kind: str, what: Any) -> Checked:
     return Checked("NAME", lambda name: check_name(kind, name, registered.names(what)), lambda: registered.names(what))
 
 
+def _corpus(name: str) -> Path:
+    """A file, the folder of a data set, or standard input, which is put into a file for as long as the command runs."""
+    if name != "-":
+        return check_corpus(name)
+    folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
+    lines = sys.stdin.buffer
+    first = lines.readline()
+    file = folder / ("standard-input.jsonl" if first.startswith(b'{"') else "standard-input.txt")
+    with open(file, "wb") as copy:
+        copy.write(first)
+        copyfileobj(lines, copy)
+    return file
+
+
 COUNT: dict[str, Any] = {"type": click.IntRange(1), "metavar": "N"}
 PATH = click.Path(path_type=Path)
 TEXT_FILE = Checked("FILE", check_file)  # looked for before torch is imported
+CORPUS_FILE = Checked("FILE", _corpus)
 FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
 METHOD = Checked("METHOD", check_method, registered.methods)
 SEEDS = Checked("SEEDS", lambda text: text if isinstance(text, list) else read_seeds(text))

@@ -12,6 +12,9 @@ COMMANDS = {
     "evaluate": ("measuring", "Score an encoder; fails if a task has no score."),
     "references": ("measuring", "Score an encoder beside simple references."),
     "compare": ("comparing", "Test whether one encoder is better than another."),
+    "diagnose": ("diagnosing", "Name what is wrong with a run, an encoder or vectors."),
+    "explain-score": ("diagnosing", "Say which unsaid choice makes a score another than expected."),
+    "ties": ("diagnosing", "Say which systems of a table of scores can be told apart."),
     "encode": ("encoding", "Write the vectors of a file's sentences."),
     "search": ("encoding", "Find the sentences of a file that are nearest to a query."),
     "methods": ("showing", "List the methods, or show one."),
@@ -29,5 +32,5 @@ def help_text() -> str:
     """What `cselab --help` prints."""
     lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
     lines += [f"  {name:20}  {told}" for name, told in OPTIONS.items()]
-    lines += ["", "Commands:"] + [f"  {name:10}  {told}" for name, (_, told) in COMMANDS.items()]
+    lines += ["", "Commands:"] + [f"  {name:13}  {told}" for name, (_, told) in COMMANDS.items()]
     return "\n".join(lines)

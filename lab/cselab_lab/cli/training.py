@@ -19,7 +19,6 @@ from cselab_lab.cli.tables import print_table
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
-    from cselab.methods import Recipe
     from cselab.training.run import Evaluator, Run, TrainConfig
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
@@ -126,7 +125,10 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
     help="see `cselab methods`",
 )
 @click.option(
-    "--corpus", required=True, type=options.TEXT_FILE, help=f"{options.CORPUS}; for methods of several columns a table"
+    "--corpus",
+    required=True,
+    type=options.CORPUS_FILE,
+    help=f"{options.CORPUS}; for methods of several columns a table",
 )
 @click.option("--output", required=True, type=options.PATH, help="folder of the run; when finished, an encoder")
 @click.option("--encoder", default="micro", type=options.ENCODER, is_eager=True, help=options.ENCODERS)
@@ -203,7 +205,7 @@ def train(
         if printed is not None:
             plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
             _tell_whose(plan.method, model)
-        chosen = (_of_recipe(printed) if recipe == "paper" else _of_bundled(recipe, encoder, given)) | given
+        chosen = (_of_bundled(recipe, encoder, given) if printed is None else printed.settings()) | given
         steps = _steps(chosen, len(sentences))
         chosen.setdefault("eval_every", max(1, steps // 8))
         config = TrainConfig(seed=plan.seed, **chosen)
@@ -259,12 +261,6 @@ def _tell_whose(method: Any, model: "SentenceEncoder") -> None:
     if (asked := family(model)) not in method.recipes and model.name not in BUNDLED:
         taken = next(name for name, recipe in method.recipes.items() if recipe is method.recipe(model))
         _tell(f"{method.name}: its paper prints no recipe for {asked}; the one for {taken} is taken")
-
-
-def _of_recipe(printed: "Recipe | None") -> dict[str, Any]:
-    """The settings of a recipe that are settings of a run."""
-    names = ("epochs", "batch_size", "lr", "max_length", "eval_every")
-    return {} if printed is None else {name: getattr(printed, name) for name in names}
 
 
 def _run(

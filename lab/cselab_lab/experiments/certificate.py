@@ -74,12 +74,13 @@ def deviations(results: Results) -> list[str]:
     """What is known to differ from the paper: the encoder, each method's recipe, rows not run, doubtful cells."""
     from cselab.methods import METHODS
 
-    base = results.profile.encoders["base"].name
+    encoders = results.profile.encoders
+    base = encoders["base"].name
     known = [] if base.startswith("bert-") else [f"the encoder is {base}"]
     by_recipe: dict[str, list[str]] = {}
     for label, seeds in results.lines.items():
-        method = results.experiment.row(label).method
-        if method is not None and (printed := METHODS[method].recipes.get("bert-base")):
+        row = results.experiment.row(label)
+        if row.method and (printed := METHODS[row.method].recipes.get(encoders[row.encoder].family)):
             ran = {"epochs": None, **next(iter(seeds.values()))["settings"]["recipe"]}
             length = f"{ran['steps']} steps" if ran.get("steps") else f"epochs {ran['epochs']}"
             here = [f"lr {ran['lr']}", f"batch_size {ran['batch_size']}", length]
@@ -227,7 +228,7 @@ def _page(results: Results, content: Mapping[str, Any]) -> str:
         f"# {results.experiment.question}",
         f"`{content['experiment']}` under `{content['profile']}`. {content['published'] or 'No published numbers.'}",
         results.shown(form="md"),
-        "\n".join(f"* {sentence}" for sentence in results.said()),
+        "\n".join(f"* {sentence}" for sentence in (*results.said(), *results.recipes())),
         "## Known to differ from the paper",
         "\n".join(f"* {sentence}" for sentence in content["deviations"]) or "Nothing.",
         "## How it was made",

@@ -6,8 +6,10 @@ with it: the scheduler gives its job to another. Workers must have the same vers
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -103,8 +105,15 @@ class Cluster:
     def next(self) -> tuple[Job, dict[str, Any] | Exception]:
         future = next(self.results)
         job = self.names.pop(future.key)
-        outcome = future.exception() if future.status == "error" else future.result()
-        return job, outcome
+        try:
+            return job, future.exception() if future.status == "error" else future.result()
+        except CancelledError:
+            for name in ("distributed.client", "distributed.utils"):  # they would tell it again, with tracebacks
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+            raise ConnectionError(
+                f"the scheduler at {self.client.scheduler.address} does not answer any more: finished jobs are "
+                "written, start it again and repeat the command for the others"
+            ) from None
 
     def _heard(self, event: Any) -> None:
         _, content = event

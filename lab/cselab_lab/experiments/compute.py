@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from cselab.data import MissingFile
@@ -109,13 +110,30 @@ def _after_training(
     if own is not None and (there := kept(own)) is not None:
         return there
     started = time.monotonic()
-    try:
-        training = _trained(encoder, corpus(settings["corpus"], tuple(settings["columns"])), settings, report)
-    except ArithmeticError as reason:  # diverged: with the same settings it always would
-        return encoder, {"failure": str(reason)}
+    with TemporaryDirectory() as folder:
+        try:
+            first = _trained_first(settings["parameters"], report, keep_encoders or Path(folder))
+            rows = corpus(settings["corpus"], tuple(settings["columns"]))
+            training = _trained(encoder, rows, settings | {"parameters": settings["parameters"] | first}, report)
+        except ArithmeticError as reason:  # diverged: with the same settings it always would
+            return encoder, {"failure": str(reason)}
     if own is not None:
         keep(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
     return encoder, training
+
+
+def _trained_first(parameters: dict[str, Any], report: Report | None, folder: Path) -> dict[str, str]:
+    """The folders of the encoders that a method is given, each trained there unless it was kept.
+
+    Raises:
+        ArithmeticError: one of them diverged.
+    """
+    wanted = {name: settings for name, settings in parameters.items() if isinstance(settings, dict)}
+    for name, settings in wanted.items():
+        _, training = _after_training(_encoder(settings), settings, report, folder)
+        if failure := training.get("failure"):
+            raise ArithmeticError(f"{name}: {failure}")
+    return {name: str(folder / settings_hash(settings)) for name, settings in wanted.items()}
 
 
 def _trained(

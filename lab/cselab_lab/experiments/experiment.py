@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cselab.data.nearest import did_you_mean
 from cselab_lab.experiments.claims import Claim
 from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
+
+if TYPE_CHECKING:
+    from cselab_lab.experiments.profiles import Profile
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,9 @@ class Size:
     batch: int
 
 
-Parameter = Any | Callable[[Size], Any]
-"""A value, or a function of the `Size` that gives one, for papers whose numbers belong to a width of 768."""
+Parameter = Any
+"""A value; a function of the `Size` that gives one, for papers whose numbers belong to a width of 768; or a `Row`,
+which is trained first, with the same seed: the value is the folder of its encoder."""
 
 
 def channels_a_group(channels: int) -> Callable[[Size], int]:
@@ -75,7 +79,8 @@ class Row:
     Args:
         label: its name in our tables.
         method: a registered method; None trains nothing.
-        parameters: of the method; a function of the `Size` where the paper's number depends on it.
+        parameters: of the method; a function of the `Size` where the paper's number depends on it, or another row
+            where the method needs an encoder that is trained already, as DCLR its guide.
         published: the row of the published table, or (row, column) where the paper's rows are our columns; None
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
@@ -85,6 +90,8 @@ class Row:
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
         corpus: a function of the profile's corpus where the row trains on another, such as `world_alone`.
+        rate: of the profile's learning rate, for a method that wants another order of magnitude; the recipe of its own
+            paper, where the profile takes that, has it already.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
@@ -98,6 +105,7 @@ class Row:
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     corpus: Callable[[str], str] | None = None
+    rate: float = 1.0
     against: str | None = None
 
     @property
@@ -135,6 +143,12 @@ AVERAGE = (Column("Avg.", "STS-Avg."),)
 PLAIN = Row("plain")
 CENTRED = Row("plain, mean subtracted", posthoc="centred")
 
+GUIDED = {"guide": Row("SimCSE", "simcse")}
+"""DCLR's guide: SimCSE, trained on the same corpus with the same seed."""
+
+UNGUIDED = Row("DCLR, without its guide", "dclr")
+"""DCLR that asks itself which negatives are false."""
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -149,6 +163,8 @@ class Experiment:
         baseline: the label of the row that gains are counted from.
         suites: in place of the similarity sets of the profile, where their data are.
         margins: by measure, what difference counts as small, where it is not that of `claims.MARGINS`.
+        headlines: the claims that are stated without their neighbours, in a README say; their rows run with more seeds
+            where the profile has `headline_seeds`.
         rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
 
@@ -160,6 +176,7 @@ class Experiment:
     baseline: str = "plain"
     suites: tuple[str, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
+    headlines: tuple[str, ...] = ()
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -170,6 +187,8 @@ class Experiment:
                 raise ValueError(f"{self.name}: no row is called {name!r}; the rows are: {', '.join(labels)}")
         if len(set(labels)) < len(labels):
             raise ValueError(f"{self.name}: two rows have the same label")
+        if unknown := set(self.headlines) - {claim.claim for claim in self.claims}:
+            raise ValueError(f"{self.name}: no claim is called {sorted(unknown)[0]!r}")
         for row in self.all_rows:
             self.cell(row, self.columns[0])
 
@@ -183,6 +202,11 @@ class Experiment:
         """The rows, with the plain encoder and its centred vectors before them."""
         mine = [row.label for row in self.rows]
         return tuple(row for row in (PLAIN, CENTRED) if row.label not in mine) + self.rows
+
+    def seeds(self, row: Row, profile: Profile) -> tuple[int, ...]:
+        """The seeds of a row where nobody says which."""
+        labels = [label for claim in self.claims if claim.claim in self.headlines for label in claim.labels]
+        return (row.label in labels and profile.headline_seeds) or profile.seeds
 
     def row(self, label: str) -> Row:
         """The row of that label.

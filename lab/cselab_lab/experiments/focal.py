@@ -1,7 +1,7 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
 from cselab_lab.experiments.claims import Above, Trend
-from cselab_lab.experiments.experiment import Column, Experiment, Row, declare
+from cselab_lab.experiments.experiment import GUIDED, UNGUIDED, Column, Experiment, Row, declare
 
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}
 
@@ -42,9 +42,10 @@ declare(
             Row("Focal", "focal", published="SimCSE + Focal-InfoNCE"),
             Row("DiffCSE", "diffcse", published="DiffCSE"),
             Row("DiffCSE + Focal", "focal_diffcse", published="DiffCSE + Focal-InfoNCE", against="DiffCSE"),
-            Row("DCLR, without its guide", "dclr", published="DCLR"),
-            Row("DCLR + Focal, without a guide", "focal_dclr", published="DCLR + Focal-InfoNCE",
-                against="DCLR, without its guide"),
+            Row("DCLR", "dclr", GUIDED, published="DCLR"),
+            Row("DCLR + Focal", "focal_dclr", GUIDED, published="DCLR + Focal-InfoNCE", against="DCLR"),
+            UNGUIDED,
+            Row("DCLR + Focal, without a guide", "focal_dclr", against=UNGUIDED.label),
         ),
         claims=(Above("Focal is above SimCSE", "Focal", "SimCSE"),),
     )

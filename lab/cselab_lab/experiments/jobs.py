@@ -6,10 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cselab_lab.experiments.experiment import DEV, Experiment, Row, Size, times, world_alone
 from cselab_lab.experiments.profiles import Backbone, Profile, weights_of
+
+if TYPE_CHECKING:
+    from cselab.methods.recipe import Recipe
 
 Settings = dict[str, Any]
 
@@ -52,15 +55,21 @@ def settings_hash(settings: Settings) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def jobs(experiment: Experiment, profile: Profile, seeds: Sequence[int]) -> tuple[list[Job], dict[str, str]]:
+def jobs(
+    experiment: Experiment, profile: Profile, seeds: Sequence[int] | None = None
+) -> tuple[list[Job], dict[str, str]]:
     """The jobs of an experiment, seed by seed so that a run that stops early has whole tables, and the rows that
-    cannot be run with the reason. Rows with the same settings give one job, under the first label.
+    cannot be run with the reason. Rows with the same settings give one job, under the first label. Without seeds
+    each row has its own (`Experiment.seeds`).
     """
     possible, reasons = laid_out(experiment, profile)
+    of_row = {
+        row.label: seeds or experiment.seeds(row, profile) if row.seeded else (None,) for row in experiment.all_rows
+    }
     distinct: dict[str, Job] = {}
-    for seed in (None, *seeds):
+    for seed in dict.fromkeys((None, *(seeds or (*profile.seeds, *profile.headline_seeds)))):
         for row in experiment.all_rows:
-            if row.label in possible and row.seeded == (seed is not None):
+            if row.label in possible and seed in of_row[row.label]:
                 job = _job(experiment, row, profile, possible[row.label], seed)
                 distinct.setdefault(job.hash, job)
     return list(distinct.values()), reasons
@@ -77,8 +86,18 @@ def job_of(experiment: Experiment, row: Row, profile: Profile, seed: int | None)
 
 def _job(experiment: Experiment, row: Row, profile: Profile, settings: Settings, seed: int | None) -> Job:
     if row.seeded:
-        settings = settings | {"recipe": settings["recipe"] | {"seed": seed}}
+        settings = of_seed(settings, seed)
     return Job(row.label, seed if row.seeded else None, settings, _suites(experiment, profile), profile.geometry)
+
+
+def of_seed(settings: Settings, seed: int | None) -> Settings:
+    """The settings of a trained row with a seed, which is that of what it trains first, too; None takes it out."""
+    recipe = {name: value for name, value in settings["recipe"].items() if name != "seed"}
+    parameters = {
+        name: of_seed(value, seed) if isinstance(value, dict) else value
+        for name, value in settings["parameters"].items()
+    }
+    return settings | {"recipe": recipe | ({} if seed is None else {"seed": seed}), "parameters": parameters}
 
 
 def _suites(experiment: Experiment, profile: Profile) -> tuple[str, ...]:
@@ -125,12 +144,11 @@ def settings_of(experiment: Experiment, row: Row, profile: Profile) -> Settings:
     if row.posthoc is not None:
         settings["fit_on"] = profile.fit_on
     if row.method is not None:
-        times_the_rate = experiment.rates.get(profile.name, {}).get(row.label)
-        settings |= _training(row, row.method, profile, backbone, times_the_rate)
+        settings |= _training(experiment, row, row.method, profile, backbone)
     return settings
 
 
-def _training(row: Row, method: str, profile: Profile, backbone: Backbone, times_the_rate: float | None) -> Settings:
+def _training(experiment: Experiment, row: Row, method: str, profile: Profile, backbone: Backbone) -> Settings:
     """The corpus and its columns, the method with all its hyper-parameters, the recipe, the dev pairs."""
     from cselab.methods import METHODS
 
@@ -142,13 +160,44 @@ def _training(row: Row, method: str, profile: Profile, backbone: Backbone, times
         corpus = chosen(profile.corpus) if chosen else profile.corpus
     except ValueError:
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world") from None
-    recipe = {**profile.recipe, **backbone.recipe}
+    recipe, own = {**profile.recipe, **backbone.recipe}, own_recipe(row, profile)
+    recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
-    if times_the_rate is not None:
-        recipe["lr"] = times(times_the_rate)(recipe["lr"])
-    parameters = _parameters(method, row.parameters, Size(backbone.width, recipe["batch_size"]))
-    own = {"corpus": corpus, "columns": columns, "method": method, "parameters": parameters}
-    return own | {"recipe": recipe, "dev": profile.dev}
+    if found := experiment.rates.get(profile.name, {}).get(row.label):
+        recipe["lr"] = times(found)(recipe["lr"])
+    given = {
+        name: settings_of(experiment, value, profile) if isinstance(value, Row) else value
+        for name, value in ((own.hyperparameters if own else {}) | dict(row.parameters)).items()
+    }
+    parameters = _parameters(method, given, Size(backbone.width, recipe["batch_size"]))
+    pooling = {"pooling": own.pooling} if own and not row.pooling else {}
+    told = {"corpus": corpus, "columns": columns, "method": method, "parameters": parameters}
+    return pooling | told | {"recipe": recipe, "dev": profile.dev}
+
+
+def own_recipe(row: Row, profile: Profile) -> Recipe | None:
+    """The recipe of the method's own paper, where the profile takes that and it has one for the row's encoder."""
+    from cselab.methods import METHODS
+
+    if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:
+        return None
+    return METHODS[row.method].recipes.get(profile.encoders[row.encoder].family)
+
+
+def whose_recipe(row: Row, profile: Profile) -> str:
+    """Whose recipe a trained row has under this profile, and its numbers; nothing where the profile has one for all."""
+    from cselab.methods import METHODS
+
+    if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:
+        return ""
+    own = own_recipe(row, profile)
+    has = {**profile.recipe, **profile.encoders[row.encoder].recipe, **(own.settings() if own else {})}
+    whose = (
+        f"{own.whose or METHODS[row.method].title}'s recipe" if own else "SimCSE's recipe, for want of one of its own"
+    )
+    length = "" if has["max_length"] == profile.recipe["max_length"] else f", {has['max_length']} tokens"
+    epochs = f"{has['epochs']:g} epoch" + "s" * (has["epochs"] != 1)
+    return f"{whose} (batch {has['batch_size']}, lr {has['lr']:g}, {epochs}{length})"
 
 
 def _parameters(method: str, given: Mapping[str, Any], size: Size) -> Settings:

@@ -1,6 +1,7 @@
 """The sizes at which every experiment runs: which encoder, which corpus, how many steps and seeds.
 
-The recipe of a profile is the same for all rows of all experiments: no method is tuned more than its neighbour.
+The recipe of a profile is the same for all rows of all experiments: no method is tuned more than its neighbour. Only
+`paper` trains each method as its own paper does.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from typing import Any
 
 from cselab.data.nearest import did_you_mean
 from cselab.encoders.bundled import ASSETS, CHECKSUMS
-from cselab_lab.experiments.recipes import STUDY, recipe
+from cselab_lab.experiments.recipes import recipe
 
 
 @dataclass(frozen=True)
 class Backbone:
-    """An encoder by its name, its width, and how a paper trains one of its family."""
+    """An encoder by its name, its width, its family in the papers' recipes, and how SimCSE trains one of that."""
 
     name: str
     width: int
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    family: str = "bert-base"
 
 
 def bundled(name: str) -> Backbone:
@@ -53,6 +55,9 @@ class Profile:
         pooling: of every encoder, unless a row says otherwise.
         purpose: what its numbers are good for.
         fit_on: sentences of the corpus that a post-hoc transform is fitted on; None takes all of them.
+        headline_seeds: of the rows of a headline claim (`Experiment.headlines`), where those are more.
+        own_recipes: whether a method trains by the recipe of its own paper (`Method.recipes`) where that has one for
+            the family of the encoder; `recipe` is for the others.
     """
 
     name: str
@@ -66,6 +71,8 @@ class Profile:
     pooling: str
     purpose: str
     fit_on: int | None = None
+    own_recipes: bool = False
+    headline_seeds: tuple[int, ...] = ()
 
 
 PAPER_RECIPE = {"epochs": 1.0, "batch_size": 64, "lr": 3e-5, "max_length": 32, "eval_every": 125}
@@ -108,19 +115,20 @@ PROFILES = {
             seeds=(0, 1, 2, 3, 4),
             suites=("world", "sts"),
             geometry="STS-B",
-            recipe=STUDY.settings(),
-            pooling=STUDY.pooling,
+            recipe=recipe("mini").settings(),
+            pooling=recipe("mini").pooling,
             purpose="the bundled encoder and corpus, trained as long as it helps",
+            headline_seeds=(0, 1, 2, 3, 4, 5, 6),
         ),
         Profile(
             name="paper",
             encoders={
                 "base": Backbone("bert-base-uncased", 768),
-                "large": Backbone("bert-large-uncased", 1024, LARGE),
-                "roberta": Backbone("roberta-base", 768, ROBERTA),
-                "roberta-large": Backbone("roberta-large", 1024, ROBERTA_LARGE),
+                "large": Backbone("bert-large-uncased", 1024, LARGE, "bert-large"),
+                "roberta": Backbone("roberta-base", 768, ROBERTA, "roberta-base"),
+                "roberta-large": Backbone("roberta-large", 1024, ROBERTA_LARGE, "roberta-large"),
                 "sbert": Backbone("sentence-transformers/bert-base-nli-mean-tokens", 768),
-                "sbert-large": Backbone("sentence-transformers/bert-large-nli-mean-tokens", 1024, LARGE),
+                "sbert-large": Backbone("sentence-transformers/bert-large-nli-mean-tokens", 1024, LARGE, "bert-large"),
             },
             corpus="wiki1m",
             dev="STS-B",
@@ -129,12 +137,19 @@ PROFILES = {
             geometry="STS-B",
             recipe=PAPER_RECIPE,
             pooling="cls",
-            purpose="the encoders and the corpus of the papers",
+            purpose="the encoders and the corpus of the papers, each method by its own paper's recipe",
             fit_on=100_000,
+            own_recipes=True,
         ),
     )
 }
-BY_STS_B = (
+VARIATIONS = (
+    replace(
+        PROFILES["paper"],
+        name="paper-one-recipe",
+        own_recipes=False,
+        purpose="the encoders and the corpus of the papers, SimCSE's recipe for all methods",
+    ),
     replace(
         PROFILES["classroom"],
         name="mini",
@@ -154,11 +169,21 @@ BY_STS_B = (
         purpose="the smallest bundled encoder, minutes on a core",
     ),
 )
-PROFILES |= {profile.name: profile for profile in BY_STS_B}
+PROFILES |= {profile.name: profile for profile in VARIATIONS}
 """By name. `classroom` is the default everywhere."""
 
 LESSONS = ("smoke", "classroom", "paper")
 """Under these the notebooks run."""
+
+
+def with_one_recipe(name: str) -> str:
+    """The profile of that size that trains all methods by one recipe: `paper` has another for it, the others are so.
+
+    >>> with_one_recipe("paper"), with_one_recipe("classroom")
+    ('paper-one-recipe', 'classroom')
+    """
+    other = f"{name}-one-recipe"
+    return other if other in PROFILES else name
 
 
 def get_profile(name: str) -> Profile:

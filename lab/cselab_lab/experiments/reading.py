@@ -15,10 +15,9 @@ import numpy as np
 
 from cselab_lab.experiments.claims import GEOMETRY, Claim, ManyTests, Verdict, judge, signed, tested
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
-from cselab_lab.experiments.jobs import laid_out, settings_hash
+from cselab_lab.experiments.jobs import laid_out, of_seed, settings_hash, whose_recipe
 from cselab_lab.experiments.profiles import Profile, get_profile
-from cselab_lab.experiments.store import RESULTS, Store
-from cselab_lab.resources import recorded_results
+from cselab_lab.experiments.store import RESULTS, Store, recorded_results
 from cselab_lab.tables import table
 
 if TYPE_CHECKING:
@@ -118,6 +117,10 @@ class Results:
         beside = [] if self.experiment.on_dev else [one for one in (*others, *shape) if one.measure in self.measured]
         columns = (*self.experiment.columns, *beside)
         return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
+
+    def to_frame(self) -> DataFrame:
+        """The same as `beside`, by the name that all tables here have for it."""
+        return self.beside()
 
     def _cell(self, row: Row, column: Column) -> dict[str, Any]:
         measure = self.measure(column)
@@ -227,6 +230,13 @@ class Results:
         tests = ManyTests.of(verdicts)
         return [*map(tests.said, verdicts), *([str(tests)] if len(tests.raw) > 1 else [])]
 
+    def recipes(self) -> list[str]:
+        """Whose recipe each row was trained by, a sentence each, where the profile has not one for all."""
+        by_recipe: dict[str, list[str]] = defaultdict(list)
+        for row in self.experiment.all_rows:
+            by_recipe[whose_recipe(row, self.profile)].append(row.label)
+        return [f"By {whose}: {', '.join(by_recipe[whose])}" for whose in by_recipe if whose]
+
     def __str__(self) -> str:
         experiment, profile, printed = self.experiment, self.profile, self.experiment.published
         base, dev = profile.encoders["base"].name, "" if profile.geometry.endswith("test") else " dev"
@@ -240,6 +250,7 @@ class Results:
             self.shown(),
             "",
             *self.said(),
+            *self.recipes(),
         ]
         if self.other:
             lines.append(f"{self.other} lines of the results file have other settings and are not read.")
@@ -278,8 +289,7 @@ def read_results(
 
 def _without_seed(settings: dict[str, Any]) -> str:
     """What the lines of a row share, whatever their seed."""
-    recipe = {name: value for name, value in settings.get("recipe", {}).items() if name != "seed"}
-    return settings_hash(settings | {"recipe": recipe})
+    return settings_hash(of_seed(settings, None) if "recipe" in settings else settings)
 
 
 def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:

@@ -8,7 +8,7 @@ See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ RECIPES = {
     "mini": BundledRecipe(steps=200, lr=3e-4),
     "micro": BundledRecipe(steps=50, lr=5e-4, eval_every=10, pooling="mean"),
 }
-
-STUDY = replace(RECIPES["mini"], steps=600)
-"""`mini` for recorded tables: as long as the dev score rises."""
 
 
 def recipe(encoder: str) -> BundledRecipe:

@@ -48,7 +48,7 @@ def run_experiment(
     Args:
         experiment: an experiment, or its name.
         profile: "smoke", "classroom", "study" or "paper", or a profile of your own.
-        seeds: default: the profile's.
+        seeds: default: the profile's, more for rows of a headline claim where the profile has more.
         only: labels of the rows to run; all when empty. The plain encoder is always among them.
         workers: processes on this machine, started for this call; 0 computes in this process.
         scheduler: address of a Dask scheduler ("tcp://host:8786"), whose workers compute.
@@ -60,16 +60,16 @@ def run_experiment(
     Raises:
         ValueError: an unknown experiment, profile or label; seeds that are none; both workers and a scheduler.
         ResultsError: the results file has a damaged or foreign line; nothing was run.
-        ConnectionError: no scheduler there, or one of other versions.
+        ConnectionError: no scheduler there, one of other versions, or one that died; finished jobs are written.
         JobsFailed: some jobs ended in an error; all others are in the file.
     """
     experiment = get_experiment(experiment) if isinstance(experiment, str) else experiment
     profile = get_profile(profile) if isinstance(profile, str) else profile
-    seeds = _seeds(profile.seeds if seeds is None else seeds)
+    chosen = None if seeds is None else _seeds(seeds)
     labels = {experiment.row(label).label for label in only} | {"plain"}
     if workers < 0 or (workers and scheduler):
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
-    all_jobs, _ = jobs(experiment, profile, seeds)
+    all_jobs, _ = jobs(experiment, profile, chosen)
     wanted = [job for job in all_jobs if not only or job.label in labels]
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, wanted)

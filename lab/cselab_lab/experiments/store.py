@@ -20,6 +20,13 @@ RESULTS = Path("results")
 KEYS = {"experiment", "profile", "row", "seed", "hash", "settings", "scores", "versions"}
 
 
+def recorded_results() -> Path:
+    """The folder of the results that come with cselab: in the package of a wheel, or beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "results"
+    return inside if inside.is_dir() else package.parents[1] / "results"
+
+
 class ResultsError(ValueError):
     """A results file with a line that does not belong there; the message names the file and the line."""
 
@@ -61,6 +68,9 @@ class Store:
         lacks = KEYS - line.keys() if isinstance(line, dict) else KEYS
         if lacks:
             raise ResultsError(f"{where} is no finished job (it has no {', '.join(sorted(lacks))}): {mend}")
+        numbers = line["scores"].values() if isinstance(line["scores"], dict) else [None]
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise ResultsError(f"{where} has scores that are no numbers ({line['scores']!r:.60}): {mend}")
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
         return line

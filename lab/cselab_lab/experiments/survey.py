@@ -7,10 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cselab_lab.experiments.claims import Above
-from cselab_lab.experiments.experiment import TRANSFER, Column, Experiment, Row, declare, times, world_alone
+from cselab_lab.experiments.experiment import (
+    GUIDED,
+    TRANSFER,
+    UNGUIDED,
+    Column,
+    Experiment,
+    Row,
+    declare,
+    times,
+    world_alone,
+)
 
 if TYPE_CHECKING:
     from cselab_lab.experiments.reading import Results
@@ -47,24 +57,26 @@ def _rate(factor: float) -> dict[str, Callable[[float], float]]:
     return {} if factor == 1 else {"lr": times(factor)}
 
 
-WITHOUT_QUEUE = {"ESimCSE-SimCLR": {"variant": "simclr"}}
-"""What the survey took of a method, where that is not all of it."""
+PARAMETERS: dict[str, dict[str, Any]] = {"ESimCSE-SimCLR": {"variant": "simclr"}, "DCLR": GUIDED}
+"""ESimCSE without its queue, as the survey took it; DCLR's guide."""
 
 TIMES = {"DCPCSE": 1000.0}
 """Of SimCSE's learning rate, as in the paper of a method that trains a prefix and no weight; others have its order."""
 
-INSTEAD = {"DCLR": "without its guide", "EASE": "random entity vectors", "MCSE": "scenes for pictures"}
+INSTEAD = {"MCSE": "scenes for pictures"}
 """What runs in place of a part of the paper's method; the row's name says it."""
 
+WITHOUT = {"DCLR": UNGUIDED, "EASE": Row("EASE, random entity vectors", "ease", {"vectors": None})}
+"""Beside a system the same without a part of it, for what the part brings; the paper has no number of it."""
 
-def _label(name: str) -> str:
-    return f"{name}, {INSTEAD[name]}" if name in INSTEAD else name
+
+def _rows(name: str, method: str) -> tuple[Row, ...]:
+    label = f"{name}, {INSTEAD[name]}" if name in INSTEAD else name
+    row = Row(label, method, PARAMETERS.get(name, {}), published=name, rate=TIMES.get(name, 1.0))
+    return (row, WITHOUT[name]) if name in WITHOUT else (row,)
 
 
-TRAINED = tuple(
-    Row(_label(name), method, WITHOUT_QUEUE.get(name, {}), published=name, recipe=_rate(TIMES.get(name, 1.0)))
-    for name, method in SYSTEMS.items()
-)
+TRAINED = tuple(row for name, method in SYSTEMS.items() for row in _rows(name, method))
 IN_TWO = (Row("SNCSE", "sncse", published="SNCSE"), Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"))
 SAME_CORPUS = Row("SimCSE, world alone", "simcse", corpus=world_alone)
 """The control of the systems whose rows hold more than a sentence: such rows come from the world alone."""
@@ -90,7 +102,7 @@ declare(
         baseline="SimCSE, the recipe's rate",
         rows=tuple(
             Row(f"{row.label}, {words}", row.method, row.parameters,
-                recipe=_rate(factor * TIMES.get(row.label, 1.0)), against=f"{row.label}, the recipe's rate")
+                recipe=_rate(factor), rate=row.rate, against=f"{row.label}, the recipe's rate")
             for row in SEARCHED
             for words, factor in RATES.items()
         ),
@@ -133,7 +145,8 @@ declare(
         claims=(
             Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
             Above("MixCSE is above SimCSE", "MixCSE", "SimCSE"),
-            Above("DCLR, without its guide, is above SimCSE", _label("DCLR"), "SimCSE"),
+            Above("DCLR is above SimCSE", "DCLR", "SimCSE"),
+            Above("DCLR, without its guide, is above SimCSE", UNGUIDED.label, "SimCSE"),
             Above("synonyms as positives cost points", "SimCSE", "SR-BERT"),
             Above("back-translations as positives cost points", "SimCSE", "BT-BERT"),
             Above("SimCSE is above BT-BERT on the same corpus", SAME_CORPUS.label, "BT-BERT"),
@@ -176,8 +189,8 @@ declare(
             Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
             Above("SimCSE is above static vectors", "SimCSE", "static vectors"),
             *(
-                Above(f"{_label(name)} is above SimCSE", _label(name), "SimCSE")
-                for name in ("TSFC-BERT", "ESimCSE-SimCLR", "MixCSE", "EASE")
+                Above(f"{name} is above SimCSE", name, "SimCSE")
+                for name in ("TSFC-BERT", "ESimCSE-SimCLR", "MixCSE", "EASE", WITHOUT["EASE"].label)
             ),
         ),
     )

@@ -1,7 +1,17 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
 
 from cselab_lab.experiments.claims import Above, Negligible, Order, Trend
-from cselab_lab.experiments.experiment import AVERAGE, TRANSFER, Column, Experiment, Row, channels_a_group, declare
+from cselab_lab.experiments.experiment import (
+    AVERAGE,
+    GUIDED,
+    TRANSFER,
+    UNGUIDED,
+    Column,
+    Experiment,
+    Row,
+    channels_a_group,
+    declare,
+)
 
 SIMCSE = Row("SimCSE", "simcse")
 WHITENED = Row("WhitenedCSE", "whitenedcse")
@@ -23,7 +33,8 @@ declare(
             Row("ConSERT", "consert", {"variant": "paper"}, published="ConSERT_base", pooling="last2_mean",
                 against="plain, mean of the last two layers"),
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
-            Row("DCLR, without its guide", "dclr", published="DCLR-BERT_base"),
+            Row("DCLR", "dclr", GUIDED, published="DCLR-BERT_base"),
+            UNGUIDED,
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
             Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
             Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbformat
 
 SECONDS_OF_SILENCE = 20.0  # after which a running cell is said to be still running
+MOST_PRINTED = 10_000_000  # characters of one cell: no page can show more, and what prints without end stops there
 
 
 def execute(
@@ -39,7 +44,7 @@ def execute(
 
     progress = _Progress(notebook, len(parameters), echo)
     try:
-        with progress:
+        with progress, TemporaryDirectory() as scratch:
             execute_notebook(
                 notebook,
                 executed,
@@ -52,17 +57,19 @@ def execute(
                 stderr_file=progress,
                 execution_timeout=timeout,
                 # passed on to nbclient
-                kernel_manager_class=_this_python(),
+                kernel_manager_class=_this_python(progress, scratch),
                 store_widget_state=False,
                 coalesce_streams=True,
                 on_cell_start=progress.cell_started,
             )
-    except PapermillExecutionError as error:
+    except (PapermillExecutionError, DeadKernelError) as error:
+        if progress.printed > MOST_PRINTED:
+            return [f"{progress.where} printed more than {MOST_PRINTED:,} characters, and was stopped"]
+        if isinstance(error, DeadKernelError):
+            return [f"{progress.where} stopped the kernel: {error}"]
         return [f"{progress.where} failed with {error.ename}: {error.evalue}"]
     except CellTimeoutError:
         return [f"{progress.where} took longer than {timeout:g} s, and was stopped"]
-    except DeadKernelError as error:
-        return [f"{progress.where} stopped the kernel: {error}"]
     return []
 
 
@@ -71,8 +78,11 @@ def execute(
 LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
 
 
-def _this_python() -> type:
-    """A kernel of the interpreter that runs this, whatever kernels are installed on the machine."""
+def _this_python(progress: _Progress, scratch: str) -> type:
+    """A kernel of the interpreter that runs this, whatever kernels are installed on the machine.
+
+    What it and IPython write for themselves goes into the folder `scratch`, not into the user's home.
+    """
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
 
@@ -83,11 +93,16 @@ def _this_python() -> type:
                 *("--HistoryManager.enabled=False", "--log-level=ERROR"),
             ],
             env={
+                "IPYTHONDIR": os.environ.get("IPYTHONDIR", scratch),
                 "CSELAB_HEADLESS": "1",  # cselab.encoders.progress prints lines
                 "TQDM_MININTERVAL": "5",  # seconds between the lines of other libraries' bars
                 "PLOTLY_RENDERER": "plotly_mimetype",  # figures as data: the page draws them
             },
         )
+
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, connection_file=os.path.join(scratch, "kernel.json"), **options)
+            progress.kernel = self
 
     return ThisPython
 
@@ -103,6 +118,8 @@ class _Progress:
         self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed
         self.index, self.heading, self.unfinished = 0, "", ""
         self.where = "the start of the kernel"
+        self.kernel: Any = None
+        self.printed = 0  # by the running cell
         self.echo = echo
         self.started = self.spoken = time.monotonic()
         self.over = threading.Event()
@@ -121,12 +138,18 @@ class _Progress:
         if cell.cell_type != "code":
             self.heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), self.heading)
         elif lines:
-            self.index += 1
+            self.index, self.printed = self.index + 1, 0
             what = _shortened(f"{self.heading}: {lines[0]}" if self.heading else lines[0])
             self.where = f"cell {self.index}/{self.total} ({what})"
             self._say(f"[{self.index:>{len(str(self.total))}}/{self.total}]{self._elapsed():>7}  {what}")
 
     def write(self, text: str) -> None:
+        if self.printed > MOST_PRINTED:
+            return
+        self.printed += len(text)
+        if self.printed > MOST_PRINTED:
+            asyncio.get_running_loop().create_task(self.kernel.shutdown_kernel(now=True))
+            return
         *lines, self.unfinished = (self.unfinished + text).replace("\r", "\n").split("\n")
         for line in lines:
             if line.strip():

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 COPIED = ".copied.json"  # in a folder of copies: what each held when it was copied
 
 
+def bundled_notebooks() -> Path:
+    """The folder of the notebooks that come with cselab: in the package of a wheel, or beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "notebooks"
+    return inside if inside.is_dir() else package.parents[1] / "notebooks"
+
+
 def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     """The notebooks of a folder, by name or number, in the order asked for; all of them when none is named.
 

@@ -18,13 +18,12 @@ import nbformat
 from cselab.evaluators.versions import versions
 from cselab_lab.experiments.profiles import LESSONS
 from cselab_lab.headless.execution import execute
-from cselab_lab.headless.notebook_folder import find_notebooks, fingerprint, read_notebook
+from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
 from cselab_lab.headless.record import MIME_TYPE
 from cselab_lab.headless.recorded import compare, read_recorded, recorded_path, write_recorded
 from cselab_lab.headless.result import NotebookResult
 from cselab_lab.headless.run_reports import comparison_lines
-from cselab_lab.resources import bundled_notebooks
 
 print_now = partial(print, flush=True)  # a log file should show progress too
 

@@ -105,7 +105,7 @@ class Lesson:
 
     @cached_property
     def _baseline(self) -> dict[str, dict]:
-        from cselab_lab.resources import bundled_notebooks
+        from cselab_lab.headless.notebook_folder import bundled_notebooks
 
         for folder in (Path("recorded"), bundled_notebooks() / "recorded"):  # a notebook runs in its own folder
             if found := read_recorded(recorded_path(folder, self.name, self.profile)):

@@ -185,6 +185,65 @@ def test_a_corpus_trains_the_same_encoder_in_whatever_form_it_is(encoder, corpus
         assert "it has no column 'txt'; its columns are id, text" in run(*line, "--column", "txt", ok=False)
 
 
+def write_packed(file):
+    import zstandard
+
+    file.write_bytes(zstandard.compress("\n".join(CORPUS).encode()))
+
+
+def write_parquet(file):
+    import pandas
+
+    pandas.DataFrame({"id": range(64), "text": CORPUS}).to_parquet(file)
+
+
+def write_data_set(folder):
+    import datasets
+
+    datasets.Dataset.from_dict({"id": range(64), "text": CORPUS}).save_to_disk(folder)
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "write"),
+    [
+        ("zstandard", "s.txt.zst", write_packed),
+        ("pyarrow", "s.parquet", write_parquet),
+        ("datasets", "saved", write_data_set),
+    ],
+)
+def test_a_corpus_that_needs_a_library_trains_and_is_searched_and_encoded(library, name, write, encoder, tmp_path):
+    pytest.importorskip(library)
+    file = tmp_path / name
+    write(file)
+    said = [
+        train(encoder, file, tmp_path / "run", "--dev", "none"),
+        run("search", encoder, file, CORPUS[9], "--top", 1),
+        run("encode", encoder, file, "--output", tmp_path / "v.npy"),
+    ]
+    assert all(
+        (f"{file}: the sentences are those of its column 'text'" in line) == ("txt" not in name) for line in said
+    )
+    assert f"1.000  line 10: {CORPUS[9]}" in said[1]
+    assert np.allclose(np.load(tmp_path / "v.npy"), SentenceEncoder.from_pretrained(encoder).encode(CORPUS), atol=1e-6)
+
+
+@pytest.mark.parametrize("lines", [CORPUS, [json.dumps({"text": text}) for text in CORPUS]], ids=["text", "json"])
+def test_a_corpus_may_come_from_standard_input(lines, encoder, corpus, tmp_path):
+    def piped(*arguments):
+        result = CliRunner().invoke(cli.app, [str(part) for part in arguments], input="\n".join(lines))
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert f"1.000  line 10: {CORPUS[9]}" in piped("search", encoder, "-", CORPUS[9], "--top", 1)
+    piped("encode", encoder, "-", "--output", tmp_path / "v.npy")
+    assert np.allclose(np.load(tmp_path / "v.npy"), SentenceEncoder.from_pretrained(encoder).encode(CORPUS), atol=1e-6)
+    settings = ("--encoder", encoder, "--seeds", "0,1", "--batch-size", 8, "--steps", 2, "--dev", "none")
+    piped("train", "simcse", "--corpus", "-", "--output", tmp_path / "piped", *settings)
+    run("train", "simcse", "--corpus", corpus, "--output", tmp_path / "read", *settings)
+    one, other = ((tmp_path / name / "simcse/seed-1/model.safetensors").read_bytes() for name in ("piped", "read"))
+    assert one == other
+
+
 def test_a_bundled_encoder_takes_its_recipe_unless_told_otherwise(corpus, tmp_path, monkeypatch):
     configs = []
 
@@ -1085,7 +1144,7 @@ def test_doctor_reports_for_people_and_for_programs():
         ("train simcse --seeds 0,one --corpus c.txt --output run", "--seeds takes numbers and ranges such as 0-4"),
         ("train simcse --output run", "Missing option '--corpus'"),
         ("train simcse --corpus no.txt --output run", "no.txt: no such file"),
-        ("encode micro tests --output v.npy", "tests is a folder; a text file was expected"),
+        ("encode micro tests --output v.npy", "tests is a folder; a file was expected, or the folder of a data set"),
         ("search micro no.txt cat", "no.txt: no such file"),
         ("evaluate micro --format markdown", "Did you mean 'md'? Choose one of text, md, csv, json"),
         ("published focal 2 --format markdown", "Did you mean 'md'? Choose one of text, md, latex, csv, html, json"),
@@ -1208,6 +1267,9 @@ LONG = "x" * 300
         f"encode micro {LONG} --output v.npy",
         f"encode micro pyproject.toml --output {LONG}.npy",
         f"data check {LONG}",
+        f"compare micro ./{LONG}",
+        f"experiment show focal-table2 --profile smoke --folder {LONG}",
+        f"notebooks run 00 --profile smoke --output {LONG}",
         f"--code {LONG}.py methods",
         "search micro pyproject.toml \udcff",
     ],

@@ -1,14 +1,23 @@
 """A certificate holds what a table rests on; what was changed in it is named, and numbers are made again."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
+import cselab_lab
 import pytest
+from click.testing import CliRunner
+from cselab_lab import cli
 from cselab_lab.experiments import Above, read_results, run_experiment
 from cselab_lab.experiments.certificate import CertificateError, _sealed, certify, verify
 from small_experiment import DEV, SMALL, tiny_profile
 
+import cselab
 from cselab.evaluators.versions import versions
 
 
@@ -125,3 +134,41 @@ def test_another_file_is_refused(tmp_path, text):
 def test_nothing_that_was_not_run_is_certified(tmp_path):
     with pytest.raises(CertificateError, match="nothing of small was run under tiny"):
         certify(read_results(SMALL, tiny_profile(), tmp_path))
+
+
+COMMAND = "import sys, cselab_lab.cli as c; assert c.__file__.startswith(sys.argv.pop(1)), c.__file__; c.main()"
+
+
+@pytest.mark.process
+def test_another_checkout_makes_the_numbers_again_and_a_changed_digit_is_caught_there(tmp_path):
+    """By the commands: run and certified here, verified by a copy of the sources in a process of its own."""
+    where = ["whitenedcse-table6", "--profile", "smoke", "--folder", str(tmp_path / "results")]
+    for line in (["run", *where, "--only", "SimCSE", "--seeds", "0"], ["certify", *where, "--output", str(tmp_path)]):
+        assert CliRunner().invoke(cli.app, ["experiment", *line]).exit_code == 0
+    for package in (cselab, cselab_lab):
+        folder = Path(package.__file__).parent
+        shutil.copytree(folder, tmp_path / "copy" / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def verified(file, again):
+        command = [
+            sys.executable,
+            "-c",
+            COMMAND,
+            str(tmp_path / "copy"),
+            "experiment",
+            "verify",
+            file,
+            "--again",
+            again,
+        ]
+        there = os.environ | {"PYTHONPATH": str(tmp_path / "copy")}
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=there)
+
+    file = tmp_path / "whitenedcse-table6.smoke.json"
+    found = verified(str(file), "3")
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert re.search(r"agrees: SimCSE, seed 0, run again: \d+ numbers, digit for digit", found.stdout)
+    digit = re.search(r'"World-STS": \d+\.\d*(\d)', file.read_text())
+    file.write_text(file.read_text()[: digit.start(1)] + str(9 - int(digit[1])) + file.read_text()[digit.end(1) :])
+    found = verified(str(file), "0")
+    assert found.returncode == 1 and "the line was changed after it was certified" in found.stdout

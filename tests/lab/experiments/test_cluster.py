@@ -40,20 +40,29 @@ def until(condition, what):
     return found
 
 
+def start_scheduler(folder):
+    """A scheduler process and its address."""
+    file = folder / "scheduler.json"
+    process = start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show",
+                    "--scheduler-file", str(file), cwd=folder)  # fmt: skip
+    return process, json.loads(until(lambda: file.exists() and file.read_text(), "the scheduler"))["address"]
+
+
+def start_worker(address, name, folder):
+    options = ("--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    return start("dask_worker", address, *options, cwd=folder)
+
+
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
     """The address of a scheduler process, and a function that starts a worker process by name."""
     folder = tmp_path_factory.mktemp("dask")
-    file = folder / "scheduler.json"
-    started = [start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show",
-                     "--scheduler-file", str(file), cwd=folder)]  # fmt: skip
-    address = json.loads(until(lambda: file.exists() and file.read_text(), "the scheduler"))["address"]
+    process, address = start_scheduler(folder)
+    started = [process]
 
     def worker(name):
-        process = start("dask_worker", address, "--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard",
-                        cwd=folder)  # fmt: skip
-        started.append(process)
-        return process
+        started.append(start_worker(address, name, folder))
+        return started[-1]
 
     yield address, worker
     for process in started:
@@ -117,6 +126,25 @@ def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, s
     with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"):
         run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
     assert lines(tmp_path) == []
+
+
+def test_a_scheduler_that_dies_in_the_middle_is_said_so_and_finished_jobs_stay(small, tmp_path):
+    process, address = start_scheduler(tmp_path)
+    worker, folder = start_worker(address, "only", tmp_path), tmp_path / "results"
+
+    def kill():
+        until(lambda: len(lines(folder)) >= 3, "the first trained job")
+        process.kill()
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    with pytest.raises(ConnectionError, match=rf"the scheduler at {address} does not answer any more: finished jobs"):
+        run_experiment(small, tiny_profile(LONG), scheduler=address, folder=folder)
+    killing.join(WAIT)
+    worker.terminate()
+    worker.wait(WAIT)
+    process.wait(WAIT)
+    assert 3 <= len(lines(folder)) < 6
 
 
 def test_a_scheduler_without_workers_is_said_so(small, tmp_path, monkeypatch):

@@ -61,6 +61,20 @@ def test_profiles_change_the_size_and_never_the_rows():
     assert laid_out["smoke"] == laid_out["classroom"] == laid_out["paper"]
 
 
+def test_rows_of_a_headline_have_seven_seeds_under_study_and_nowhere_else():
+    main = EXPERIMENTS["main-comparison"]
+    seeds = {}
+    for job in jobs(main, PROFILES["study"])[0]:
+        seeds.setdefault(job.label, []).append(job.seed)
+    more = {label for label, drawn in seeds.items() if drawn == [*range(7)]}
+    assert more == {"SimCSE", "WhitenedCSE", "ImSimCSE", "Focal-InfoNCE"} and seeds["plain"] == [None]
+    assert all(drawn in ([None], [*range(5)]) for label, drawn in seeds.items() if label not in more)
+    for profile in ("smoke", "classroom", "paper", "mini", "micro"):
+        assert {job.seed for job in jobs(main, PROFILES[profile])[0]} == {None, *PROFILES[profile].seeds}
+    assert {job.seed for job in jobs(main, PROFILES["study"], [1])[0]} == {None, 1}
+    assert 3 * 2 / 2 ** len(PROFILES["study"].headline_seeds) < 0.05  # by Holm over the three, where all signs agree
+
+
 def test_all_rows_of_a_table_train_with_the_same_recipe():
     for name in ("imsimcse-table1", "imsimcse-table2", "whitenedcse-table4", "main-comparison"):
         found, _ = jobs(EXPERIMENTS[name], PROFILES["classroom"], [3])
@@ -70,13 +84,13 @@ def test_all_rows_of_a_table_train_with_the_same_recipe():
 
 def test_the_search_tries_the_same_rates_for_every_system_of_the_survey_and_scores_no_test_set():
     found, _ = jobs(get_experiment("survey-rates"), PROFILES["classroom"], [0])
-    systems = {row.method for row in get_experiment("survey-table8").rows if row.method}
-    tried = {method: [] for method in systems}
+    systems = {row.label for row in get_experiment("survey-table8").rows if row.method and row.corpus is None}
+    tried = {label: [] for label in systems}
     for job in found:
         assert job.suites == ("world",) and get_profile("classroom").dev == "Classroom-STS"
         if job.seed == 0:
-            tried[job.settings["method"]].append(job.settings["recipe"]["lr"])
-    assert tried.pop("dcpcse") == [0.1, 0.3, 0.9]  # a prefix alone, at its paper's thousandfold
+            tried[job.label.rpartition(", ")[0]].append(job.settings["recipe"]["lr"])
+    assert tried.pop("DCPCSE") == [0.1, 0.3, 0.9]  # a prefix alone, at its paper's thousandfold
     assert all(rates == [1e-4, 3e-4, 9e-4] for rates in tried.values())
 
 
@@ -140,6 +154,7 @@ def test_the_same_run_under_two_labels_is_one_job():
     [
         ({"baseline": "SimSCE"}, "no row is called 'SimSCE'; the rows are: plain, plain, mean subtracted, SimCSE"),
         ({"claims": (Above("x", "SimCSE", "nobody"),)}, "no row is called 'nobody'"),
+        ({"headlines": ("x",)}, "no claim is called 'x'"),
         ({"rows": (Row("SimCSE"), Row("SimCSE"))}, "two rows have the same label"),
         ({"rows": (Row("SimCSE", published="SimCES"),)}, "has no row 'SimCES'; it has None"),
     ],

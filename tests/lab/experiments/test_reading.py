@@ -7,14 +7,21 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments import beside, get_experiment, get_profile, read_results, reading, run_experiment
+from cselab_lab.experiments import (
+    EXPERIMENTS,
+    beside,
+    get_experiment,
+    get_profile,
+    read_results,
+    reading,
+    run_experiment,
+)
 from cselab_lab.experiments.jobs import jobs, settings_hash
 from cselab_lab.experiments.survey import FOUND, rates_found
 from pandas import isna
 
 DEV = "Classroom-STS dev"
 TABLE = get_experiment("whitenedcse-table6")
-DCLR = "DCLR, without its guide"
 
 
 def write(folder, experiment, profile, scores, missing=()):
@@ -77,10 +84,10 @@ def test_beside_a_search_on_dev_pairs_no_test_set_is_read(tmp_path):
 
 
 def test_another_rate_is_taken_only_where_it_is_clearly_better(tmp_path):
-    points = {"MixCSE, rate x 3": 60.9, f"{DCLR}, rate / 3": 61.5, f"{DCLR}, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
+    points = {"MixCSE, rate x 3": 60.9, "DCLR, rate / 3": 61.5, "DCLR, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
     rates = get_experiment("survey-rates")
     write(tmp_path, rates, "classroom", lambda label, seed: {DEV: points.get(label, 60.0)})
-    assert rates_found(read_results(rates, "classroom", tmp_path)) == {"MixCSE": 3.0, DCLR: 1 / 3}
+    assert rates_found(read_results(rates, "classroom", tmp_path)) == {"MixCSE": 3.0, "DCLR": 1 / 3}
 
 
 def test_the_surveys_tables_train_with_the_rates_that_the_recorded_search_found():
@@ -118,7 +125,7 @@ def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_
 def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp_path):
     def scores(label, seed):
         found = {"AgNews": 70.0 + seed, "SearchSnippets": 50.0, "StackOverflow": 20.0, "GoogleNews": 40.0 - seed}
-        if label == DCLR:
+        if label == "DCLR":
             del found["GoogleNews"]
         return {name: score + 4.0 * (label == "MixCSE") for name, score in found.items()} | {"World-STS": 60.0}
 
@@ -130,10 +137,10 @@ def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp
     assert row["n"] == 5 and row["ours"] == pytest.approx(49.0) and row["gain"] == pytest.approx(4.0)
     assert row["published"] == pytest.approx((78.27 + 73.31 + 66.49 + 67.75) / 4, abs=0.005)
     assert "mean of the printed AgNews, SearchSnippets, StackOverflow, GoogleNews" in row["note"]
-    assert cell(frame, DCLR, "Avg. of 4")["n"] == 0 and cell(frame, DCLR, "AgNews")["n"] == 5  # one of four missing
+    assert cell(frame, "DCLR", "Avg. of 4")["n"] == 0 and cell(frame, "DCLR", "AgNews")["n"] == 5  # one of four missing
     lost = cell(frame, "PromptBERT", "Avg. of 4")
     assert lost["n"] == 5 and isna(lost["published"])
-    assert "SearchSnippets: released checkpoint" in cell(frame, "EASE, random entity vectors", "Avg. of 4")["note"]
+    assert "SearchSnippets: released checkpoint" in cell(frame, "EASE", "Avg. of 4")["note"]
     answers = {verdict.claim: verdict for verdict in results.verdicts()}
     assert answers["MixCSE is above SimCSE"].ours == pytest.approx(4.0)
 
@@ -221,7 +228,8 @@ def test_smoke_says_that_its_numbers_answer_nothing(tmp_path):
     assert "its numbers answer nothing" in str(read_results("imsimcse-table1", "smoke", tmp_path))
 
 
-COMMITTED = [path for path in (Path(__file__).parents[3] / "results").glob("*.jsonl") if "." in path.stem]
+RESULTS = Path(__file__).parents[3] / "results"
+COMMITTED = [path for name in EXPERIMENTS for path in RESULTS.glob(f"{name}.*.jsonl")]
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)

@@ -14,7 +14,6 @@ from tiny import make_encoder
 
 from cselab.evaluators import Geometry, Scores, word_overlap
 
-EASE = "EASE, random entity vectors"
 TRAINED = [
     ("whitenedcse-table3", "ZCA"),
     ("whitenedcse-table3", "PCA"),
@@ -161,8 +160,8 @@ def test_a_method_of_several_columns_gets_its_rows_from_the_world():
 def test_settings_name_the_corpus_that_is_read():
     table8, profile = get_experiment("survey-table8"), replace(tiny_profile(1), corpus="half-world:20")
     read = {label: job_of(table8, table8.row(label), profile, seed=0).settings["corpus"] for label in
-            ("SimCSE", "SimCSE, world alone", "BT-BERT", EASE)}  # fmt: skip
-    assert read == {"SimCSE": "half-world:20"} | dict.fromkeys(("SimCSE, world alone", "BT-BERT", EASE), "world:20")
+            ("SimCSE", "SimCSE, world alone", "BT-BERT", "EASE")}  # fmt: skip
+    assert read == {"SimCSE": "half-world:20"} | dict.fromkeys(("SimCSE, world alone", "BT-BERT", "EASE"), "world:20")
     with pytest.raises(NotPossible, match="wiki1m has no rows of sentence from the world"):
         job_of(table8, table8.row("SimCSE, world alone"), replace(profile, corpus="wiki1m"), seed=0)
 

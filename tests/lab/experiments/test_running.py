@@ -120,14 +120,18 @@ def test_a_torn_last_line_is_cut_off_and_its_job_runs_again(small, tiny, made_up
         ('{"experiment": "small", "pro', r"small\.tiny\.jsonl, line 2 is damaged .*restore the file"),
         ('{"loss": 3}', "line 2 is no finished job .it has no experiment, hash, profile"),
         ("[]", "line 2 is no finished job"),
-        (None, r"line 2 belongs to large\.tiny\.jsonl: move it there"),
+        (("scores", "high"), r"line 2 has scores that are no numbers .'high'.: restore the file"),
+        (("scores", {"STS-B": "71"}), r"line 2 has scores that are no numbers .\{'STS-B': '71'\}"),
+        (("scores", {"STS-B": None}), "line 2 has scores that are no numbers"),
+        (("experiment", "large"), r"line 2 belongs to large\.tiny\.jsonl: move it there"),
     ],
 )
 def test_a_line_that_does_not_belong_there_is_named_and_nothing_runs(small, tiny, made_up, tmp_path, line, message):
     run_experiment(small, tiny, [0], folder=tmp_path)
     path = tmp_path / "small.tiny.jsonl"
     first, second, *rest = path.read_text().splitlines()
-    line = second.replace('"experiment": "small"', '"experiment": "large"') if line is None else line
+    if isinstance(line, tuple):
+        line = json.dumps(json.loads(second) | dict([line]))
     path.write_text("\n".join([first, line, *rest]) + "\n")
     before, content = len(made_up), path.read_bytes()
     with pytest.raises(ResultsError, match=message):

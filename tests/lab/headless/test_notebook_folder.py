@@ -2,8 +2,7 @@
 
 import nbformat
 import pytest
-from cselab_lab.headless.notebook_folder import copy_notebooks, find_notebooks
-from cselab_lab.resources import bundled_notebooks
+from cselab_lab.headless.notebook_folder import bundled_notebooks, copy_notebooks, find_notebooks
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 

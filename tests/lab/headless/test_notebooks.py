@@ -264,6 +264,25 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(course):
     ]
 
 
+def test_a_cell_that_prints_without_end_is_stopped_and_named(course, monkeypatch):
+    monkeypatch.setattr(execution, "MOST_PRINTED", 50_000)
+    course.write("00_endless", "while True:\n    print('on and on')")
+    (result,) = course.run()
+    where = "cell 3/3 (The 00_endless notebook: while True:)"
+    assert result.problems == [f"{where} printed more than 50,000 characters, and was stopped"]
+
+
+def test_nothing_is_written_into_the_home_folder(course, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    course.write("00_tour", RECORDS, "import plotly.express, ipywidgets; plotly.express.line([1, 2])")
+    (result,) = course.run()
+    assert result.passed and [*home.rglob("*")] == []
+
+
 def test_what_did_not_change_is_not_run_again_but_compared_again(course):
     course.write("00_tour", RECORDS, "print('running')")
     course.run(update_recorded=True)

@@ -280,6 +280,21 @@ def test_the_tokenizer_is_uncased_and_puts_cls_and_sep(tokenizer):
     assert pair["token_type_ids"][0] == 0 and pair["token_type_ids"][-1] == 1
 
 
+def test_the_tokenizer_of_a_text_is_always_the_same():
+    text = [
+        f"{'abcdefghijkl'[row % 12]}{'mnopqrst'[row % 8]}{word}" for row, word in enumerate(" ".join(LOREM).split())
+    ]
+    first, *others = [train_tokenizer(text, 80).backend_tokenizer.to_str() for _ in range(4)]
+    assert all(other == first for other in others)
+
+
+def test_a_word_of_a_megabyte_teaches_nothing_and_is_unknown():
+    huge = "xy" * 500_000
+    with_it, without = (train_tokenizer([*LOREM, *more], 160) for more in ([huge], []))
+    assert with_it.get_vocab() == without.get_vocab()
+    assert tokenize_corpus(with_it, [huge], neighbours=True).ids.tolist() == [with_it.unk_token_id]
+
+
 def test_the_ids_of_a_corpus_decode_back_to_its_sentences(tokenizer, corpora):
     corpus = corpora[0]
     ends = [*corpus.starts[1:], len(corpus.ids)]
@@ -406,7 +421,7 @@ def test_a_killed_run_ends_with_the_weights_and_the_log_of_one_that_was_not(file
     monkeypatch.undo()
     monkeypatch.setattr(pretraining, "LOG_EVERY", 1)
     monkeypatch.setattr(pretraining, "faster_in_bf16", lambda: False)
-    whole = run_on(files, tmp_path / "whole", tokenizer=output)
+    whole = run_on(files, tmp_path / "whole")
     theirs, ours = (load_file(folder / "model.safetensors") for folder in (whole, output))
     assert theirs.keys() == ours.keys()
     assert all(torch.equal(theirs[name], ours[name]) for name in ours)
@@ -465,6 +480,8 @@ def test_one_step_is_a_run(corpora, tokenizer, tmp_path):
         ("batch_size", 0, "batch_size must be"),
         ("mask_share", 0.9, "mask_share must be from 0.01 to 0.5, got 0.9"),
         ("subsample", 0.0, "subsample must be above 0 and at most 1, or None, got 0.0"),
+        ("subsample", "nan", "subsample must be above 0 and at most 1, or None, got nan"),
+        ("subsample", float("nan"), "subsample must be above 0"),
         ("warmup", 1.5, "warmup must be"),
         ("lr", float("nan"), "lr must be"),
         ("vocabulary", 70_000, "vocabulary must be from 1 to 65536"),
@@ -560,7 +577,7 @@ def test_other_settings_on_the_same_output_are_refused(files, finished, tmp_path
     with pytest.raises(RunFolderError, match="another tokenizer"):
         run_on(files, finished, tokenizer=finished)
     pretrain(tokenizer, corpora, replace(SMALL, steps=1), tmp_path / "run")
-    with pytest.raises(ValueError, match=r"other settings \(steps was 1, now 2\)"):
+    with pytest.raises(ValueError, match=r"another config \(steps was 1, now 2\)"):
         pretrain(tokenizer, corpora, replace(SMALL, steps=2), tmp_path / "run")
 
 

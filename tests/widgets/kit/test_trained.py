@@ -3,7 +3,7 @@ from statistics import mean, stdev
 
 import pandas as pd
 import pytest
-from cselab_lab.resources import CHECKOUT
+from cselab_lab.experiments.store import recorded_results
 from cselab_widgets.kit.trained import Gain, explained, gains_plane, in_words, trained
 from cselab_widgets.panels.noise_lab import TABLE_1
 from cselab_widgets.panels.rank_lab import TABLE_2
@@ -29,7 +29,7 @@ def test_without_results_the_recorded_runs_stand_beside_the_published_gains_over
     published = {gain.row: gain.published for gain in shown.gains}
     assert published["-noise on negatives"] == pytest.approx(77.06 - 76.25)
     assert list(published) == [row.row for row in TABLE_1]
-    lines = [json.loads(line) for line in (CHECKOUT / "results" / "effects.mini.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (recorded_results() / "effects.mini.jsonl").read_text().splitlines()]
     for gain in shown.gains:
         of = {
             row: {line["seed"]: line["scores"]["STS-B"] for line in lines if line["row"] == row}

@@ -2,7 +2,8 @@
 
 panel, shell        a state and what shows it: controls, plot, words
 plot, page          the figure in a notebook (plot.js) and on a page without a kernel; figure.js draws both
-scripts             the two scripts as a page gets them
+page_panel          a panel that computes in the page: page_controls.js, and losses.js on tape.js, which takes gradients
+scripts             the JavaScript as a page gets it; listen.js mends how a widget hears
 planes, ridges      several planes side by side; a density for each grade
 steps, projection   looking step by step; many dimensions in a plane
 controls, linking   controls with a visible name; panels that move together

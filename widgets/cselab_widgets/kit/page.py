@@ -49,7 +49,6 @@ _PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title></head>
 <body style="font-family: system-ui, sans-serif">
 {piece}
-<script>{plotly_js}</script>
 </body></html>
 """
 
@@ -73,8 +72,13 @@ def figure_to_html(figure: Mapping[str, Any], summary: str, note: str = "", deta
     )
 
 
+def bare_page(piece: str, title: str) -> str:
+    """A page of one piece that needs no plotly.js."""
+    return _PAGE.format(title=html.escape(title), piece=piece)
+
+
 def whole_page(piece: str, title: str) -> str:
     """A page of one piece that needs nothing else: plotly.js is in it, 5 MB."""
     from plotly.offline import get_plotlyjs
 
-    return _PAGE.format(title=html.escape(title), piece=piece, plotly_js=get_plotlyjs())
+    return bare_page(f"{piece}\n<script>{get_plotlyjs()}</script>", title)

@@ -1,4 +1,4 @@
-// A panel's figure in a notebook. plotly.js itself is sent once for all plots; see plot.py. figure.js stands above.
+// A panel's figure in a notebook. plotly.js itself is sent once for all plots; see plot.py. figure.js and listen.js stand above.
 
 const plotly = () =>
   new Promise((found) => {
@@ -26,19 +26,6 @@ function unpacked(value) {
 function current(opening, change) {
   const { data = {}, layout = opening.layout } = change;
   return { ...opening, layout, data: opening.data.map((trace, i) => ({ ...trace, ...data[i] })) };
-}
-
-// anywidget (0.11) gives a plot two seconds to load. Later, as on a busy page, it drops all that Python says to it from
-// then on, for good. Such a plot is made to listen, and asks for what it missed.
-async function listen(model) {
-  const own = await model.widget_manager.get_model(model.get("own_id"));
-  try {
-    await own._handle_comm_msg({ content: { data: { method: "are you there" } } });
-  } catch {
-    const heard = Object.getPrototypeOf(Object.getPrototypeOf(own))._handle_comm_msg;
-    own.comm.on_msg((message) => heard.call(own, message));
-    own.comm.send({ method: "request_state" }, own.callbacks());
-  }
 }
 
 // JupyterLab (4.6) takes Enter, the arrows and single letters for the notebook's, whatever has the focus, but for text

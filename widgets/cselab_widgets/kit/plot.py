@@ -45,7 +45,7 @@ class Plot(anywidget.AnyWidget):
         opening: the figure as it opened, which the page has; changed only when other traces come.
         change: how `figure` differs from it: {"data": {number of the trace: {key: value}}, "layout": ...}.
         words: the same in words, for a reader who cannot see it.
-        own_id: by which the page finds its side of this widget; see `listen` in plot.js.
+        own_id: by which the page finds its side of this widget; see listen.js.
     """
 
     _esm = FIGURE_JS + PLOT_JS

@@ -1,14 +1,30 @@
-"""The JavaScript of this folder as a page gets it: without the comments and the indentation that people need."""
+"""The JavaScript of this package as a page gets it: without the comments and the indentation that people need."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+KIT = Path(__file__).parent
 
-def _script(name: str) -> str:
-    lines = map(str.strip, (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines())
+
+def _lean(source: str) -> str:
+    source = re.sub(r"/\*\*.*?\*/", "", source, flags=re.DOTALL)
+    lines = map(str.strip, source.splitlines())
     code = (re.sub(r"(?<=[;{,)]) // .*", "", line) for line in lines if not line.startswith("//"))
     return "\n".join(line for line in code if line) + "\n"
 
 
-FIGURE_JS = _script("figure.js")
-PLOT_JS = _script("plot.js")
+def inlined(modules: Iterable[Path]) -> str:
+    """Modules as one script, those that others import first: no bundler, so that no two may declare the same name.
+
+    >>> print(inlined([KIT / "tape.js", KIT / "losses.js"]).splitlines()[0])
+    let made = 0;
+    """
+    sources = (module.read_text(encoding="utf-8") for module in modules)
+    imports = re.compile(r"^import\s.*?;\n", re.DOTALL | re.MULTILINE)
+    return "".join(re.sub(r"^export ", "", _lean(imports.sub("", source)), flags=re.MULTILINE) for source in sources)
+
+
+FIGURE_JS = inlined([KIT / "figure.js"])
+LISTEN_JS = inlined([KIT / "listen.js"])
+PLOT_JS = LISTEN_JS + _lean((KIT / "plot.js").read_text(encoding="utf-8"))

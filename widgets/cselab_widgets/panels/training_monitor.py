@@ -194,6 +194,28 @@ class TrainingMonitor(Panel):
         self.kept: dict[int, SentenceEncoder] = {}
         super().__init__(TrainingMonitorState(others=others), key)
 
+    @classmethod
+    def from_trainer(
+        cls, trainer: Any, name: str = "sentence-transformers", score: str | None = None, key: str | None = None
+    ) -> "TrainingMonitor":
+        """The monitor of a run that the trainer of sentence-transformers made, or is making: what it has logged so far.
+
+        Args:
+            trainer: a `SentenceTransformerTrainer`, or a checkpoint's folder, or the trainer_state.json in it.
+            name: what the run is called.
+            score: which of its metrics is the dev score; see `read_history`.
+            key: see `Panel`.
+
+        Raises:
+            ValueError: nothing was logged yet; an unknown `score`.
+
+        See also: `cselab.integrations.sentence_transformers`: `GeometryEvaluator`, which logs alignment and the like,
+            and `read_history`, by which several runs can be put into `TrainingMonitor({name: history})`.
+        """
+        from cselab.integrations.sentence_transformers import read_history
+
+        return cls({name: read_history(trainer, score)}, key)
+
     # ---- training --------------------------------------------------------------------------------------------
 
     def train(

@@ -1,0 +1,214 @@
+"""An encoder on the Hugging Face hub, with a model card that holds what was measured, and on what."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.finding import WANTED
+from cselab.encoders.folder import check_folder, read_folder
+from cselab.evaluators.records import Record, Scores
+
+ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
+CARD = "README.md"
+
+USE = """## Use
+
+```python
+from sentence_transformers import SentenceTransformer
+
+vectors = SentenceTransformer("{repo_id}").encode(["A dog runs.", "A hound is running."])
+```
+
+or `cselab.SentenceEncoder("{repo_id}")`; both give the same vectors.
+"""
+
+
+class NotPushed(ValueError):
+    """Nothing was uploaded; the message says why, and what to do."""
+
+
+def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -> str:
+    """The model card of an encoder's folder: how it was trained, and each score with what it was measured on.
+
+    The head is YAML with the scores as the hub's `model-index`. The text has a table of the scores (task, split, rows,
+    metric, 95 % interval, protocol), the seed and hash of the data of each, the versions; and of a run's folder method,
+    settings, corpus (rows and SHA-256), seed and versions. Without `scores` it says that nothing was measured.
+
+    Args:
+        folder: of an encoder, or of a finished run.
+        repo_id: what the model will be called on the hub, "name/model".
+        scores: of `evaluate`, or `read_scores`, or `cselab.integrations.mteb.read_results`.
+
+    Raises:
+        CheckpointError: the folder is no encoder, or is damaged.
+        ValueError: the scores are those of another pooling or representation than the folder's.
+    """
+    from huggingface_hub import ModelCardData
+
+    folder = Path(folder)
+    settings, run = read_folder(folder), _read_run(folder)
+    records = [] if scores is None else [record for record in scores.records if record.key]
+    for record in records:
+        for name in ("pooling", "representation"):
+            said, wanted = getattr(record, name), settings.get(name)
+            if said and wanted and said != wanted:
+                raise ValueError(
+                    f"{record.key} was measured with {name} {said!r}, the folder says {wanted!r}: "
+                    "evaluate the encoder as it is saved"
+                )
+    measured = [record for record in records if record.value is not None]
+    base = run.get("identity", {}).get("encoder", {}).get("name", "")
+    head = ModelCardData(
+        model_name=repo_id.split("/")[-1],
+        eval_results=[_result(record) for record in measured] or None,
+        base_model=base if base.count("/") == 1 else None,
+        library_name="sentence-transformers",
+        pipeline_tag="sentence-similarity",
+        tags=["sentence-transformers", "sentence-similarity", "feature-extraction", "cselab"],
+    )
+    vectors = ", ".join(f"{name} {settings[name]}" for name in ("pooling", "representation") if settings.get(name))
+    parts = [
+        f"---\n{head.to_yaml()}\n---\n\n# {repo_id.split('/')[-1]}\n",
+        f"A sentence encoder{f' ({vectors})' if vectors else ''}.\n",
+        USE.format(repo_id=repo_id),
+        _training(run) if run else "",
+        _scores(scores, records),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def push_to_hub(
+    encoder: SentenceEncoder | str | Path,
+    repo_id: str,
+    scores: Scores | None = None,
+    *,
+    private: bool | None = None,
+    token: str | None = None,
+    revision: str | None = None,
+    create_pr: bool = False,
+    commit_message: str = "Encoder, and what was measured of it",
+) -> str:
+    """Upload an encoder with its `model_card` in one commit; the address of the commit.
+
+    Of a folder the files that make the vectors are uploaded, and run.json and history.jsonl of a run; its checkpoints
+    are not, and nothing in it changes.
+
+    Args:
+        encoder: a `SentenceEncoder`, or the folder of one, or of a finished run.
+        repo_id: "name/model"; made where it is not there.
+        scores: for the card.
+        private: whether a new repository is private; None takes the default of its owner.
+        token: of the hub; default the one that `hf auth login` keeps.
+        revision: a branch; default main.
+        create_pr: open a pull request in place of a commit.
+        commit_message: its first line.
+
+    Raises:
+        NotPushed: no token, a name that the hub does not take, no network, no right to write there.
+        CheckpointError, ValueError: as `model_card`.
+        UntrainedWeightsError: a head that was never trained.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi, get_token
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    if not (token or get_token()):
+        raise NotPushed(
+            "no token for the Hugging Face hub: make one that may write at https://huggingface.co/settings/tokens, "
+            "and run `hf auth login` once, or pass token="
+        )
+    with TemporaryDirectory() as aside:
+        folder = Path(aside) / "encoder"
+        if isinstance(encoder, SentenceEncoder):
+            encoder.save_pretrained(folder)
+        else:
+            folder = Path(encoder)
+        check_folder(folder)
+        content: dict[str, Any] = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+        content[CARD] = model_card(folder, repo_id, scores).encode()
+        added = [CommitOperationAdd(name, held) for name, held in content.items()]
+        api = HfApi(token=token)
+        try:
+            api.create_repo(repo_id, private=private, exist_ok=True)
+            done = api.create_commit(
+                repo_id, added, commit_message=commit_message, revision=revision, create_pr=create_pr
+            )
+        except HFValidationError as error:
+            raise NotPushed(f"repo_id is {repo_id!r}; the hub takes name/model ({error})") from None
+        except (HfHubHTTPError, OSError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise NotPushed(f"{repo_id} was not uploaded: {reason}") from None
+    return str(done.pr_url if create_pr else done.commit_url)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of a folder that make the vectors, and those that tell of the run."""
+    if not (folder / "config.json").is_file():
+        unfinished = ": it is a run that is not finished" if (folder / "run.json").exists() else ""
+        raise NotPushed(f"{folder} is not an encoder: it has no config.json{unfinished}")
+    found = {path for pattern in (*WANTED, *ALSO) for path in folder.glob(pattern)}
+    return sorted(path for path in found if path.is_file())
+
+
+def _read_run(folder: Path) -> dict[str, Any]:
+    file = folder / "run.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def _result(record: Record) -> Any:
+    from huggingface_hub import EvalResult
+
+    return EvalResult(
+        task_type="sentence-similarity",
+        dataset_type=record.task,
+        dataset_name=" ".join(part for part in (record.task, record.subset) if part),
+        dataset_split=record.split or None,
+        dataset_revision=record.data_hash or None,
+        metric_type=record.metric,
+        metric_name=record.metric,
+        metric_value=round(record.value or 0.0, 4),
+    )
+
+
+def _training(run: dict[str, Any]) -> str:
+    identity = run["identity"]
+    method, corpus, config = (dict(identity[name]) for name in ("method", "corpus", "config"))
+    rows = {
+        "method": method.pop("name"),
+        "its parameters": _listed(method),
+        "from": f"{identity['encoder']['name']}, pooling {identity['encoder']['pooling']}",
+        "corpus": f"{corpus['sentences']:,} rows, SHA-256 {corpus['sha256'][:16]}",
+        "seed": config.pop("seed"),
+        "settings": _listed(config),
+        "dev": _listed(identity.get("dev") or {}) or "none: the last weights",
+    }
+    if run.get("best"):
+        rows["selected"] = f"step {run['best']['step']}, dev score {run['best']['score']:.2f} (not a test score)"
+    rows["versions"] = _listed(run.get("versions", {}))
+    return "## Training\n\n" + _table([("", "trained with cselab"), *rows.items()])
+
+
+def _scores(scores: Scores | None, records: list[Record]) -> str:
+    if scores is None or not records:
+        return "## Scores\n\nNothing was measured of this model.\n"
+    table = [("task", "split", "rows", "metric", "score", "95 % interval", "how", "seed", "data (SHA-256 or revision)")]
+    for record in records:
+        shown = f"failed: {record.failure}" if record.value is None else f"{record.value:.2f}"
+        interval = f"{record.interval[0]:.2f} to {record.interval[1]:.2f}" if record.interval else ""
+        how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
+        seed = "" if record.seed is None else str(record.seed)
+        rows = str(record.rows or "")
+        table.append((record.key, record.split, rows, record.metric, shown, interval, how, seed, record.data_hash[:16]))
+    versions = {name: value for record in records for name, value in record.versions.items()}
+    notes = [*scores.doubts, f"Versions: {_listed(versions)}"] if versions else scores.doubts
+    return "## Scores\n\n" + _table(table) + "".join(f"\n{note}.\n" for note in notes)
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items() if value not in (None, ""))
+
+
+def _table(rows: list[tuple[Any, ...]]) -> str:
+    head, *body = (f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *body]) + "\n"

@@ -1,0 +1,197 @@
+"""The results that MTEB wrote, as scores of this project.
+
+MTEB opens a run's folder with `SentenceTransformer(folder)` and leaves a JSON file a task:
+results/MODEL/REVISION/TASK.json. Neither reading nor this module needs MTEB.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from cselab.data.files import DataError, MissingFile
+from cselab.evaluators.records import Record, Scores
+
+if TYPE_CHECKING:
+    import pandas
+
+NAMES = {"STSBenchmark": "STS-B"}
+"""Tasks that have another name here; what MTEB calls STS12 to STS16 and SICK-R is called so here, too."""
+
+METRICS = {"cosine_spearman": "spearman", "cosine_pearson": "pearson"}
+"""Metrics that have another name here: a correlation is that of cosines."""
+
+System = str | Path | Mapping[str, Scores] | Mapping[str, Mapping[str, float]]
+"""Results of MTEB, or scores by the model's name."""
+
+META = "model_meta.json"
+UNNAMED = "no_model_name/available"  # what MTEB calls a model of a folder
+
+
+def read_results(path: str | Path) -> dict[str, Scores]:
+    """The scores in a result file of MTEB, or in a folder of them, by the name of the model.
+
+    A folder may be that of one model or of many, as MTEB lays it out. The model's name is that in model_meta.json;
+    without it, or of a model that has no name, it is the name of the folder `path` or, of many, of the model's own.
+    Where there are several revisions of a model, the revision is put behind its name.
+
+    Each task gives a record with its main score times 100 under the task's name (of several splits: the name and the
+    split), and one without a key for each of its subsets where there are several; the main score is then their mean.
+    `data_hash` is the data set's revision, `seconds` the time MTEB took. Predictions are not in these files.
+
+    Raises:
+        MissingFile: there is no such file or folder.
+        DataError: a folder without results, a file that is none; names it.
+
+    See also: `cselab.evaluators.read_scores`, for what `Scores.to_json` wrote.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise MissingFile(f"{path}: no such file or folder; results of MTEB were expected")
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*.json") if file.name != META)
+    by_folder: dict[Path, list[Record]] = {}
+    for file in files:
+        content = _read_json(file)
+        if _is_result(content):
+            try:
+                by_folder.setdefault(file.parent, []).extend(_records(content))
+            except (KeyError, TypeError, AttributeError) as error:
+                raise DataError(f"{file} is damaged: a score lacks {error}; restore the file") from None
+        elif file == path:
+            raise DataError(f"{path} is no result of MTEB: it has no task_name with scores by split")
+    if not by_folder:
+        raise DataError(
+            f"{path}: no result of MTEB in it; wanted are files such as STS12.json with task_name and scores"
+        )
+    return _by_model(path, by_folder)
+
+
+def is_results(path: str | Path) -> bool:
+    """Whether there is a .json file, or a folder that is no encoder with a result of MTEB somewhere in it."""
+    path = Path(path)
+    if not path.is_dir():
+        return path.suffix == ".json" and path.is_file()
+    found = () if (path / "config.json").exists() else path.rglob("*.json")
+    return any(_is_result(_read_json(file)) for file in found)
+
+
+def beside(published: System, ours: System) -> "pandas.DataFrame":
+    """Published scores beside ours, a line for each model and task: what `PaperBesideHere` takes.
+
+    Args:
+        published, ours: results of MTEB (a file or folder), or scores by model: `Scores`, or numbers by task, as they
+            are copied from a paper's table.
+
+    Lines are of the models that either has, by name, and of the tasks that both have; one model on each side is paired
+    whatever its name. Columns: row (the model), column (the task), published, ours, difference.
+
+    Raises:
+        DataError: as `read_results`; no task in common.
+
+    >>> theirs = {"SimCSE": {"STS12": 68.40, "STS-B": 76.85}}
+    >>> print(beside(theirs, {"mine": {"STS12": 60.73}}).to_string(index=False))
+     row column  published  ours  difference
+    mine  STS12       68.4 60.73       -7.67
+    """
+    import pandas
+
+    theirs, mine = _by_name(published), _by_name(ours)
+    if len(theirs) == len(mine) == 1:
+        theirs = dict(zip(mine, theirs.values(), strict=True))
+    known, found = ({task for scores in side.values() for task in scores} for side in (theirs, mine))
+    tasks = [task for task in dict.fromkeys(task for scores in mine.values() for task in scores) if task in known]
+    if not tasks:
+        raise DataError(f"no task in common: published are {', '.join(sorted(known))}, ours {', '.join(sorted(found))}")
+    nan = float("nan")
+    rows = [
+        (name, task, theirs.get(name, {}).get(task, nan), mine.get(name, {}).get(task, nan))
+        for name in dict.fromkeys([*theirs, *mine])
+        for task in tasks
+    ]
+    frame = pandas.DataFrame(rows, columns=["row", "column", "published", "ours"])
+    return frame.assign(difference=frame["ours"] - frame["published"])
+
+
+def _by_name(system: System) -> dict[str, Mapping[str, float]]:
+    by_model = read_results(system) if isinstance(system, str | Path) else system
+    return {name: scores.scores if isinstance(scores, Scores) else scores for name, scores in by_model.items()}
+
+
+def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, Scores]:
+    models = {folder: _model(folder) for folder in by_folder}
+    for folder, (name, revision) in models.items():
+        below = (
+            folder.relative_to(path).as_posix() if len(by_folder) > 1 else path.stem if path.is_file() else path.name
+        )
+        models[folder] = name or below, revision or below
+    names = [name for name, _ in models.values()]
+    found = {}
+    for folder, (name, revision) in models.items():
+        name = f"{name} {revision}" if names.count(name) > 1 else name
+        if name in found:
+            raise DataError(f"{path} holds two sets of results of {name}: read them one by one")
+        found[name] = Scores([replace(record, encoder=name) for record in by_folder[folder]])
+    return found
+
+
+def _model(folder: Path) -> tuple[str, str]:
+    """Name and revision of the model whose results lie in a folder, where they are known."""
+    file = folder / META
+    meta = _read_json(file) if file.exists() else {}
+    name, revision = (str(meta.get(key) or "") for key in ("name", "revision"))
+    return ("" if name == UNNAMED else name), revision
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file} cannot be read as JSON ({error}): it was cut short or damaged") from None
+
+
+def _is_result(content: Any) -> bool:
+    return isinstance(content, dict) and isinstance(content.get("scores"), dict) and "task_name" in content
+
+
+def _records(content: Mapping[str, Any]) -> list[Record]:
+    """The records of one file: a headline a split, and its subsets where there are several."""
+    task = NAMES.get(content["task_name"], content["task_name"])
+    splits = {split: entries for split, entries in content["scores"].items() if entries}
+    records = []
+    for split, entries in splits.items():
+        known = Record(
+            task=task,
+            split=split,
+            metric=_metric(entries),
+            data_hash=content.get("dataset_revision") or "",
+            versions={"mteb": content["mteb_version"]} if content.get("mteb_version") else {},
+            protocol="MTEB",
+        )
+        several = len(entries) > 1
+        headline = replace(
+            known,
+            key=task if len(splits) == 1 else f"{task} {split}",
+            aggregation="mean" if several else "",
+            seconds=content.get("evaluation_time"),
+        )
+        records.append(_scored(headline, fmean(entry["main_score"] for entry in entries)))
+        if several:
+            records += [_scored(replace(known, subset=entry["hf_subset"]), entry["main_score"]) for entry in entries]
+    return records
+
+
+def _scored(record: Record, value: float) -> Record:
+    if math.isfinite(value):
+        return replace(record, value=100 * value)
+    return replace(record, failure="MTEB has no finite score")
+
+
+def _metric(entries: Sequence[Mapping[str, Any]]) -> str:
+    """The name of the main score: of what has the same value in each subset, that which is named first in METRICS."""
+    numbers = [name for name, value in entries[0].items() if isinstance(value, int | float) and name != "main_score"]
+    same = [name for name in numbers if all(entry.get(name) == entry["main_score"] for entry in entries)]
+    same.sort(key=lambda name: name not in METRICS)
+    return METRICS.get(same[0], same[0]) if same else "main_score"

@@ -1,0 +1,216 @@
+"""Alignment, uniformity, effective rank, mean cosine and spectrum inside the trainer of sentence-transformers.
+
+    from cselab.integrations.sentence_transformers import GeometryEvaluator
+
+Importing this module imports sentence-transformers; nothing else of cselab does.
+"""
+
+import csv
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from cselab.data.files import MissingFile
+from cselab.data.pairs import as_pairs
+from cselab.data.rows import check_sentences
+from cselab.evaluators.dev import shape_of
+from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
+from cselab.evaluators.vectors import encode_distinct
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.geometry import alignment, spectrum
+
+try:
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+except ImportError:  # before sentence-transformers 6
+    from sentence_transformers.evaluation import SentenceEvaluator  # type: ignore[no-redef]
+
+MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
+
+logger = logging.getLogger(__name__)
+
+
+class GeometryEvaluator(SentenceEvaluator):
+    """How a model's vectors fill the space, as an evaluator of sentence-transformers.
+
+    What it returns, logs, and writes to `geometry_evaluation_NAME_results.csv`, each under NAME_ where there is a name:
+
+    * uniformity, mean_cosine, effective_rank of all sentences, repeats included, as in the papers: see
+      `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;
+    * alignment of the positive pairs, where there are second sentences: `cselab.metrics.alignment`;
+    * spectrum_1 ... spectrum_K, the variances along the first K principal axes, largest first. The whole spectrum
+      of each call is kept in `spectra`, by step.
+
+    The primary metric is the uniformity, of which less is better. It says nothing about meaning: choose the best
+    checkpoint by a score such as `EmbeddingSimilarityEvaluator`, and read the geometry beside it. A model whose vectors
+    cannot be measured (not finite, or all in one direction) gets NaN, and the reason is logged; training goes on.
+
+    Args:
+        sentences1: the sentences, or the first sentences of pairs.
+        sentences2: the second sentences; without them there is no alignment.
+        scores: how alike the sentences of each pair are; without them all pairs are positive.
+        threshold: pairs with a score above it are positive: 4 on the scale of 0 to 5 (Gao et al. 2021), which is 0.8
+            where the scores were divided by 5.
+        name: of the sentences, before the name of each metric.
+        axes: how many variances of the spectrum are logged.
+        batch_size, show_progress_bar, truncate_dim: of `model.encode`.
+        write_csv: whether the file is written where there is an output folder.
+
+    Raises:
+        ValueError: no sentence, columns of different lengths, scores without second sentences, no pair above the
+            threshold, negative `axes`.
+
+    See also: `cselab.evaluators.evaluate(model, "geometry")`, for one model, with records.
+    """
+
+    def __init__(
+        self,
+        sentences1: Sequence[str],
+        sentences2: Sequence[str] | None = None,
+        scores: Sequence[float] | None = None,
+        *,
+        threshold: float = ALIGNMENT_THRESHOLD,
+        name: str = "",
+        axes: int = 5,
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+        truncate_dim: int | None = None,
+        write_csv: bool = True,
+    ) -> None:
+        super().__init__()
+        if axes < 0:
+            raise ValueError(f"axes must be 0 or more, got {axes}")
+        if sentences2 is None and scores is not None:
+            raise ValueError("scores are those of pairs: give sentences2, too")
+        self.sentences = check_sentences(sentences1)
+        self.first: list[str] = []
+        self.second: list[str] = []
+        if sentences2 is not None:
+            kept = self._positive(self.sentences, check_sentences(sentences2), scores, threshold)
+            self.first, self.second = kept
+            self.sentences = [*self.sentences, *sentences2]
+        self.name, self.axes, self.write_csv = name, axes, write_csv
+        self.options: dict[str, Any] = {
+            "batch_size": batch_size,
+            "show_progress_bar": show_progress_bar,
+            "truncate_dim": truncate_dim,
+        }
+        self.csv_file = f"geometry_evaluation{'_' * bool(name)}{name}_results.csv"
+        self.spectra: dict[int, Float[np.ndarray, " k"]] = {}
+        self.greater_is_better = False
+        self.primary_metric = "uniformity"
+
+    @staticmethod
+    def _positive(
+        first: list[str], second: list[str], scores: Sequence[float] | None, threshold: float
+    ) -> tuple[list[str], list[str]]:
+        if len(first) != len(second) or (scores is not None and len(scores) != len(first)):
+            counts = f"{len(first)}, {len(second)}" + (f" and {len(scores)}" if scores is not None else "")
+            raise ValueError(f"sentences1, sentences2 and scores have different lengths: {counts}")
+        if scores is None:
+            return first, second
+        pairs = positives(as_pairs(list(zip(first, second, scores, strict=True))), threshold)
+        if not len(pairs):
+            raise ValueError(
+                f"no pair has a score above {threshold:g} (the highest is {max(scores)}): give a threshold below it, "
+                "such as 0.8 for scores from 0 to 1"
+            )
+        return pairs.sentences1, pairs.sentences2
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """The metrics of the model, by name; see `SentenceEvaluator` of sentence-transformers."""
+        metrics = self._measured(model, steps)
+        shown = "  ".join(f"{measure} {value:.4f}" for measure, value in metrics.items())
+        logger.info(f"GeometryEvaluator: {self.name or 'sentences'}, epoch {epoch}, step {steps}: {shown}")
+        if output_path is not None and self.write_csv:
+            self._write(Path(output_path) / self.csv_file, {"epoch": epoch, "steps": steps, **metrics})
+        metrics = self.prefix_name_to_metrics(metrics, self.name)
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
+
+    def _measured(self, model: Any, steps: int) -> dict[str, float]:
+        pairs = self.first != []
+        try:
+            encoded = encode_distinct(model, [*self.sentences, *self.first, *self.second], **self.options)
+            vectors = encoded(self.sentences)
+            metrics = {"alignment": alignment(encoded(self.first), encoded(self.second))} if pairs else {}
+            metrics |= shape_of(vectors)
+            variances = self.spectra[steps] = spectrum(vectors)
+        except DegenerateEmbeddings as reason:
+            logger.warning(f"GeometryEvaluator: {self.name or 'sentences'} cannot be measured: {reason}")
+            metrics = dict.fromkeys(MEASURES[0 if pairs else 1 :], float("nan"))
+            variances = np.full(self.axes, np.nan)
+        return metrics | {
+            f"spectrum_{k}": float(variances[k - 1]) for k in range(1, min(self.axes, len(variances)) + 1)
+        }
+
+    @staticmethod
+    def _write(file: Path, row: Mapping[str, float]) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = not file.exists()
+        with open(file, "a", newline="", encoding="utf-8") as lines:
+            writer = csv.DictWriter(lines, list(row))
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+
+    @property
+    def description(self) -> str:
+        return "Geometry"
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """What the model card says beside the numbers."""
+        said = {"sentences": len(self.sentences), "positive_pairs": len(self.first), **self.options}
+        return {key: said[key] for key in ("sentences", "positive_pairs", "truncate_dim") if said[key]}
+
+
+def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float]]:
+    """The log of a trainer of sentence-transformers as a history of cselab: what `TrainingMonitor` takes.
+
+    Each row has a "step" and what of these was logged there: "loss", "gradient_norm"; "score" times 100; "alignment",
+    "uniformity", "mean_cosine", "effective_rank" of a `GeometryEvaluator`, of the first where there are several.
+
+    Args:
+        trainer: a `SentenceTransformerTrainer`, or trainer_state.json in a checkpoint, or that checkpoint's folder.
+        score: the metric that is the score, such as "eval_sts-dev_spearman_cosine"; default the first that was logged
+            whose name ends so.
+
+    Raises:
+        MissingFile: no trainer_state.json there.
+        ValueError: nothing was logged yet; an unknown `score` (the message lists what was logged).
+    """
+    log = _log(trainer)
+    logged = list(dict.fromkeys(name for row in log for name in row))
+    if score is not None and score not in logged:
+        raise ValueError(f"{score!r} was not logged; logged were {', '.join(logged)}")
+    if not any("step" in row for row in log):
+        raise ValueError("the trainer has logged nothing yet: train first, with logging_steps or eval_steps")
+    taken = {"loss": "loss", "grad_norm": "gradient_norm"}
+    for measure in MEASURES:
+        name = next((name for name in logged if name.startswith("eval_") and name.endswith(measure)), None)
+        if name is not None:
+            taken[name] = measure
+    score = score or next((name for name in logged if name.endswith("spearman_cosine")), None)
+    rows: dict[int, dict[str, float]] = {}
+    for row in log:
+        kept = {taken[name]: float(value) for name, value in row.items() if name in taken}
+        if score in row:
+            kept["score"] = 100 * float(row[score])
+        if kept:
+            rows.setdefault(row["step"], {"step": row["step"]}).update(kept)
+    return [rows[step] for step in sorted(rows)]
+
+
+def _log(trainer: Any) -> list[dict[str, Any]]:
+    if not isinstance(trainer, str | Path):
+        return trainer.state.log_history
+    file = Path(trainer) / "trainer_state.json" if Path(trainer).is_dir() else Path(trainer)
+    if not file.is_file():
+        raise MissingFile(f"{file}: no such file; a checkpoint of a trainer has one")
+    return json.loads(file.read_text(encoding="utf-8"))["log_history"]

@@ -1,0 +1,195 @@
+"""Which of many systems can be told apart: p-values that count all pairs, and intervals of ranks.
+
+Arrays in: a number for each system and unit (a task, a seed, a fold), or what each predicted for the same rows.
+
+See also: `cselab.metrics.significance` for two systems.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Shaped
+
+from cselab.metrics.significance import BLOCK, Strata, resampled, score
+
+FEW = 10
+"""Units below which a bootstrap is too coarse, and Student's t with Holm takes its place."""
+
+Systems = Float[np.ndarray, "m n"]
+Square = Float[np.ndarray, "m m"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Many systems compared, each pair counted.
+
+    Attributes:
+        scores: of each system.
+        p_values: of each pair, two-sided, for all pairs together: one mistake in so many such tables.
+        test: how they were found.
+        level: below which a pair is told apart.
+    """
+
+    scores: Float[np.ndarray, " m"]
+    p_values: Square
+    test: str
+    level: float = 0.05
+
+    @property
+    def better(self) -> Bool[np.ndarray, "m m"]:
+        """Entry ij: system i is told apart from j, and higher."""
+        return (self.p_values < self.level) & (self.scores[:, None] > self.scores[None])
+
+    @property
+    def intervals(self) -> list[tuple[int, int]]:
+        """The ranks that each system may have, 1 the best.
+
+            from 1 + how many are told to be better   to m - how many are told to be worse
+
+        All of them hold the true ranks together with probability 1 - level; of systems that are truly equal that is
+        every rank that they share (Mohamad, Goeman and van Zwet 2019).
+        """
+        above, below = self.better.sum(axis=0), self.better.sum(axis=1)
+        return [(1 + int(up), len(self.scores) - int(down)) for up, down in zip(above, below, strict=True)]
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The largest runs of systems, best first, of which no two are told apart; a system may be in several."""
+        order = np.argsort(-self.scores, kind="stable")
+        apart, found, last = (self.p_values < self.level)[np.ix_(order, order)], [], 0
+        for first in range(len(order)):
+            end = first + 1
+            while end < len(order) and not apart[first:end, end].any():
+                end += 1
+            if end > last:
+                found.append(order[first:end].tolist())
+                last = end
+        return found
+
+    @property
+    def tied_neighbours(self) -> tuple[int, int]:
+        """How many systems cannot be told from the next one of the list, and how many have a next one."""
+        order = np.argsort(-self.scores, kind="stable")
+        tied = int((self.p_values[order[:-1], order[1:]] >= self.level).sum())
+        return tied, len(order) - 1
+
+
+def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed: int = 0) -> Ranking:
+    """Systems by their mean over units, which all of them share: tasks, seeds, folds.
+
+    Of ten units or more: paired bootstrap over units of the largest studentised difference, step by step (Romano and
+    Wolf 2005). Of fewer: paired t-tests, by Holm (1979).
+
+    Args:
+        scores: a row a system, a column a unit.
+
+    Raises:
+        ValueError: fewer than two systems or units, or a number that is missing or not finite.
+
+    >>> found = rank_means(np.array([[1.0, 1.2, 0.9, 1.1], [1.1, 1.1, 1.0, 1.0], [3.0, 3.1, 2.9, 3.3]]))
+    >>> found.intervals, found.groups
+    ([(2, 3), (2, 3), (1, 1)], [[2], [1, 0]])
+    """
+    m, n = scores.shape
+    if m < 2 or n < 2:
+        raise ValueError(f"at least two systems with two shared units each are needed, got {m} and {n}")
+    if not np.isfinite(scores).all():
+        raise ValueError(f"{int((~np.isfinite(scores)).sum())} scores are missing or not finite")
+    rows, columns = np.triu_indices(m, 1)
+    differences = scores[rows] - scores[columns]
+    means = differences.mean(axis=1)
+    errors = np.maximum(differences.std(axis=1, ddof=1) / np.sqrt(n), 1e-12 * max(1.0, float(np.abs(scores).max())))
+    if n < FEW:
+        from scipy.stats import t as student
+
+        p_values, test = holm(2 * student.sf(np.abs(means / errors), n - 1)), "paired t-tests by Holm"
+    else:
+        null = _studentised(differences - means[:, None], resamples, seed)
+        p_values, test = step_down(np.abs(means / errors), null), "bootstrap over units, step-down over all pairs"
+    return Ranking(scores.mean(axis=1), _square(m, p_values), test, level)
+
+
+def rank_predictions(
+    predicted: Systems,
+    gold: Shaped[np.ndarray, " n"],
+    metric: str = "spearman",
+    strata: Strata | None = None,
+    level: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Ranking:
+    """Systems by the correlation or accuracy of what they predicted for the same rows.
+
+    All are scored on the same resampled rows. A difference is divided by its standard deviation over the resamples, and
+    held against the largest that chance gives to any pair, step by step (Romano and Wolf 2005).
+
+    Raises:
+        ValueError: an unknown metric, fewer than two systems.
+        UndefinedCorrelation: see `cselab.metrics.significance.correlation`.
+    """
+    m = len(predicted)
+    if m < 2:
+        raise ValueError(f"at least two systems are needed, got {m}")
+    scores = np.array([score(one, gold, metric, strata) for one in predicted])
+    draws = resampled(list(predicted), gold, metric, strata, resamples, seed)
+    rows, columns = np.triu_indices(m, 1)
+    apart, drawn = scores[rows] - scores[columns], draws[rows] - draws[columns]
+    errors = np.maximum(np.nanstd(drawn, axis=1), 1e-12)
+    null = np.nan_to_num(np.abs(drawn - apart[:, None]) / errors[:, None]).T
+    p_values = step_down(np.abs(apart) / errors, null)
+    return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs", level)
+
+
+def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+    """P-values of k tests, counted as k: the smallest times k, the next times k - 1 ..., none below the one before.
+
+    Holm 1979: the chance that any true hypothesis falls below 0.05 is at most 0.05, however the tests hang together.
+
+    >>> holm(np.array([0.04, 0.01, 0.03]))
+    array([0.06, 0.03, 0.06])
+    """
+    order = np.argsort(p_values, kind="stable")
+    times = np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, times * p_values[order]))
+    return adjusted
+
+
+def step_down(found: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"]) -> Float[np.ndarray, " k"]:
+    """Adjusted p-values of k statistics by their joint distribution under chance (Romano and Wolf 2005, Algorithm 4.1).
+
+    As Holm's, but the largest of those still standing is compared with the largest that chance gives to any of them,
+    so that tests which hang together cost little.
+
+    Args:
+        found: statistics that are large where something is there.
+        null: the same statistics in b draws from chance.
+    """
+    order = np.argsort(-found, kind="stable")
+    largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
+    shares = (1 + (largest >= found[order]).sum(axis=0)) / (len(null) + 1)
+    adjusted = np.empty(len(found))
+    adjusted[order] = np.maximum.accumulate(shares)
+    return adjusted
+
+
+def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -> Float[np.ndarray, "b k"]:
+    """|t| of each centred difference on the same resampled units."""
+    generator, (k, n) = np.random.default_rng(seed), centred.shape
+    found = np.empty((resamples, k))
+    step = max(1, BLOCK // k)
+    squares = centred**2
+    for start in range(0, resamples, step):
+        block = slice(start, min(start + step, resamples))
+        times = generator.multinomial(n, np.full(n, 1 / n), size=block.stop - start) / n
+        means = times @ centred.T
+        spread = np.maximum(times @ squares.T - means**2, 0) / (n - 1)
+        found[block] = np.abs(means) / np.sqrt(np.maximum(spread, 1e-24))
+    return found
+
+
+def _square(m: int, p_values: Float[np.ndarray, " k"]) -> Square:
+    whole = np.ones((m, m))
+    rows, columns = np.triu_indices(m, 1)
+    whole[rows, columns] = whole[columns, rows] = p_values
+    return whole

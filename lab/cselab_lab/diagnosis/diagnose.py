@@ -1,0 +1,129 @@
+"""What is wrong with a run, an encoder, or vectors: gather what can be known of it, and try every sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from cselab_lab.diagnosis.evidence import Evidence, Training
+from cselab_lab.diagnosis.report import Diagnosis, Finding
+from cselab_lab.diagnosis.signs import SIGNS
+
+VECTORS = (".npy", ".safetensors")
+
+
+def diagnose(
+    subject: Any,
+    texts: Sequence[str] = (),
+    corpus: Sequence[str] = (),
+    others: Sequence[Any] = (),
+    pooling: str | None = None,
+) -> Diagnosis:
+    """Name what is wrong with a run, an encoder or vectors: why, by which number, and what to do.
+
+    Args:
+        subject: a run (what `train` returns, or its folder), a folder of seeds, an encoder (anything with
+            `encode`, or a name that `SentenceEncoder` opens), vectors `[n, d]`, or a file or a folder of them.
+        texts: what to encode, or what the vectors are of; default: the natural sentences of Classroom STS.
+        corpus: what was trained on, for the signs in it.
+        others: further seeds, in whatever form the subject may have.
+        pooling: of an encoder that is opened by its name.
+
+    Raises:
+        ValueError: nothing that can be looked at; vectors and texts of different numbers.
+
+    >>> print(diagnose(np.ones((30, 4)) + 1e-4 * np.eye(30, 4)).findings[0].reason)
+    the mean cosine of different texts is 1; above 0.985 something is wrong
+    """
+    subject = Path(subject) if isinstance(subject, str) and Path(subject).exists() else subject
+    seeds = _seeds(subject) if isinstance(subject, Path) and subject.is_dir() else []
+    if seeds:
+        subject, others = seeds[0], [*seeds[1:], *others]
+    seen = _known(subject, texts, corpus, [_opened(other, pooling) for other in others], pooling)
+    readings = {name: sign.measure(seen) for name, sign in SIGNS.items()}
+    measures = {name: value for name, value in readings.items() if value is not None}
+    findings = [Finding(SIGNS[name], value, seen) for name, value in measures.items() if SIGNS[name].is_met(value)]
+    return Diagnosis(_named(subject), findings, measures, [name for name in SIGNS if name not in measures])
+
+
+def _known(
+    subject: Any, texts: Sequence[str], corpus: Sequence[str], others: Sequence[Any], pooling: str | None
+) -> Evidence:
+    """The evidence that a subject of any kind gives."""
+    if hasattr(subject, "history") and hasattr(subject, "method"):
+        training = Training(subject.method, subject.config, subject.history, {"name": subject.encoder.name})
+        return Evidence(subject.encoder, texts, corpus=corpus, training=training, others=others)
+    opened = _opened(subject, pooling)
+    if isinstance(opened, np.ndarray):
+        return Evidence(None, texts, opened, corpus, others=others)
+    return Evidence(opened, texts, corpus=corpus, training=_training(subject), others=others)
+
+
+def _training(subject: Any) -> Training | None:
+    """What the folder of a run says of it."""
+    from cselab.methods import create_method
+    from cselab.training.run_folder import RunFolder
+
+    if not isinstance(subject, Path) or not subject.is_dir():
+        return None
+    folder = RunFolder(subject)
+    content = folder.read()
+    if content is None:
+        return None
+    identity = content["identity"]
+    settings = {name: value for name, value in identity["method"].items() if name != "name"}
+    method = create_method(identity["method"]["name"], **settings)
+    return Training(method, SimpleNamespace(**identity["config"]), folder.history(), identity["encoder"])
+
+
+def _opened(subject: Any, pooling: str | None) -> Any:
+    """An encoder, or vectors `[n, d]`."""
+    from cselab.encoders.encoder import SentenceEncoder
+
+    if hasattr(subject, "encoder") and hasattr(subject, "history"):
+        return subject.encoder
+    if hasattr(subject, "encode") and not isinstance(subject, str):
+        return subject
+    if isinstance(subject, str) or (isinstance(subject, Path) and subject.is_dir()):
+        return SentenceEncoder.from_pretrained(subject, pooling=pooling)
+    vectors = _read_vectors(subject) if isinstance(subject, Path) else subject
+    vectors = vectors.detach().cpu().numpy() if hasattr(vectors, "detach") else np.asarray(vectors)
+    if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating) or len(vectors) < 2:
+        raise ValueError(
+            f"a diagnosis looks at a run, an encoder, or two or more vectors [n, d] of numbers, not at an array of "
+            f"shape {vectors.shape} and type {vectors.dtype}"
+        )
+    return vectors
+
+
+def _read_vectors(file: Path) -> np.ndarray:
+    if file.suffix == ".safetensors":
+        from safetensors.numpy import load_file
+
+        return next(iter(load_file(file).values()))
+    if file.suffix == ".npy":
+        return np.load(file, allow_pickle=False)
+    raise ValueError(f"{file}: vectors are read from {' and '.join(VECTORS)}, as `cselab encode` writes them")
+
+
+def _seeds(folder: Path) -> list[Path]:
+    """The runs, or the files of vectors, in a folder that is no encoder itself."""
+    if (folder / "config.json").exists() or (folder / "run.json").exists() or (folder / "modules.json").exists():
+        return []
+    runs = sorted(run.parent for run in [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])
+    found = runs or sorted(file for file in folder.iterdir() if file.suffix in VECTORS)
+    if not found:
+        raise ValueError(f"{folder} holds no run, no encoder and no vectors ({', '.join(VECTORS)})")
+    return found
+
+
+def _named(subject: Any) -> str:
+    if hasattr(subject, "history"):
+        return f"run of {subject.method.name}"
+    if hasattr(subject, "encode") and not isinstance(subject, str):
+        return str(getattr(subject, "name", "") or type(subject).__name__)
+    return str(subject) if isinstance(subject, str | Path) else f"{len(subject)} vectors"

@@ -1,0 +1,95 @@
+"""Signs in an encoder itself: what stands between its tokens and its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cselab_lab.diagnosis import pictures
+from cselab_lab.diagnosis.signs import sign
+
+if TYPE_CHECKING:
+    from cselab_lab.diagnosis.evidence import Evidence
+
+COMMON = ("cls", "mean", "last_token")
+SHORT = 8
+
+
+@sign(
+    "untrained head or pooler",
+    "the share of the layers after the pooling whose weights are as they were first drawn",
+    "The vectors pass through random weights. Evaluate without them: representation='backbone', another pooling than "
+    "cls_pooler; or train them.",
+    pictures.cosines,
+    above=0.0,
+)
+def untrained_layers(seen: Evidence) -> float | None:
+    """Of the head, where it is evaluated, and of the pooler."""
+    if seen.own is None:
+        return None
+    fresh = [looks_fresh(layer) for layer in _after_pooling(seen.own)]
+    return sum(fresh) / len(fresh) if fresh else None
+
+
+def _after_pooling(encoder: Any) -> Iterator[Any]:
+    if encoder.pooling == "cls_pooler":
+        yield encoder.backbone.pooler.dense
+    if encoder.representation == "head":
+        yield from (layer for layer, _ in encoder.head.dense_layers())
+
+
+def looks_fresh(layer: Any) -> bool:
+    """Whether a linear layer is as BERT starts one (biases 0) or as torch does (all within 1 / sqrt(inputs))."""
+    weight = layer.weight.detach().double().cpu().numpy().ravel()
+    bias = None if layer.bias is None else layer.bias.detach().double().cpu().numpy()
+    if bias is not None and not bias.any():
+        return True
+    bound = 1 / sqrt(layer.in_features)
+    within = np.abs(weight).max() <= bound * (1 + 1e-6) and (bias is None or np.abs(bias).max() <= bound * (1 + 1e-6))
+    return bool(within and abs(weight.std() * sqrt(3) / bound - 1) < 0.02)
+
+
+@sign(
+    "wrong pooling",
+    "points by which another pooling finds more twins (sentences with half of their words left out)",
+    "Open the encoder with the pooling that it was trained with: --pooling cls, mean or last_token. Its card or its "
+    "run says which.",
+    pictures.cosines,
+    above=16.0,
+)
+def wrong_pooling(seen: Evidence) -> float | None:
+    """The best of the common poolings against the encoder's own, by `UnlabelledEvaluator`."""
+    from cselab.evaluators import UnlabelledEvaluator
+
+    encoder = seen.own
+    if encoder is None or encoder.pooling not in COMMON or len(seen.texts) < 20:
+        return None
+    score, found = UnlabelledEvaluator(seen.texts), {}
+    other = encoder.copy()
+    for other.pooling in COMMON:
+        found[other.pooling] = score(other)["score"]
+    return max(found.values()) - found[encoder.pooling]
+
+
+@sign(
+    "padding that leaks",
+    "how far a text's vector moves when a longer text stands beside it in the batch, as a share of its length",
+    "The vector of a text depends on its neighbours. Give the pooling the attention mask, and take means over the "
+    "tokens that it marks, not over the padding.",
+    pictures.norms,
+    above=0.05,
+)
+def padding_leaks(seen: Evidence) -> float | None:
+    """The shortest texts alone, and in one batch with a long one."""
+    from cselab.evaluators.vectors import encode
+
+    if not hasattr(seen.encoder, "encode") or len(seen.texts) < 2 * SHORT:
+        return None
+    short = sorted(dict.fromkeys(seen.texts), key=len)[:SHORT]
+    long = " ".join(" ".join(seen.texts).split()[:25])
+    alone = np.concatenate([encode(seen.encoder, [text]) for text in short])
+    beside = encode(seen.encoder, [*short, long])[:-1]
+    return float((np.linalg.norm(beside - alone, axis=1) / np.linalg.norm(alone, axis=1)).max())

@@ -1,0 +1,279 @@
+"""Why a score is another than expected: the choices that papers leave unsaid, tried one by one, then two at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+if TYPE_CHECKING:
+    from cselab.data import Pairs
+    from cselab.encoders.encoder import SentenceEncoder
+
+OTHER_ARITHMETIC = 0.005
+"""Points by which another processor or version may move a score."""
+
+LENGTHS = (32, 64, 128, 256, 512)
+TRANSFORMS = ("none", "centred", "whitening")
+PASSES = ("split", "pooling", "max length", "prompt")
+"""The choices that need the sentences encoded again; all others are arithmetic on what is there."""
+
+SIMILARITIES = ("cosine", "dot product", "Euclidean distance")
+SHOWN = 5
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A score, and what was chosen otherwise than the encoder and the papers do."""
+
+    changes: Settings
+    score: float
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {value}" for name, value in self.changes.items())
+        return f"{self.score:.2f}  {told or 'as it stands'}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was tried to reach a number, and what reached it.
+
+    Attributes:
+        task, expected, tolerance: what was asked; `tolerance` in points.
+        base: every choice as it stands, and its score.
+        explained: the choices that give the number, with the fewest changes. Several: they cannot be told apart by it.
+        nearest: what came nearest, of all that was tried.
+        tried: how many.
+    """
+
+    task: str
+    expected: float
+    tolerance: float
+    base: Tried
+    explained: list[Tried]
+    nearest: list[Tried]
+    tried: int
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.task}: {self.base.score:.2f} as it stands ({_said(self.base.changes)}); "
+            f"expected {self.expected:g}, give or take {self.tolerance:.3g}"
+        ]
+        if not self.explained:
+            lines.append(f"none of {self.tried} choices gives it: other weights or other data. The nearest were:")
+            return "\n".join([*lines, *(f"  {one}" for one in self.nearest)])
+        if not self.explained[0].changes:
+            return "\n".join([*lines, "that is the number as it stands"])
+        many = len(self.explained)
+        lines.append("explained by:" if many == 1 else f"{many} choices give it, and the number cannot tell which:")
+        return "\n".join([*lines, *(f"  {one}" for one in self.explained)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        told = {name: [vars(one) for one in getattr(self, name)] for name in ("explained", "nearest")}
+        asked = {name: getattr(self, name) for name in ("task", "expected", "tolerance", "tried")}
+        return asked | {"base": vars(self.base)} | told
+
+
+def explain_score(
+    encoder: SentenceEncoder,
+    task: str | Pairs,
+    expected: float | str,
+    data: str | Path | None = None,
+    changes: int = 2,
+    tolerance: float | None = None,
+) -> Explanation:
+    """Which choice makes an STS score the number that was expected.
+
+    Tried are pooling, aggregation of subsets, head, similarity (with and without normalisation), split, longest input,
+    prompt, centring and whitening fitted on the same sentences, and Pearson for Spearman: first as it stands, then each
+    other choice alone, then two at a time; what needs no encoding comes first. It ends with the fewest changes that
+    give the number.
+
+    Args:
+        task: of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), a file of pairs, or `Pairs`.
+        expected: the number; as text ("60.70") its digits say how exact it is.
+        changes: at most so many choices at once. With three, chance hits become likely.
+        tolerance: in points; default half of the last digit, and 0.005 for other arithmetic.
+
+    Raises:
+        ValueError: an unknown task, a number that is none.
+        DataError: data that are missing or damaged.
+    """
+    return ScoreExplainer(encoder, task, data).explain(expected, changes, tolerance)
+
+
+class ScoreExplainer:
+    """The same for several numbers of one encoder and task: what was encoded for one is kept for the next."""
+
+    def __init__(self, encoder: SentenceEncoder, task: str | Pairs, data: str | Path | None = None) -> None:
+        self.encoder, self.splits = encoder.copy().eval(), _splits(task, data)
+        self.task = task if isinstance(task, str) else task.name
+        self.encoder.normalize = False
+        self.pairs = cache(self._pairs)
+        self.vectors = cache(self._vectors)
+        self.transformed = cache(self._transformed)
+        self.predicted = cache(self._predicted)
+        self.axes = self._axes()
+        self.base = {name: values[0] for name, values in self.axes.items()}
+
+    def explain(self, expected: float | str, changes: int = 2, tolerance: float | None = None) -> Explanation:
+        """See `explain_score`."""
+        try:
+            number = float(expected)
+        except ValueError:
+            raise ValueError(f"expected must be a number such as 60.73, got {expected!r}") from None
+        if tolerance is None:
+            tolerance = 0.5 * 10.0 ** -len(str(expected).partition(".")[2]) + OTHER_ARITHMETIC
+        tried: list[Tried] = []
+        explained: list[Tried] = []
+        for level in range(changes + 1):
+            found = [one for one in self.tries(level) if np.isfinite(one.score)]
+            tried += found
+            explained = [one for one in found if abs(one.score - number) <= tolerance]
+            if explained:
+                break
+        nearest = sorted(tried, key=lambda one: abs(one.score - number))[:SHOWN]
+        base = Tried(self.base, self.score(self.base))
+        return Explanation(self.task, number, tolerance, base, explained, nearest, len(tried))
+
+    def _axes(self) -> dict[str, list[Any]]:
+        """The values of each choice, that which stands first."""
+        from cselab.encoders.pooling import POOLINGS
+        from cselab.evaluators.sts import AGGREGATIONS
+
+        encoder, first = self.encoder, next(iter(self.splits.values()))
+        poolings = [encoder.pooling]
+        if encoder.template is None:
+            poolings += [name for name, one in POOLINGS.items() if one.counts != "mask" and self._has(name)]
+        texts = first.sentences
+        longest = max(len(ids) for ids in encoder.tokenizer(texts, verbose=False)["input_ids"])
+        own = min(encoder.max_length, longest)
+        most = [length for length in LENGTHS if length < longest and length != own]
+        prompts = [encoder.default_prompt_name or "none", "none", *encoder.prompts]
+        several = len(set(first.subsets)) > 1
+        return {
+            "metric": ["Spearman", "Pearson"],
+            "aggregation": list(AGGREGATIONS if several else AGGREGATIONS[:1]),
+            "similarity": list(SIMILARITIES),
+            "transform": list(TRANSFORMS),
+            "representation": list(
+                dict.fromkeys([encoder.representation, "backbone", *(["head"] if self._head() else [])])
+            ),
+            "split": list(self.splits),
+            "pooling": list(dict.fromkeys(poolings)),
+            "max length": [encoder.max_length, *most],
+            "prompt": list(dict.fromkeys(prompts)),
+        }
+
+    def _has(self, pooling: str) -> bool:
+        from cselab.encoders.pooling import get_pooling
+
+        return not get_pooling(pooling).pooler or getattr(self.encoder.backbone, "pooler", None) is not None
+
+    def _head(self) -> bool:
+        return self.encoder.head is not None and "head" not in self.encoder.untrained
+
+    def tries(self, changes: int) -> Iterator[Tried]:
+        """Every setting with exactly so many changes, those that need the fewest new passes of the encoder first."""
+        settings = [dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values())]
+        changed = [{name: v for name, v in one.items() if v != self.base[name]} for one in settings]
+        chosen = [one for one in changed if len(one) == changes]
+        for one in sorted(chosen, key=lambda one: sum(name in PASSES for name in one)):
+            yield Tried(one, self.score(self.base | one))
+
+    def score(self, chosen: Settings) -> float:
+        """In points; NaN where a correlation is not defined."""
+        from cselab.evaluators.sts import strata
+        from cselab.metrics.significance import UndefinedCorrelation, score
+
+        pairs = self.splits[chosen["split"]]
+        where = [chosen[name] for name in PASSES]
+        predicted = self.predicted(*where, chosen["representation"], chosen["transform"], chosen["similarity"])
+        groups = strata(pairs.subsets or [""] * len(pairs), chosen["aggregation"])
+        try:
+            return 100 * score(predicted, np.asarray(pairs.scores), chosen["metric"].lower(), groups)
+        except UndefinedCorrelation:
+            return float("nan")
+
+    def _pairs(self, split: str) -> tuple[list[str], list[int], list[int]]:
+        """The different sentences, and the row of either side of each pair."""
+        pairs = self.splits[split]
+        rows = {text: row for row, text in enumerate(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))}
+        return list(rows), [rows[text] for text in pairs.sentences1], [rows[text] for text in pairs.sentences2]
+
+    def _vectors(self, split: str, pooling: str, length: int, prompt: str) -> Float[np.ndarray, "n d"]:
+        """A pass of the encoder, before the head."""
+        from cselab.encoders.encoder import TruncationWarning
+
+        encoder = self.encoder
+        encoder.pooling, encoder.max_length, encoder.representation = pooling, length, "backbone"
+        before = "" if prompt == "none" else encoder.prompts[prompt]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TruncationWarning)  # that it cuts is what is tried
+            return np.asarray(encoder.encode(self.pairs(split)[0], prompt=before))
+
+    def _transformed(self, *where: Any) -> Float[np.ndarray, "n d"]:
+        """The vectors after the head, and after a transform that is fitted on them."""
+        import torch
+
+        from cselab.transforms import fit
+
+        *place, representation, transform = where
+        vectors = self.vectors(*place)
+        if representation == "head":
+            with torch.no_grad():
+                rows = torch.from_numpy(vectors).to(self.encoder.device)
+                vectors = self.encoder.head(rows).cpu().numpy()
+        return vectors if transform == "none" else fit(transform, vectors).transform(vectors)
+
+    def _predicted(self, *where: Any) -> Float[np.ndarray, " n"]:
+        """The similarity of each pair."""
+        *place, similarity = where
+        vectors, (_, first, second) = self.transformed(*place), self.pairs(place[0])
+        one, two = (vectors[rows].astype(np.float64) for rows in (first, second))
+        if similarity == "Euclidean distance":
+            return -np.linalg.norm(one - two, axis=1)
+        products = (one * two).sum(axis=1)
+        if similarity == "dot product":
+            return products
+        return products / (np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)).clip(min=1e-30)
+
+
+def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
+    """The pairs of each split of a task that is there, the one that was asked for first."""
+    from cselab.data import MissingFile, Pairs, read_pairs
+    from cselab.evaluators.sts import STS
+    from cselab.evaluators.suites import tasks_by_suite
+    from cselab.evaluators.world import WorldSTS
+
+    if isinstance(task, Pairs):
+        return {task.split: task}
+    if Path(task).is_file():
+        return {"": read_pairs(task)}
+    suites = [STS(), WorldSTS()]
+    asked = tasks_by_suite(suites, [task])
+    suite = next(suite for suite, names in zip(suites, asked, strict=True) if names)
+    name = task.partition("/")[0]
+    found: dict[str, Pairs] = {}
+    for one in dict.fromkeys([task, *(known for known in suite.tasks if known.partition("/")[0] == name)]):
+        try:
+            collected: Any = suite.collect(data, [one]).tasks[0]
+            found[one.partition("/")[2] or "test"] = collected.pairs
+        except MissingFile:
+            if one == task:
+                raise
+    return found
+
+
+def _said(settings: Settings) -> str:
+    return ", ".join(f"{name} {value}" for name, value in settings.items() if value not in ("none", ""))

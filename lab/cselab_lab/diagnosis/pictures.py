@@ -1,0 +1,93 @@
+"""The evidence as plotly figures: of one sign, or of several that are seen in the same picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from cselab_lab.diagnosis.evidence import Evidence
+
+SHOWN = 200
+
+
+def _figure(kind: str, x: Any, y: Any, title: str, across: str, up: str, **marks: Any) -> Any:
+    import plotly.graph_objects as go
+
+    trace = getattr(go, kind)(x=x, y=y, **marks)
+    layout = {"title": {"text": title}, "xaxis": {"title": {"text": across}}, "yaxis": {"title": {"text": up}}}
+    return go.Figure(trace, {**layout, "template": "plotly_white", "showlegend": False})
+
+
+def _histogram(values: Any, title: str, across: str, up: str) -> Any:
+    counts, edges = np.histogram(np.asarray(values, dtype=float), bins=40)
+    return _figure("Bar", ((edges[1:] + edges[:-1]) / 2).round(6).tolist(), counts.tolist(), title, across, up)
+
+
+def cosines(seen: Evidence) -> Any:
+    """How alike different texts are."""
+    from cselab.metrics.degenerate import unit_rows
+
+    unit = unit_rows(seen.vectors[:SHOWN]).numpy()
+    pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+    return _histogram(pairs, "Cosines of different texts", "cosine", "pairs")
+
+
+def spectrum(seen: Evidence) -> Any:
+    """How the variance is spread over the directions."""
+    from cselab.metrics import spectrum as variances
+
+    found = variances(seen.vectors)
+    share = (found / max(found.sum(), 1e-30)).tolist()
+    numbers = list(range(1, len(share) + 1))
+    figure = _figure("Scatter", numbers, share, "Variance by direction", "direction", "share of the variance")
+    return figure.update_yaxes(type="log", exponentformat="power")
+
+
+def norms(seen: Evidence) -> Any:
+    """The length of each vector beside that of its text."""
+    lengths, found = seen.tokens(seen.texts), np.linalg.norm(seen.vectors, axis=1).tolist()
+    return _figure("Scatter", lengths, found, "Norms by length", "tokens of the text", "norm", mode="markers")
+
+
+def lengths(seen: Evidence) -> Any:
+    """How long the texts are."""
+    return _histogram(seen.tokens(seen.texts), "Lengths of the texts", "tokens", "texts")
+
+
+def losses(seen: Evidence) -> Any:
+    """The loss of each step."""
+    found = seen.losses()
+    return _figure("Scatter", list(range(1, len(found) + 1)), found, "The contrastive loss", "step", "loss")
+
+
+def shares(seen: Evidence) -> Any:
+    """What each negative has of the gradient, from the hardest on, on average."""
+    found = seen.repulsion
+    curve = [] if found is None else found.sort(dim=1, descending=True).values.mean(dim=0).tolist()
+    title = "Share of the gradient on each negative"
+    return _figure("Bar", list(range(1, len(curve) + 1)), curve, title, "negative, the hardest first", "share")
+
+
+def views(seen: Evidence) -> Any:
+    """The cosine of two views of a sentence."""
+    import torch.nn.functional as F
+
+    made = seen.views
+    found = [] if made is None else F.cosine_similarity(made.anchor, made.positive).tolist()
+    return _histogram(found, "Two views of a sentence", "cosine of the two", "sentences")
+
+
+def copies(seen: Evidence) -> Any:
+    """How often the same text stands in the corpus."""
+    times = list(seen.copies.values())
+    return _histogram(times, "How often a text stands in the corpus", "times", "different texts")
+
+
+def overlaps(seen: Evidence) -> Any:
+    """How many words two sentences of the corpus share."""
+    found = seen.overlaps
+    return _histogram(
+        found[found >= 0.3], "Pairs of sentences that share words", "share of their words in common", "pairs"
+    )

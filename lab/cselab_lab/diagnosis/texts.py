@@ -1,0 +1,74 @@
+"""Signs in the texts: copies and false negatives among those trained on, and what the encoder never reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cselab_lab.diagnosis import pictures
+from cselab_lab.diagnosis.evidence import BATCH
+from cselab_lab.diagnosis.signs import sign
+
+if TYPE_CHECKING:
+    from cselab_lab.diagnosis.evidence import Evidence
+
+NEAR = 0.8
+
+
+@sign(
+    "duplicates in the corpus",
+    "the share of sentences that meet a copy of themselves in their batch",
+    "A copy in the batch is a negative that means the same: the loss pushes a sentence from itself. Keep each sentence "
+    "once (sort -u).",
+    pictures.copies,
+    above=0.05,
+)
+def duplicates(seen: Evidence) -> float | None:
+    """Of a random batch: sum over texts of count (count - 1) / (n (n - 1)), times the other rows of the batch."""
+    n = len(seen.corpus)
+    if n < 2:
+        return None
+    meetings = sum(count * (count - 1) for count in seen.copies.values()) / (n * (n - 1))
+    return min(1.0, meetings * (_batch(seen) - 1))
+
+
+@sign(
+    "false negatives",
+    "how many others of its batch have nearly the words of a sentence (four of five in common)",
+    "Sentences that mean the same are pushed apart. Take near copies out of the corpus, or a method that spares such "
+    "negatives (dclr, sncse).",
+    pictures.overlaps,
+    above=0.1,
+)
+def false_negatives(seen: Evidence) -> float | None:
+    """The share of pairs of different sentences with a Jaccard overlap of 0.8, times the other rows of a batch."""
+    found = seen.overlaps
+    if not len(found):
+        return None
+    return float((found >= NEAR).mean()) * (_batch(seen) - 1)
+
+
+@sign(
+    "truncated sentences",
+    "the share of the tokens that lie beyond the longest input and are never read",
+    "Open the encoder with a larger max_length (SentenceEncoder(..., max_length=N)), train with --max-length N, or cut "
+    "long texts into sentences.",
+    pictures.lengths,
+    above=0.25,
+)
+def truncated(seen: Evidence) -> float | None:
+    """Of the texts at the encoder's limit, or of the corpus at the limit of training, whichever loses more."""
+    if seen.own is None:
+        return None
+    lost = [_lost(seen.tokens(seen.texts), seen.own.max_length)]
+    if seen.training is not None and seen.corpus:
+        lost.append(_lost(seen.tokens(seen.texts), seen.training.config.max_length))
+    return max(lost)
+
+
+def _batch(seen: Evidence) -> int:
+    size = BATCH if seen.training is None else seen.training.config.batch_size
+    return min(size, len(seen.corpus))
+
+
+def _lost(lengths: list[int], limit: int) -> float:
+    return sum(max(0, length - limit) for length in lengths) / sum(lengths)

@@ -1,0 +1,155 @@
+"""Signs in a run: its views, its loss, where the gradient goes, and how far the weights went."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from cselab_lab.diagnosis import pictures
+from cselab_lab.diagnosis.signs import sign
+
+if TYPE_CHECKING:
+    from cselab_lab.diagnosis.evidence import Evidence
+
+TENTH = 10
+
+
+@sign(
+    "dropout missing",
+    "the distance of two views of a sentence, as a share of that of two sentences",
+    "The views are nearly the same, and there is nothing to learn from a pair. Set the dropout of the encoder "
+    "(--dropout 0.1), or take a method whose views differ otherwise.",
+    pictures.views,
+    below=0.13,
+)
+def dropout_missing(seen: Evidence) -> float | None:
+    """Mean distance of anchor and positive over that of an anchor and the positives of others."""
+    if seen.views is None:
+        return None
+    anchor, positive = (F.normalize(view.double(), dim=1) for view in (seen.views.anchor, seen.views.positive))
+    apart = torch.cdist(anchor, positive)
+    others = apart[~torch.eye(len(apart), dtype=torch.bool)].mean()
+    return float(apart.diagonal().mean() / others) if others > 1e-6 else None
+
+
+@sign(
+    "temperature too low",
+    "the share of the gradient that each sentence's hardest negative has",
+    "One negative a sentence carries the gradient, and noise decides which. Raise the temperature (0.05 is usual for "
+    "InfoNCE on cosines).",
+    pictures.shares,
+    above=0.77,
+)
+def temperature_low(seen: Evidence) -> float | None:
+    """Mean over sentences of the largest share."""
+    found = seen.repulsion
+    return None if found is None else float(found.max(dim=1).values.mean())
+
+
+@sign(
+    "temperature too high",
+    "how much more of the gradient the hardest tenth of the negatives has than its equal share",
+    "All negatives are pushed alike, hard ones no more than easy ones. Lower the temperature (0.05 is usual for "
+    "InfoNCE on cosines).",
+    pictures.shares,
+    below=3.3,
+)
+def temperature_high(seen: Evidence) -> float | None:
+    """The share of the hardest tenth over a tenth: 1 where all weigh the same, 10 where they have all."""
+    found = seen.repulsion
+    if found is None:
+        return None
+    hardest = max(1, found.shape[1] // TENTH)
+    return float(found.topk(hardest, dim=1).values.sum(dim=1).mean()) * found.shape[1] / hardest
+
+
+@sign(
+    "loss at log N",
+    "the contrastive loss at the end, as a share of log N, N the size of the batch",
+    "The encoder cannot tell its positive from the N - 1 others: it collapsed, or the rows of a pair do not belong "
+    "together. Look at the learning rate first, then at how views are made.",
+    pictures.losses,
+    above=0.9,
+)
+def loss_at_log_n(seen: Evidence) -> float | None:
+    """Mean of the last quarter of the steps."""
+    losses = seen.losses()
+    if not losses or seen.training is None:
+        return None
+    return float(np.mean(losses[-max(1, len(losses) // 4) :])) / log(seen.training.config.batch_size)
+
+
+@sign(
+    "loss at 0 from the start",
+    "the contrastive loss of the first steps, as a share of log N, N the size of the batch",
+    "The task is solved before training: views too much alike, negatives too easy, or a temperature too low. Make the "
+    "views differ more, the batch larger, or take hard negatives.",
+    pictures.losses,
+    below=0.001,
+)
+def loss_at_zero(seen: Evidence) -> float | None:
+    """Mean of the first tenth of the steps."""
+    losses = seen.losses()
+    if not losses or seen.training is None:
+        return None
+    return float(np.mean(losses[: max(1, len(losses) // TENTH)])) / log(seen.training.config.batch_size)
+
+
+def moved(seen: Evidence) -> float | None:
+    """How far the weights went from the encoder that the run began as, as a share of their length."""
+    if seen.own is None or seen.training is None:
+        return None
+    if seen.training.start.get("weights") == seen.own.weights_hash():
+        return 0.0
+    if seen.start is None:
+        return None
+    before, after = seen.start.backbone.state_dict(), seen.own.backbone.state_dict()
+    shared = [name for name, value in before.items() if name in after and value.is_floating_point()]
+    apart = sum(float((after[name].cpu() - before[name]).double().square().sum()) for name in shared)
+    return (apart / sum(float(before[name].double().square().sum()) for name in shared)) ** 0.5
+
+
+@sign(
+    "learning rate too high",
+    "how far the weights went from where they began, as a share of their length",
+    "Training wrote over what pretraining knew. Take a tenth of the learning rate, or a warm-up.",
+    pictures.losses,
+    above=0.2,
+)
+def learning_rate_high(seen: Evidence) -> float | None:
+    """The relative distance of all weights."""
+    return moved(seen)
+
+
+@sign(
+    "frozen encoder",
+    "how far the weights went from where they began, as a share of their length",
+    "The encoder did not learn. See that its weights require gradients, that the optimiser has them, and that the "
+    "learning rate is not 0.",
+    pictures.losses,
+    below=1e-5,
+)
+def frozen(seen: Evidence) -> float | None:
+    """The same distance."""
+    return moved(seen)
+
+
+@sign(
+    "seeds that give the same",
+    "the distance of the two most alike of the seeds' vectors, as a share of their length",
+    "Several runs are copies of one: the seed does not reach what it should seed, or one folder was scored for all. "
+    "Their spread says nothing.",
+    pictures.cosines,
+    below=1e-4,
+)
+def same_seeds(seen: Evidence) -> float | None:
+    """The least distance of any two."""
+    if not seen.others:
+        return None
+    runs = [seen.vectors, *(seen.encoded(other) for other in seen.others)]
+    runs = [run / np.linalg.norm(run) for run in runs]
+    return min(float(np.linalg.norm(a - b)) for at, a in enumerate(runs) for b in runs[:at] if a.shape == b.shape)

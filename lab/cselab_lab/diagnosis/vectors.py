@@ -1,0 +1,82 @@
+"""Signs in the vectors alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cselab.metrics import DegenerateEmbeddings, effective_rank, mean_cosine
+from cselab_lab.diagnosis import pictures
+from cselab_lab.diagnosis.signs import sign
+
+if TYPE_CHECKING:
+    from cselab_lab.diagnosis.evidence import Evidence
+
+COLLAPSED = 0.985
+
+
+@sign(
+    "complete collapse",
+    "the mean cosine of different texts",
+    "All texts have nearly one vector. Train again from the start with a tenth of the learning rate; if the encoder is "
+    "like this before any training, look at its pooling, and subtract the mean vector.",
+    pictures.cosines,
+    above=COLLAPSED,
+)
+def complete_collapse(seen: Evidence) -> float:
+    """1 where all vectors point the same way."""
+    try:
+        return mean_cosine(seen.vectors)
+    except DegenerateEmbeddings:
+        return 1.0
+
+
+@sign(
+    "dimensional collapse",
+    "the effective rank, as a share of the dimensions that these texts could fill",
+    "The vectors vary in few directions. Give the loss something that spreads them (whitening, ImSimCSE's or Barlow "
+    "Twins' dimension-wise term), a larger batch, or whiten the finished vectors (--posthoc whitening).",
+    pictures.spectrum,
+    below=0.16,
+)
+def dimensional_collapse(seen: Evidence) -> float | None:
+    """Roy and Vetterli's effective rank over min(n - 1, d)."""
+    if complete_collapse(seen) > COLLAPSED:
+        return None
+    return effective_rank(seen.vectors) / min(len(seen.vectors) - 1, seen.vectors.shape[1])
+
+
+@sign(
+    "cone",
+    "the mean cosine of different texts",
+    "All vectors share one large direction, as those of a plain language model do. Ranks by cosine suffer, thresholds "
+    "fail. Train longer or at a lower temperature, or subtract the mean vector; whitening does so, too.",
+    pictures.cosines,
+    above=0.85,
+)
+def cone(seen: Evidence) -> float | None:
+    """As for complete collapse, which is said in its place where the cone has closed."""
+    found = complete_collapse(seen)
+    return found if found <= COLLAPSED else None
+
+
+@sign(
+    "norms that differ by length",
+    "how many times as long the vectors of the longest quarter of the texts are as those of the shortest, or reversed",
+    "Dot products and Euclidean distances then follow the length of a text. Divide by the number of tokens in the "
+    "pooling (a mean, not a sum), or normalise the vectors and compare by cosine.",
+    pictures.norms,
+    above=1.6,
+)
+def norms_by_length(seen: Evidence) -> float | None:
+    """Ratio of two mean norms, never below 1."""
+    if len(seen.texts) < 20:
+        return None
+    lengths = np.array(seen.tokens(seen.texts))
+    order = np.argsort(lengths, kind="stable")
+    norms, quarter = np.linalg.norm(seen.vectors, axis=1)[order], len(order) // 4
+    short, long = float(norms[:quarter].mean()), float(norms[-quarter:].mean())
+    if lengths[order[0]] == lengths[order[-1]] or not min(short, long):
+        return None
+    return max(long / short, short / long)

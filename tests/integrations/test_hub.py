@@ -1,0 +1,121 @@
+import huggingface_hub
+import numpy as np
+import pytest
+from huggingface_hub import HfApi, ModelCard
+from huggingface_hub.errors import HFValidationError
+from tiny import make_encoder, make_sentences
+
+from cselab import SentenceEncoder, evaluate
+from cselab.encoders.checkpoint import CheckpointError
+from cselab.evaluators import PairsEvaluator
+from cselab.integrations.hub import NotPushed, model_card, push_to_hub
+from cselab.training import TrainConfig, train
+
+SENTENCES = make_sentences(24)
+PAIRS = [(SENTENCES[row], SENTENCES[row + 1], float(row % 6)) for row in range(20)]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished run."""
+    folder = tmp_path_factory.mktemp("runs") / "simcse"
+    config = TrainConfig(steps=2, batch_size=4, eval_every=1, seed=7, precision="fp32")
+    return train(make_encoder(), "simcse", SENTENCES, config, PairsEvaluator(PAIRS), output=folder)
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """What reached the hub's boundary: the repository and the content of each file; and a token."""
+    seen = {}
+
+    class Done:
+        commit_url = "https://huggingface.co/me/mine/commit/1"
+        pr_url = "https://huggingface.co/me/mine/discussions/1"
+
+    def create_commit(self, repo_id, operations, **options):
+        seen.update(repo=repo_id, options=options)
+        for one in operations:
+            with one.as_file() as file:
+                seen[one.path_in_repo] = file.read()
+        return Done()
+
+    monkeypatch.setattr(HfApi, "create_repo", lambda self, repo_id, **options: seen.update(made=options))
+    monkeypatch.setattr(HfApi, "create_commit", create_commit)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: "hf_secret")
+    return seen
+
+
+def test_the_card_holds_what_was_measured_with_seed_versions_and_data(run):
+    scores = evaluate(run.encoder, PAIRS)
+    card = ModelCard(model_card(run.output, "me/mine", scores))
+    (result,) = card.data.eval_results
+    (record,) = scores.records[:1]
+    assert (result.metric_type, result.metric_value) == ("spearman", pytest.approx(record.value, abs=1e-4))
+    assert result.dataset_revision == record.data_hash and card.data.library_name == "sentence-transformers"
+    low, high = record.interval
+    assert f"| pairs |  | 20 | spearman | {record.value:.2f} | {low:.2f} to {high:.2f} |" in card.text
+    for told in ("| method | simcse |", "| seed | 7 |", "24 rows, SHA-256", "torch 2.", "not a test score", "me/mine"):
+        assert told in card.text, told
+
+
+def test_a_card_without_scores_says_so_and_one_with_the_scores_of_another_pooling_is_refused(run):
+    assert "Nothing was measured" in model_card(run.output, "me/mine")
+    other = run.encoder.copy()
+    other.pooling = "mean" if run.encoder.pooling == "cls" else "cls"
+    with pytest.raises(ValueError, match=r"was measured with pooling .*evaluate the encoder as it is saved"):
+        model_card(run.output, "me/mine", evaluate(other, PAIRS))
+
+
+@pytest.mark.parametrize("given", ["folder", "encoder"])
+def test_what_is_uploaded_opens_and_gives_the_same_vectors(given, run, hub, tmp_path):
+    before = sorted(path.name for path in run.output.rglob("*"))
+    address = push_to_hub(run.output if given == "folder" else run.encoder, "me/mine", private=True)
+    assert address.endswith("/commit/1") and hub["repo"] == "me/mine" and hub["made"]["private"] is True
+    assert sorted(path.name for path in run.output.rglob("*")) == before
+    assert ("run.json" in hub) == ("history.jsonl" in hub) == (given == "folder")
+    for name, content in hub.items():
+        if isinstance(content, bytes):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(content)
+    np.testing.assert_allclose(SentenceEncoder(tmp_path).encode(SENTENCES), run.encoder.encode(SENTENCES), atol=1e-6)
+    assert (tmp_path / "README.md").read_text().startswith("---\n")
+
+
+def test_a_pull_request_may_be_asked_for(run, hub):
+    assert push_to_hub(run.output, "me/mine", create_pr=True).endswith("/discussions/1")
+    assert hub["options"]["create_pr"] is True
+
+
+def test_without_a_token_nothing_is_sent_and_the_way_to_one_is_told(run, hub, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    with pytest.raises(NotPushed, match=r"no token .*settings/tokens.*hf auth login"):
+        push_to_hub(run.output, "me/mine")
+    assert hub == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (HFValidationError("Repo id must use alphanumeric chars"), "repo_id is 'me/mine'; the hub takes name/model"),
+        (ConnectionError("Connection refused\nmore"), "me/mine was not uploaded: Connection refused$"),
+    ],
+)
+def test_what_the_hub_refuses_is_told_in_a_line(error, told, run, hub, monkeypatch):
+    def refused(*_, **__):
+        raise error
+
+    monkeypatch.setattr(HfApi, "create_repo", refused)
+    with pytest.raises(NotPushed, match=told):
+        push_to_hub(run.output, "me/mine")
+
+
+def test_a_folder_that_is_no_finished_encoder_or_was_altered_is_not_pushed(hub, tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(NotPushed, match="a run that is not finished"):
+        push_to_hub(tmp_path, "me/mine")
+    make_encoder().save_pretrained(tmp_path / "encoder")
+    with open(tmp_path / "encoder/model.safetensors", "ab") as file:
+        file.write(b"x")
+    with pytest.raises(CheckpointError, match="altered or damaged"):
+        push_to_hub(tmp_path / "encoder", "me/mine")
+    assert hub == {}

@@ -1,0 +1,184 @@
+import json
+import math
+
+import pytest
+from click.testing import CliRunner
+from cselab_lab import cli
+from cselab_widgets import PaperBesideHere
+from tiny import make_encoder, make_sentences
+
+from cselab.data import DataError, MissingFile
+from cselab.evaluators import compare, evaluate
+from cselab.integrations.mteb import beside, read_results
+from cselab.training import TrainConfig, train
+from cselab.world import World
+
+
+def entry(main_score, subset="default", **metrics):
+    return {
+        "main_score": main_score,
+        "hf_subset": subset,
+        "languages": ["eng-Latn"],
+        "mteb_version": "2.26.24",
+    } | metrics
+
+
+def result(task, **splits):
+    return {
+        "dataset_revision": "abc",
+        "task_name": task,
+        "mteb_version": "2.26.24",
+        "scores": splits,
+        "evaluation_time": 2,
+    }
+
+
+def write(folder, *results, **meta):
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in results:
+        (folder / f"{one['task_name']}.json").write_text(json.dumps(one))
+    if meta:
+        (folder / "model_meta.json").write_text(json.dumps(meta))
+    return folder
+
+
+STS = result("STSBenchmark", test=[entry(0.7812, spearman=0.7812, cosine_spearman=0.7812, cosine_pearson=0.8)])
+
+
+def test_a_file_gives_the_main_score_in_points_under_the_name_that_it_has_here(tmp_path):
+    folder = write(tmp_path / "v1.5", STS, name="me/mine", revision="r")
+    (scores,) = read_results(folder / "STSBenchmark.json").values()
+    (record,) = scores.records
+    assert scores.scores == {"STS-B": pytest.approx(78.12)}
+    assert (record.metric, record.split, record.encoder) == ("spearman", "test", "me/mine")
+    assert (record.data_hash, record.versions, record.seconds) == ("abc", {"mteb": "2.26.24"}, 2)
+
+
+def test_subsets_are_averaged_and_kept_and_splits_told_apart(tmp_path):
+    several = result(
+        "MassiveIntent",
+        validation=[entry(0.5, accuracy=0.5, f1=0.4)],
+        test=[entry(0.6, "en", accuracy=0.6, f1=0.6), entry(0.4, "de", accuracy=0.4, f1=0.3)],
+    )
+    (scores,) = read_results(write(tmp_path, several)).values()
+    assert scores.scores == pytest.approx({"MassiveIntent validation": 50.0, "MassiveIntent test": 50.0})
+    frame = scores.to_frame().set_index("subset")
+    assert frame.loc[["en", "de"], "value"].tolist() == pytest.approx([60.0, 40.0])
+    assert set(frame["metric"]) == {"accuracy"}  # f1 has another value than the main score in one subset
+
+
+@pytest.mark.parametrize(
+    ("metas", "names"),
+    [
+        ([{"name": "me/a", "revision": "1"}, {"name": "me/b", "revision": "1"}], ["me/a", "me/b"]),
+        ([{"name": "me/a", "revision": "1"}, {"name": "me/a", "revision": "2"}], ["me/a 1", "me/a 2"]),
+        ([{"name": "no_model_name/available"}, {}], ["x/1", "x/2"]),
+    ],
+)
+def test_a_folder_of_models_gives_the_scores_of_each_by_name(tmp_path, metas, names):
+    for number, meta in enumerate(metas, start=1):
+        write(tmp_path / f"x/{number}", STS, **meta)
+    assert list(read_results(tmp_path)) == names
+
+
+def test_a_model_without_a_name_has_that_of_the_folder_that_was_named(tmp_path):
+    write(tmp_path / "simcse-1.5/none/none", STS, name="no_model_name/available")
+    assert list(read_results(tmp_path / "simcse-1.5")) == ["simcse-1.5"]
+
+
+def test_a_score_that_is_not_finite_is_a_failure_and_no_number(tmp_path):
+    (scores,) = read_results(write(tmp_path, result("STS12", test=[entry(math.nan)]))).values()
+    assert scores.scores == {} and list(scores.failures) == ["STS12"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"scores": {"STS12": 60.7}, "records": []}', "no result of MTEB"),
+        ('{"task_name": "STS12", "sco', "cut short or damaged"),
+        ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "lacks 'main_score'"),
+    ],
+)
+def test_what_is_no_result_is_refused_by_name(tmp_path, content, told):
+    file = tmp_path / "STS12.json"
+    file.write_text(content)
+    with pytest.raises(DataError, match=rf"STS12\.json.*{told}"):
+        read_results(file)
+
+
+def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path):
+    with pytest.raises(DataError, match="no result of MTEB in it"):
+        read_results(tmp_path)
+    with pytest.raises(MissingFile, match="no such"):
+        read_results(tmp_path / "elsewhere")
+
+
+def sts(folder, model, *values):
+    """A folder with the results of a model on three tasks."""
+    tasks = zip(("STS12", "STS13", "STS14"), values, strict=True)
+    return write(
+        folder, *(result(task, test=[entry(value, cosine_spearman=value)]) for task, value in tasks), name=model
+    )
+
+
+def test_published_stand_beside_ours_by_model_or_one_beside_one(tmp_path):
+    theirs, mine = sts(tmp_path / "theirs", "simcse", 0.68, 0.82, 0.74), sts(tmp_path / "mine", "me/x", 0.6, 0.8, 0.75)
+    frame = beside(theirs, mine)
+    assert frame["row"].unique().tolist() == ["me/x"]
+    assert frame["difference"].tolist() == pytest.approx([-8.0, -2.0, 1.0])
+    table = {"simcse": {"STS12": 68.0, "SICK-R": 72.0}, "plain": {"STS12": 30.0}}
+    frame = beside(table, {"simcse": read_results(mine)["me/x"]})
+    assert frame[["row", "column"]].to_numpy().tolist() == [["simcse", "STS12"], ["plain", "STS12"]]
+    assert frame["ours"].tolist() == pytest.approx([60.0, math.nan], nan_ok=True)
+    assert "simcse        68.00   60.00         -8.00" in str(PaperBesideHere(frame))
+    with pytest.raises(DataError, match="no task in common: published are CR, ours STS12, STS13, STS14"):
+        beside({"x": {"CR": 80.0}}, mine)
+
+
+def test_the_command_compares_two_results_over_their_tasks(tmp_path):
+    one, two = sts(tmp_path / "one", "a", 0.5, 0.6, 0.55), sts(tmp_path / "two", "b", 0.51, 0.63, 0.555)
+    said = CliRunner().invoke(cli.app, ["compare", str(one), str(two)])
+    assert said.exit_code == 0, said.output
+    lines = {line.split("  ")[0]: line.split() for line in said.output.splitlines()}
+    assert lines["STS13"] == ["STS13", "60.00", "63.00", "+3.00"]
+    (line,) = compare(*(scores for folder in (one, two) for scores in read_results(folder).values()))
+    last = lines["mean of 3 tasks, paired t-test"]
+    assert f"+{line.difference:.2f}" in last and f"{line.p_value:.3g}" in last
+    for arguments, told in (((one, "micro"), "cannot be paired"), ((tmp_path, one), "several models (a, b): name")):
+        said = CliRunner().invoke(cli.app, ["compare", *map(str, arguments)])
+        assert said.exit_code == 1 and told in said.output
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of MTEB and its libraries
+def test_mteb_scores_the_folder_of_a_run_as_it_stands(tmp_path):
+    mteb = pytest.importorskip("mteb", reason="pip install -c constraints.txt '.[mteb]'")
+    import datasets
+    from mteb.cache import ResultCache
+    from sentence_transformers import SentenceTransformer
+
+    pairs = World().sts(60, "test")
+    columns = {"sentence1": pairs.sentences1, "sentence2": pairs.sentences2, "score": list(map(float, pairs.scores))}
+
+    class WorldSTS(mteb.abstasks.AbsTaskSTS):
+        unknown = dict.fromkeys(
+            "reference date domains task_subtypes license annotations_creators dialect sample_creation".split()
+        )
+        metadata = mteb.TaskMetadata(
+            name="WorldSTS", dataset={"path": "none", "revision": pairs.hash}, description="", type="STS",
+            category="t2t", modalities=["text"], eval_splits=["test"], eval_langs=["eng-Latn"],
+            main_score="cosine_spearman", bibtex_citation="", **unknown,
+        )  # fmt: skip
+
+        def load_data(self, **_):
+            self.dataset = datasets.DatasetDict({"test": datasets.Dataset.from_dict(columns)})
+            self.data_loaded = True
+
+    run = tmp_path / "run"
+    config = TrainConfig(steps=2, batch_size=4, precision="fp32")
+    trained = train(make_encoder(), "simcse", make_sentences(24), config, output=run).encoder
+    settings = {"cache": ResultCache(tmp_path / "mine"), "show_progress_bar": False, "co2_tracker": False}
+    mteb.evaluate(SentenceTransformer(str(run), device="cpu"), [WorldSTS()], **settings)
+    (scores,) = read_results(tmp_path / "mine").values()
+    assert scores.scores["WorldSTS"] == pytest.approx(evaluate(trained, pairs).scores[pairs.name], abs=1e-3)
+    assert scores.records[0].data_hash == pairs.hash and scores.records[0].encoder == "mine"

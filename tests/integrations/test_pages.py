@@ -1,0 +1,66 @@
+"""The examples of the pages on interfaces and of the README run as they stand, one after another in an empty folder."""
+
+import re
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from huggingface_hub import HfApi
+
+ROOT = Path(__file__).parents[2]
+NEEDS = {
+    "docs/sentence-transformers.md": ["datasets"],
+    "docs/mteb.md": [],
+    "docs/corpora.md": ["pyarrow"],
+    "docs/scikit-learn.md": [],
+    "docs/pandas.md": [],
+    "docs/hub.md": [],
+}
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # what their libraries say of this machine
+
+
+def examples(text):
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
+def run(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "example"}
+    for part in example:
+        exec(compile(part, "example", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("page", NEEDS)
+def test_the_examples_of_the_page_run(page, tmp_path, monkeypatch):
+    for library in NEEDS[page]:
+        pytest.importorskip(library)
+    pushed = []
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: "hf_secret")
+    monkeypatch.setattr(HfApi, "create_repo", lambda *_, **__: None)
+    monkeypatch.setattr(
+        HfApi, "create_commit", lambda self, repo_id, operations, **_: pushed.append(operations) or huggingface_hub
+    )
+    monkeypatch.setattr(huggingface_hub, "commit_url", "address", raising=False)
+    names = run(examples((ROOT / page).read_text(encoding="utf-8")), tmp_path, monkeypatch)
+    if "trainer" in names:
+        assert any("eval_dev_effective_rank" in row for row in names["trainer"].state.log_history)
+    assert bool(pushed) == (page == "docs/hub.md")
+
+
+def test_the_lines_of_the_readme_log_the_geometry(tmp_path, monkeypatch):
+    pytest.importorskip("datasets")
+    (example,) = [one for one in examples((ROOT / "README.md").read_text(encoding="utf-8")) if "Geometry" in one]
+    assert sum(1 for line in example.splitlines() if line.strip()) <= 12
+    from sentence_transformers import SentenceTransformer
+
+    from cselab import SentenceEncoder
+
+    SentenceEncoder("micro").save_pretrained(tmp_path / "my-encoder")  # what the README's first lines leave
+    model = run([example], tmp_path, monkeypatch)["model"]
+    assert isinstance(model, SentenceTransformer)
+
+
+def test_each_page_is_linked_from_the_readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [page for page in NEEDS if f"({page})" not in text] == []

@@ -1,0 +1,153 @@
+import csv
+import json
+import logging
+
+import numpy as np
+import pytest
+from cselab_widgets import TrainingMonitor
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
+from tiny import make_encoder, make_sentences
+
+from cselab.data import MissingFile, Pairs
+from cselab.evaluators import evaluate
+from cselab.integrations.sentence_transformers import GeometryEvaluator, read_history
+from cselab.metrics import spectrum
+
+FIRST, SECOND = make_sentences(12), make_sentences(12, seed=1)
+SCORES = [5.0, 0.0, 4.5, 2.0, 3.0, 4.0] * 2
+MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("encoder")
+    make_encoder().save_pretrained(place)
+    return str(place)
+
+
+@pytest.fixture
+def model(folder):
+    return SentenceTransformer(folder, device="cpu")
+
+
+def test_the_numbers_are_those_of_cselab(model):
+    ours = evaluate(model, "geometry", Pairs(FIRST, SECOND, SCORES)).scores
+    evaluator = GeometryEvaluator(FIRST, SECOND, SCORES, name="dev", axes=3)
+    theirs = evaluator(model, steps=7)
+    for measure in MEASURES:
+        assert theirs[f"dev_{measure}"] == pytest.approx(ours[measure], abs=1e-6)
+    variances = spectrum(model.encode([*FIRST, *SECOND]))
+    assert [theirs[f"dev_spectrum_{k}"] for k in (1, 2, 3)] == pytest.approx(variances[:3], abs=1e-6)
+    np.testing.assert_allclose(evaluator.spectra[7], variances, atol=1e-6)
+    assert "dev_spectrum_4" not in theirs and evaluator.primary_metric == "dev_uniformity"
+
+
+def test_without_scores_all_pairs_are_positive_and_without_pairs_there_is_no_alignment(model):
+    positive = [row for row, score in enumerate(SCORES) if score > 4]
+    chosen = GeometryEvaluator([FIRST[row] for row in positive], [SECOND[row] for row in positive])(model)
+    scored = GeometryEvaluator(FIRST, SECOND, SCORES)(model)
+    assert chosen["alignment"] == pytest.approx(scored["alignment"], abs=1e-6)
+    assert "alignment" not in GeometryEvaluator(FIRST)(model)
+
+
+def test_each_call_is_a_line_of_a_table_and_the_last_stands_in_the_model_card(model, tmp_path):
+    evaluator = GeometryEvaluator(FIRST, SECOND, SCORES, name="dev")
+    metrics = [evaluator(model, str(tmp_path), epoch, steps) for epoch, steps in ((0.5, 4), (1.0, 8))]
+    with open(tmp_path / "geometry_evaluation_dev_results.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["epoch"], row["steps"]) for row in rows] == [("0.5", "4"), ("1.0", "8")]
+    assert float(rows[1]["uniformity"]) == metrics[1]["dev_uniformity"]
+    assert model.model_card_data.eval_results_dict[evaluator] == metrics[1]
+    GeometryEvaluator(FIRST, write_csv=False)(model, str(tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_collapsed_model_has_no_number_and_the_reason_is_logged(model, caplog):
+    class Collapsed:
+        model_card_data = model.model_card_data
+
+        def encode(self, sentences, **options):
+            return np.ones((len(sentences), 4), dtype=np.float32)
+
+    with caplog.at_level(logging.WARNING):
+        metrics = GeometryEvaluator(FIRST, SECOND, axes=2)(Collapsed())
+    assert list(metrics) == [*MEASURES, "spectrum_1", "spectrum_2"]
+    assert all(np.isnan(list(metrics.values())))
+    assert "point the same way" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (([],), "sentences is empty"),
+        ((FIRST, SECOND[:3]), "different lengths: 12, 3"),
+        ((FIRST, None, SCORES), "give sentences2"),
+        ((FIRST, SECOND, [score / 5 for score in SCORES]), r"highest is 1.0\).*such as 0.8"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_words(given, told):
+    with pytest.raises(ValueError, match=told):
+        GeometryEvaluator(*given)
+
+
+LOG = [
+    {"eval_dev_spearman_cosine": 0.25, "eval_dev_alignment": 0.2, "eval_dev_uniformity": -1.0, "epoch": 0, "step": 0},
+    {"loss": 1.5, "grad_norm": 8.0, "learning_rate": 5e-5, "epoch": 0.2, "step": 4},
+    {"eval_dev_spearman_cosine": 0.3, "eval_own": 0.5, "eval_dev_uniformity": -1.5, "eval_runtime": 1.0, "step": 4},
+    {"train_runtime": 3.0, "train_loss": 1.5, "step": 4},
+]
+HISTORY = [
+    {"step": 0, "score": 25.0, "alignment": 0.2, "uniformity": -1.0},
+    {"step": 4, "score": 30.0, "uniformity": -1.5, "loss": 1.5, "gradient_norm": 8.0},
+]
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    (tmp_path / "trainer_state.json").write_text(json.dumps({"log_history": LOG}))
+    return tmp_path
+
+
+def test_the_log_of_a_checkpoint_is_a_history_that_the_monitor_shows(checkpoint):
+    assert read_history(checkpoint) == HISTORY == read_history(checkpoint / "trainer_state.json")
+    assert read_history(checkpoint, score="eval_own")[1]["score"] == 50.0
+    monitor = TrainingMonitor.from_trainer(checkpoint, name="theirs")
+    assert monitor.state.others == {"theirs": (tuple(HISTORY),)}
+    with pytest.raises(ValueError, match="'eval_x' was not logged; logged were eval_dev_spearman_cosine"):
+        read_history(checkpoint, score="eval_x")
+    with pytest.raises(MissingFile, match="a checkpoint of a trainer has one"):
+        read_history(checkpoint / "elsewhere")
+
+
+@pytest.mark.slow
+def test_their_trainer_logs_it_and_the_monitor_reads_it(model, tmp_path):
+    datasets = pytest.importorskip("datasets", reason="their trainer needs it: pip install -c constraints.txt datasets")
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    settings = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path), max_steps=4, per_device_train_batch_size=4, eval_strategy="steps", eval_steps=2,
+        logging_steps=1, report_to="none", disable_tqdm=True, use_cpu=True, dataloader_pin_memory=False,
+    )  # fmt: skip
+    evaluators = [
+        GeometryEvaluator(FIRST, SECOND, SCORES, name="dev"),
+        EmbeddingSimilarityEvaluator(FIRST, SECOND, SCORES, name="dev"),
+    ]
+    trainer = SentenceTransformerTrainer(
+        model,
+        settings,
+        train_dataset=datasets.Dataset.from_dict({"anchor": FIRST, "positive": SECOND}),
+        loss=MultipleNegativesRankingLoss(model),
+        evaluator=evaluators,
+    )
+    with pytest.raises(ValueError, match="has logged nothing yet"):
+        read_history(trainer)
+    trainer.train()
+    rows = {row["step"]: row for row in read_history(trainer)}
+    assert list(rows) == [1, 2, 3, 4] and all("loss" in row for row in rows.values())
+    ours = evaluate(model, "geometry", Pairs(FIRST, SECOND, SCORES)).scores
+    assert [rows[4][measure] for measure in MEASURES] == pytest.approx([ours[m] for m in MEASURES], abs=1e-6)
+    assert rows[4]["score"] == pytest.approx(evaluate(model, Pairs(FIRST, SECOND, SCORES)).scores["pairs"], abs=1e-3)
+    figure = TrainingMonitor.from_trainer(trainer).figure()
+    assert any(list(trace.x) == [2, 4] for trace in figure.data if trace.x is not None)

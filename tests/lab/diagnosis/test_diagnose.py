@@ -1,0 +1,201 @@
+"""The doctor: each fault that is planted is named, with its number; what is sound has none of them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cselab_lab.diagnosis import SIGNS, diagnose
+from cselab_lab.diagnosis.encoders import looks_fresh
+from cselab_lab.diagnosis.evidence import Evidence, Training
+from tiny import make_encoder, make_sentences
+from torch import nn
+
+from cselab import TrainConfig, train
+from cselab.methods import create_method
+
+DRAW = np.random.default_rng(0)
+TEXTS = make_sentences(60)
+CLOUD = DRAW.normal(size=(60, 16)).astype(np.float32)
+
+
+def names(found):
+    return [finding.name for finding in found.findings]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Three seeds of a short run, and a copy of the first under the name of a fourth."""
+    folder = tmp_path_factory.mktemp("runs")
+    for seed in (0, 1, 2):
+        config = TrainConfig(steps=3, batch_size=16, lr=1e-3, seed=seed, precision="fp32")
+        encoder = make_encoder(name="unknown")
+        train(encoder, "simcse", TEXTS, config, output=folder / f"seed-{seed}", show_progress_bar=False)
+    return folder
+
+
+VECTORS = {
+    "complete collapse": 1 + 0.01 * CLOUD,
+    "cone": 2 + 0.6 * CLOUD,
+    "dimensional collapse": CLOUD[:, :1] * CLOUD[:1] + 1e-3 * CLOUD,
+    "norms that differ by length": CLOUD * np.array([[len(text.split())] for text in TEXTS], dtype=np.float32),
+}
+
+
+@pytest.mark.parametrize("fault", VECTORS)
+def test_vectors_with_a_fault_get_its_name_and_sound_ones_none(fault):
+    found = diagnose(VECTORS[fault], TEXTS)
+    assert names(found) == [fault]
+    assert f"{found.findings[0].value:.3g}" in str(found) and found.findings[0].advice in str(found)
+    assert names(diagnose(CLOUD, TEXTS)) == []
+
+
+def test_constant_vectors_are_collapsed_and_not_an_error():
+    assert names(diagnose(np.ones((20, 4)))) == ["complete collapse"]
+
+
+def history(losses):
+    return [{"step": step, "loss": loss, "info_nce": loss} for step, loss in enumerate(losses, start=1)]
+
+
+def read(name, losses=(), encoder=None, corpus=(), **settings):
+    """The reading of one sign of a made-up run."""
+    config = TrainConfig(batch_size=16, max_length=32)
+    training = Training(create_method("simcse", **settings), config, history(losses))
+    seen = Evidence(encoder, TEXTS, corpus=corpus or TEXTS, training=training)
+    value = SIGNS[name].measure(seen)
+    return SIGNS[name].is_met(value), value
+
+
+LOG_N = np.log(16)
+
+
+@pytest.mark.parametrize(
+    ("name", "ill", "sound"),
+    [
+        ("loss at log N", [LOG_N] * 20, [LOG_N, *[0.5] * 19]),
+        ("loss at 0 from the start", [1e-5] * 20, [1.0, *[1e-5] * 19]),
+    ],
+)
+def test_a_loss_is_read_as_a_share_of_log_n(name, ill, sound):
+    assert read(name, ill)[0] and not read(name, sound)[0]
+    assert read("loss at log N", [LOG_N] * 20)[1] == pytest.approx(1)
+
+
+def test_the_temperature_is_read_from_where_the_gradient_goes():
+    encoder = make_encoder()
+    cold, hot = ({"temperature": value} for value in (1e-4, 100.0))
+    assert read("temperature too low", encoder=encoder, **cold)[0]
+    met, share = read("temperature too high", encoder=encoder, **hot)
+    assert met and share == pytest.approx(1, abs=0.1)  # all negatives weigh the same
+    assert not read("temperature too low", encoder=encoder, **hot)[0]
+    assert not read("temperature too high", encoder=encoder, **cold)[0]
+
+
+def test_missing_dropout_is_read_from_the_views():
+    assert read("dropout missing", encoder=make_encoder(dropout=1e-6))[0]
+    assert not read("dropout missing", encoder=make_encoder(dropout=0.3))[0]
+
+
+def test_copies_are_counted_as_meetings_in_a_batch():
+    met, value = read("duplicates in the corpus", corpus=["One.", "one. ", "ONE. ", *TEXTS[:30]])
+    assert met and value == pytest.approx(6 / (33 * 32) * 15)
+    assert read("duplicates in the corpus", corpus=TEXTS) == (False, 0)
+    near = [f"the old teacher {n} likes the small red house today {end}" for n in range(9) for end in ("now", "never")]
+    assert read("false negatives", corpus=near)[0] and not read("false negatives", corpus=TEXTS)[0]
+
+
+def test_cut_texts_are_counted_in_tokens():
+    encoder = make_encoder()
+    lengths = Evidence(encoder, TEXTS).tokens(TEXTS)
+    encoder.max_length = 6
+    met, value = read("truncated sentences", encoder=encoder)
+    assert met and value == pytest.approx(sum(max(0, n - 6) for n in lengths) / sum(lengths))
+
+
+@pytest.mark.parametrize("kind", ["torch", "bert", "trained"])
+def test_a_layer_as_it_was_drawn_is_told_from_one_that_learnt(kind):
+    layer = nn.Linear(32, 32)
+    if kind == "bert":
+        nn.init.normal_(layer.weight, std=0.02)
+        nn.init.zeros_(layer.bias)
+    if kind == "trained":
+        nn.init.normal_(layer.weight, mean=0.01, std=0.2)
+    assert looks_fresh(layer) == (kind != "trained")
+
+
+class Leaking:
+    """A mean over all positions of a batch."""
+
+    def encode(self, sentences):
+        longest = max(map(len, sentences))
+        letters = [[float(ord(letter)) for letter in text] + [0.0] * (longest - len(text)) for text in sentences]
+        rows = np.array(letters)
+        return np.stack([rows.mean(1), (rows**2).mean(1)], axis=1)
+
+
+def test_padding_that_leaks_is_seen_in_any_encoder_and_not_where_there_is_none():
+    assert "padding that leaks" in names(diagnose(Leaking(), TEXTS))
+    assert diagnose(make_encoder(), TEXTS).measures["padding that leaks"] < 1e-4
+
+
+def test_a_pooler_without_training_is_named():
+    encoder = make_encoder()
+    encoder.pooling = "cls_pooler"
+    nn.init.zeros_(encoder.backbone.pooler.dense.bias)
+    assert "untrained head or pooler" in names(diagnose(encoder, TEXTS))
+
+
+def test_a_run_is_read_from_its_folder_as_from_memory(runs):
+    found = diagnose(runs / "seed-0", TEXTS, TEXTS)
+    assert {"loss at log N", "temperature too low", "dropout missing"} <= found.measures.keys()
+    assert "seeds that give the same" in found.unseen
+
+
+def test_a_run_that_did_not_move_is_frozen_even_where_its_start_is_not_here(runs, tmp_path):
+    config = TrainConfig(steps=2, batch_size=16, lr=0.0, precision="fp32")
+    train(make_encoder(name="unknown"), "simcse", TEXTS, config, output=tmp_path / "run", show_progress_bar=False)
+    assert "frozen encoder" in names(diagnose(tmp_path / "run", TEXTS))
+    assert "frozen encoder" in diagnose(runs / "seed-0", TEXTS).unseen
+
+
+def test_seeds_that_are_copies_are_named_and_others_are_not(runs, tmp_path):
+    assert diagnose(runs, TEXTS).measures["seeds that give the same"] > 1e-3
+    for number in range(2):
+        np.save(tmp_path / f"seed-{number}.npy", CLOUD)
+    assert "seeds that give the same" in names(diagnose(tmp_path, TEXTS))
+
+
+def test_each_finding_has_a_picture_and_the_page_shows_it_without_a_network(tmp_path):
+    from cselab_lab.headless.page import loaded_from_outside
+
+    found = diagnose(VECTORS["cone"], TEXTS)
+    found.write_page(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot" in page and loaded_from_outside(page) == []
+    assert json.loads(json.dumps(found.to_dict()))["findings"][0]["name"] == "cone"
+    training = Training(create_method("simcse"), TrainConfig(batch_size=16), history([2.0, 1.0]))
+    seen = Evidence(make_encoder(), TEXTS, corpus=TEXTS, training=training)
+    for name, one in SIGNS.items():
+        assert one.picture(seen).data[0].y is not None, name
+
+
+def test_every_sign_says_what_is_measured_and_what_to_do():
+    assert len(SIGNS) == 18
+    for name, one in SIGNS.items():
+        assert one.measured[0].islower() and one.advice.endswith(".") and one.measure.__doc__, name
+        assert replace(one, above=not one.above).is_met(one.threshold + 1) != one.is_met(one.threshold + 1)
+
+
+@pytest.mark.parametrize(
+    ("subject", "texts", "said"),
+    [(np.ones(4), (), "vectors"), (np.ones((3, 2)), ["a"], "1 texts for 3"), (np.array([["a"]] * 3), (), "numbers")],
+)
+def test_what_cannot_be_looked_at_is_refused(subject, texts, said):
+    with pytest.raises(ValueError, match=said):
+        diagnose(subject, texts)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no run, no encoder and no vectors"):
+        diagnose(tmp_path)

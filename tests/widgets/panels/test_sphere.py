@@ -1,0 +1,194 @@
+"""The sphere: its state in Python, its forces beside torch's, and a page that answers a hand without a network."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from cselab_lab.headless.page import loaded_from_outside
+from cselab_widgets import Sphere
+from cselab_widgets.kit.scripts import inlined
+from cselab_widgets.panels.sphere import SPHERE_LOSSES
+from playwright.sync_api import expect
+
+from cselab import losses, metrics
+from cselab.sgw import group_whiten
+
+ANCHORS = [[1.0, 0.0], [0.0, 2.0], [-0.6, -0.8]]
+
+
+def test_points_of_any_length_are_put_on_the_sphere_and_told_as_arrays_and_as_a_table():
+    sphere = Sphere(anchors=ANCHORS, positives=ANCHORS, negatives=[[3.0, 4.0]])
+    np.testing.assert_allclose(sphere.vectors()["negatives"], [[0.6, 0.8]])
+    frame = sphere.to_frame()
+    assert frame["kind"].tolist() == ["anchor"] * 3 + ["positive"] * 3 + ["negative"]
+    assert frame.loc[1, ["x", "y"]].tolist() == [0.0, 1.0]
+
+
+def test_what_a_hand_did_in_the_page_is_its_state_and_what_python_sets_goes_to_the_page():
+    sphere = Sphere(anchors=ANCHORS, positives=ANCHORS)
+    sphere.shown = {**sphere.shown, "loss": "whitening", "anchors": [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]}
+    assert sphere.state.loss == "whitening" and sphere.vectors()["anchors"][0].tolist() == [0.0, 1.0]
+    sphere.set(temperature=0.5)
+    assert sphere.shown["temperature"] == 0.5 and sphere.shown["loss"] == "whitening"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"loss": "hinge"}, "loss is 'hinge'; it must be one of 'InfoNCE'"),
+        ({"temperature": 0}, "temperature is 0; it must be positive"),
+        ({"noise": -1.0}, "noise is -1.0; it must be 0 or more"),
+        ({"dimensions": 4}, "dimensions is 4; it must be 2, a circle, or 3"),
+        ({"sentences": 1}, "at least two"),
+        ({"anchors": [[0.0, 0.0], [1.0, 0.0]]}, "anchors[0] is zero"),
+        ({"anchors": ANCHORS, "positives": ANCHORS[:2]}, "anchors has 3 rows and positives 2"),
+        ({"negatives": [[1.0, 0.0, 0.0]]}, "all have two dimensions, or all three"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_what_is_allowed(given, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        Sphere(**given)
+    if not given.keys() & {"dimensions", "sentences", "positives"}:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            Sphere().set(**given)
+
+
+def test_a_name_that_is_no_field_is_refused():
+    with pytest.raises(TypeError, match="Sphere has no 'step' to set; it has anchors"):
+        Sphere().set(step=3)
+
+
+def test_a_cell_that_is_run_again_closes_what_it_showed():
+    first, second = Sphere(key="again"), Sphere(key="again")
+    first._repr_mimebundle_()
+    second._repr_mimebundle_()
+    assert first.comm is None and second.comm is not None
+
+
+def test_the_piece_of_a_page_holds_all_it_needs_in_words_too(tmp_path):
+    sphere = Sphere()
+    bundle, _ = sphere._repr_mimebundle_()
+    assert bundle["text/html"] == sphere._html() and len(bundle["text/html"]) < 60_000
+    assert f"<pre>{sphere}</pre>" in bundle["text/html"]
+    assert loaded_from_outside(sphere.to_html(tmp_path / "sphere.html").read_text()) == []
+
+
+# ---------------------------------------------------------------------------------------------- in a browser
+
+EXPECTED = {
+    "InfoNCE": lambda a, b, n: losses.info_nce(a, b, 0.2, negatives=n),
+    "Focal-InfoNCE": lambda a, b, n: losses.focal_info_nce(a, b, 0.2, 0.3, negatives=n),
+    "off-dropout": lambda a, b, n: losses.off_dropout_info_nce(a, b, a, 0.2, 0.9, negatives=n),
+    "dimension-wise": lambda a, b, n: losses.dimension_contrastive(a, b, 0.2),
+    "Barlow Twins": lambda a, b, n: losses.barlow_twins(a, b, 1.0),
+    "whitening": lambda a, b, n: losses.info_nce(group_whiten(a, 1), group_whiten(b, 1), 0.2),
+    "multi-positive": lambda a, b, n: losses.multi_positive_info_nce(a, [b, b], 0.2),
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_forces_are_torchs_negative_gradients_along_the_sphere_and_counters_cselabs_metrics(page, dimensions):
+    assert tuple(EXPECTED) == SPHERE_LOSSES
+    page.add_script_tag(content=inlined(Sphere.modules))
+    assert page.evaluate("Object.keys(SPHERE_LOSSES)") == list(SPHERE_LOSSES)
+    negatives = np.random.default_rng(3).normal(size=(2, dimensions))
+    sphere = Sphere(7, dimensions, negatives=negatives)
+    for name, loss in EXPECTED.items():
+        found = page.evaluate("forces", {**sphere.shown, "loss": name})
+        points = [torch.tensor(rows, requires_grad=True) for rows in sphere.vectors().values()]
+        total = loss(*points).total
+        total.backward()
+        assert found["value"] == pytest.approx(total.item(), rel=1e-8)
+        for kind, x in zip(sphere.vectors(), points, strict=True):
+            gradient = torch.zeros_like(x) if x.grad is None else x.grad
+            along = (gradient * x).sum(1, keepdim=True) * x - gradient
+            np.testing.assert_allclose(found[kind], along.detach(), rtol=1e-5, atol=1e-7)
+    anchors, positives = list(sphere.vectors().values())[:2]
+    told = page.evaluate("(s) => [alignment(s), uniformity(s), effectiveRank(s.anchors)]", sphere.shown)
+    expected = [metrics.alignment(anchors, positives), metrics.uniformity(anchors), metrics.effective_rank(anchors)]
+    assert told == pytest.approx(expected, rel=1e-6)
+
+
+FALL = """(state) => {
+    const falling = descent(state);
+    let steps = 0;
+    while (!falling.step() && ++steps < 3000);
+    return { steps, state };
+}"""
+
+
+@pytest.mark.browser
+def test_let_go_every_loss_comes_to_rest_lower_than_before_and_on_the_sphere(page):
+    page.add_script_tag(content=inlined(Sphere.modules))
+    for name in SPHERE_LOSSES:
+        state = {**Sphere(6, 3, noise=0.1, negatives=[[1.0, 0.0, 0.0]]).shown, "loss": name}
+        rest = page.evaluate(FALL, state)
+        assert rest["steps"] < 3000, name
+        before, after = (page.evaluate("(s) => forces(s).value", one) for one in (state, rest["state"]))
+        assert after < before, name
+        lengths = np.linalg.norm(rest["state"]["anchors"] + rest["state"]["positives"], axis=1)
+        np.testing.assert_allclose(lengths, 1, atol=1e-12)
+
+
+@pytest.mark.browser
+def test_infonce_spreads_a_circle_evenly_and_barlow_twins_lets_two_groups_be(page):
+    page.add_script_tag(content=inlined(Sphere.modules))
+    rest = page.evaluate(FALL, Sphere(5).shown)["state"]
+    hexagon = np.exp(2j * np.pi * np.arange(5) / 5)
+    even = metrics.uniformity(np.stack([hexagon.real, hexagon.imag], axis=1))
+    assert metrics.uniformity(np.array(rest["anchors"])) == pytest.approx(even, abs=0.01)
+    assert metrics.alignment(np.array(rest["anchors"]), np.array(rest["positives"])) < 1e-4
+    groups = [[1, 0.0], [1, 0.0], [0.0, 1], [0.0, 1]]
+    found = page.evaluate("forces", {**Sphere(anchors=groups, positives=groups).shown, "loss": "Barlow Twins"})
+    assert found["value"] == pytest.approx(0, abs=1e-12)
+
+
+def point(page, name):
+    return page.get_by_role("slider", name=name, exact=True)
+
+
+@pytest.mark.browser
+def test_the_file_answers_pointer_keys_and_controls_without_a_network(browser, tmp_path):
+    file = Sphere(6, seed=1).to_html(tmp_path / "sphere.html")
+    browser.set_offline(True)
+    page, faults = browser.new_page(), []
+    try:
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(file.as_uri())
+        anchor = point(page, "anchor 1")
+        where = anchor.get_attribute("aria-valuetext")
+        anchor.focus()
+        page.keyboard.press("ArrowRight")
+        expect(anchor).not_to_have_attribute("aria-valuetext", where)
+
+        box, circle = anchor.bounding_box(), page.locator("circle.cselab-circle").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(circle["x"] + circle["width"] / 2, circle["y"] - 20, steps=4)
+        page.mouse.up()
+        expect(anchor).to_have_attribute("aria-valuetext", re.compile("^90 degrees, force"))
+
+        page.get_by_label("batch").press("ArrowRight")
+        expect(point(page, "positive 7")).to_be_visible()
+        page.get_by_label("loss").select_option("whitening")
+        page.get_by_label("batch").press("Home")
+        expect(page.get_by_text("needs a batch of 3 or more")).to_be_visible()
+        page.get_by_label("batch").press("End")
+        page.get_by_label("loss").select_option("InfoNCE")
+        page.get_by_label("surface").select_option("sphere")
+        page.get_by_role("button", name="let go").click()
+        page.get_by_role("button", name="hold").click()
+        expect(page.locator(".cselab-said")).to_have_text(re.compile(r"16 sentences on a sphere, InfoNCE: loss \d"))
+        globe = page.get_by_role("application")
+        before = page.locator(".cselab-net").get_attribute("d")
+        globe.press("ArrowLeft")
+        expect(page.locator(".cselab-net")).not_to_have_attribute("d", before)
+        for width in (1400, 900, 400):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        page.close()
+        browser.set_offline(False)
+    assert faults == []

@@ -1,0 +1,68 @@
+"""Drawings are valid, can be read without eyes, and are seen on white and on black."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from cselab_widgets import sketches
+from cselab_widgets.sketches import BLUE, ORANGE, WIDTH
+
+DRAWN = [name for name in sketches.__all__ if name != "Sketch"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(params=DRAWN)
+def sketch(request):
+    return getattr(sketches, request.param)()
+
+
+def panes(sketch):
+    return ElementTree.fromstring(sketch._repr_html_()).findall(f"{SVG}svg")
+
+
+def test_it_is_valid_and_the_same_each_time(sketch):
+    assert len(panes(sketch)) == len(sketch.panes) == 2
+    assert sketch._repr_html_() == type(sketch)(sketch.words, sketch.panes)._repr_html_()
+
+
+def test_words_say_what_it_shows(sketch):
+    found = ElementTree.fromstring(sketch._repr_html_())
+    assert found.get("role") == "img" and found.get("aria-label") == str(sketch) == repr(sketch)
+    assert len(str(sketch).split()) > 20
+
+
+def test_colours_are_those_of_the_text_or_the_two_that_are_seen_on_white_and_on_black(sketch):
+    used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', sketch._repr_html_()))
+    assert used <= {"currentColor", "none", BLUE, ORANGE}
+
+
+def luminance(color):
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("color", [BLUE, ORANGE])
+@pytest.mark.parametrize("page", ["#ffffff", "#111111"])
+def test_contrast_is_what_wcag_asks_of_graphics(color, page):
+    low, high = sorted((luminance(color), luminance(page)))
+    assert (high + 0.05) / (low + 0.05) >= 3
+
+
+def test_panes_are_narrow_enough_for_a_telephone_and_nothing_is_drawn_outside(sketch):
+    for pane in panes(sketch):
+        _, _, width, height = map(float, pane.get("viewBox").split())
+        assert width == WIDTH <= 320
+        for text in pane.findall(f"{SVG}text"):  # those that are not turned
+            half = 0.28 * 14 * len(text.text)
+            middle = float(text.get("x")) + {"start": half, "end": -half, "middle": 0}[text.get("text-anchor")]
+            assert 0 <= middle - half and middle + half <= width, text.text
+            assert 0 < float(text.get("y")) < height
+
+
+@pytest.mark.parametrize("size", [3, 8])
+def test_a_batch_has_one_positive_a_row(size):
+    drawn = sketches.batch_matrix(size, row=1).panes[0][0]
+    assert drawn.count(f'fill="{BLUE}"') == size
+    assert drawn.count("<rect") == size * size + 1
+    assert drawn.count(f'stroke="{ORANGE}"') == 1

@@ -1,0 +1,128 @@
+"""A panel that computes in the page: it answers in a notebook, in the book and in a file that is sent by mail.
+
+Such a panel is a JavaScript module with a function `mount(place, state, told)`, which shows a state and lets a hand
+change it, and a class that names both:
+
+    class Sphere(PagePanel):
+        modules = (KIT / "tape.js", KIT / "losses.js", HERE / "sphere.js")    # those that others import first
+        mount = "mountSphere"
+        holds = SphereState                                                   # a frozen dataclass of JSON's values
+        describe = staticmethod(summary)                                      # of a state, in words
+
+`told(state)` is to be called when a hand lets go; `mount` returns `update(state)` and `stop()`.
+"""
+
+import hashlib
+import html
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import anywidget
+import traitlets
+
+from .page import bare_page
+from .places import take_place
+from .scripts import KIT, LISTEN_JS, inlined
+
+CSS = (KIT / "page_panel.css").read_text(encoding="utf-8")
+WIDGET_JS = (KIT / "page_panel.js").read_text(encoding="utf-8")
+
+_PIECE = """\
+<style>{css}</style>
+<div class="cselab-panel">
+<div class="cselab-page" data-cselab-page="{digest}">
+<pre>{summary}</pre>
+</div>
+</div>
+<script>(function () {{
+{script}
+document.querySelectorAll('[data-cselab-page="{digest}"]').forEach(function (div) {{
+  if (div.dataset.drawn) return;
+  div.dataset.drawn = "yes";
+  div.textContent = "";
+  {mount}(div, {state}, function () {{}});
+}});
+}})();</script>"""
+
+
+class PagePanel(anywidget.AnyWidget):
+    """A state, and a front end that shows it and computes what follows from it.
+
+    Attributes:
+        state: what is shown now, also after a hand changed it; a frozen dataclass. Change it by `set`.
+    """
+
+    modules: ClassVar[Sequence[Path]] = ()
+    mount: ClassVar[str] = ""
+    holds: ClassVar[type]
+    describe: Callable[[Any], str]
+
+    _css = CSS
+    shown = traitlets.Dict().tag(sync=True)
+    own_id = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Any()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        if "modules" in cls.__dict__:  # not the class that adding traits makes of it
+            cls._script = inlined(cls.modules)
+            cls._esm = f"{LISTEN_JS}{cls._script}const mount = {cls.mount};\n{WIDGET_JS}"
+        super().__init_subclass__(**options)
+
+    def __init__(self, state: Any, key: str | None = None) -> None:
+        own_id = uuid4().hex
+        self._key = key
+        super().__init__(state=state, shown=asdict(state), own_id=own_id, model_id=own_id)
+
+    def set(self, **changes: Any) -> None:
+        """Change fields of the state; what is on the screen follows.
+
+        Raises:
+            TypeError: a name is not a field of the state.
+            ValueError: the state rejects a value.
+        """
+        allowed = [field.name for field in fields(self.state)]
+        for name in changes:
+            if name not in allowed:
+                raise TypeError(f"{type(self).__name__} has no {name!r} to set; it has {', '.join(allowed)}.")
+        self.state = replace(self.state, **changes)
+        self.shown = asdict(self.state)
+
+    @traitlets.observe("shown")
+    def _hand_let_go(self, change: Any) -> None:
+        if change["new"] != asdict(self.state):
+            self.state = self.holds(**change["new"])
+
+    def summary(self) -> str:
+        """What is shown now, in words."""
+        return self.describe(self.state)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one file that opens in a browser, without a kernel and without a network; returns its path."""
+        path = Path(path)
+        path.write_text(bare_page(self._html(), type(self).__name__), encoding="utf-8")
+        return path
+
+    def _html(self) -> str:
+        state = json.dumps(asdict(self.state), separators=(",", ":")).replace("<", "\\u003c")
+        named = f"{type(self).__name__} {state}".encode()
+        return _PIECE.format(
+            css=CSS,
+            digest=hashlib.sha256(named).hexdigest()[:16],
+            summary=html.escape(self.summary()),
+            script=self._script,
+            mount=self.mount,
+            state=state,
+        )
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+        """The live widget; on a page without a kernel the same front end; in words."""
+        take_place(self, self._key)
+        live = super()._repr_mimebundle_() or ({}, {})
+        return {**live[0], "text/html": self._html(), "text/plain": self.summary()}, live[1]

@@ -1,0 +1,230 @@
+"""Drawings that stand before a formula: what is done to what, without a number that was measured.
+
+    from cselab_widgets import sketches
+    sketches.batch_matrix()
+
+    dropout_passes   one sentence through the encoder twice, with another mask each time
+    batch_matrix     the N x N cosines of a batch, its diagonal, and one row as a choice
+    group_whitening  channels shuffled, whitened group by group, and put back
+    off_dropout      positives with noise, negatives without
+    queue            keys of earlier batches as further negatives; the oldest leaves
+    circle           alignment and uniformity of unit vectors
+
+Lines and letters take the colour of the text around them, so a drawing follows a light or a dark page. Its panes stand
+side by side where there is room, else below each other. Where no picture is shown, `str(sketch)` says it in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+__all__ = ["Sketch", "batch_matrix", "circle", "dropout_passes", "group_whitening", "off_dropout", "queue"]
+
+BLUE, ORANGE = "#2f86cc", "#cf6a1c"  # both can be seen on white and on black
+WIDTH, LETTERS = 300, 14  # of a pane, in units of its view box; the height of letters
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Panes of SVG, and the same in words.
+
+    Args:
+        words: what the drawing shows, for who does not see it.
+        panes: inner SVG and height of each pane.
+    """
+
+    words: str
+    panes: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        return self.words
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        drawn = "".join(_svg(inside, height) for inside, height in self.panes)
+        flow = "display: flex; flex-wrap: wrap; gap: 1em; margin: 0.5em 0"
+        return f'<div role="img" aria-label="{escape(self.words)}" style="{flow}">{drawn}</div>'
+
+
+def dropout_passes() -> Sketch:
+    """One sentence, two passes, two masks: its two views."""
+
+    def one(name: str, off: Sequence[int], color: str) -> tuple[str, int]:
+        units = _cells([color if at not in off else "none" for at in range(8)], 30, 90)
+        crosses = "".join(_cross(30 + 30 * at + 15, 105) for at in off)
+        text = _text(150, 20, "The dog bit the man.") + _arrow(150, 30, 150, 78)
+        end = _arrow(150, 132, 150, 172) + _text(150, 192, name, color)
+        return text + units + crosses + end + _text(162, 60, "encoder", start=True), 204
+
+    panes = one("first view", (1, 4), BLUE), one("second view", (2, 7), ORANGE)
+    words = (
+        "The same sentence passes through the encoder twice. Each pass switches off other units (crossed out), "
+        "so two vectors come out that differ a little: the first and the second view."
+    )
+    return Sketch(words, panes)
+
+
+def batch_matrix(size: int = 6, row: int = 2) -> Sketch:
+    """The cosines of all first with all second views of a batch; the positives stand on the diagonal.
+
+    Args:
+        size: sentences drawn.
+        row: the row that is drawn as a choice.
+    """
+    side, left, top = 30, 75, 45
+    grid = "".join(
+        _box(left + side * j, top + side * i, side, side, BLUE if i == j else "none")
+        for i in range(size)
+        for j in range(size)
+    )
+    names = _text(left + side * size / 2, 16, "second views") + "".join(
+        _text(left + side * (j + 0.5), 38, str(j + 1)) + _text(left - 14, top + side * (j + 0.7), str(j + 1))
+        for j in range(size)
+    )
+    turned = f'<g transform="rotate(-90 30 {top + side * size / 2})">'
+    names += turned + _text(30, top + side * size / 2, "first views") + "</g>"
+    frame = _box(left, top + side * row, side * size, side, "none", edge=ORANGE, thick=3)
+    bottom = top + side * size + 24
+    matrix = grid + frame + names, bottom
+    shown = _box(10, 30, 20, 20, BLUE) + _text(40, 46, "its own: positive", start=True)
+    shown += _box(10, 70, 20, 20, "none") + _text(40, 86, "all others: negatives", start=True)
+    shown += _box(10, 110, 20, 20, "none", edge=ORANGE, thick=3)
+    shown += _text(40, 120, f"row {row + 1} is a choice: which", start=True)
+    shown += _text(40, 138, f"of {size} views is its own?", start=True)
+    words = (
+        f"A table of {size} rows, the first views, and {size} columns, the second views; each cell is a cosine. On the "
+        f"diagonal a sentence meets its own second view, the positive; all other cells are negatives. Row {row + 1} is "
+        f"framed: it is a choice among {size} columns, and column {row + 1} is right."
+    )
+    return Sketch(words, (matrix, (shown, 150)))
+
+
+def group_whitening() -> Sketch:
+    """Channels are shuffled, cut into groups, each group is whitened alone, and the order is restored."""
+    order = (4, 1, 6, 3, 0, 7, 2, 5)
+
+    def row(y: int, places: Sequence[int], grouped: bool) -> str:
+        found = ""
+        for at, channel in enumerate(places):
+            x = 18 + 32 * at + (8 * (at // 4) if grouped else 0)
+            found += _box(x, y, 30, 30, BLUE if channel < 4 else ORANGE) + _text(x + 15, y + 20, str(channel + 1))
+        return found
+
+    first = row(30, range(8), False) + _text(150, 18, "channels of a vector") + _arrow(150, 66, 150, 96)
+    first += _text(162, 86, "shuffle", start=True) + row(102, order, True) + _text(150, 156, "two groups")
+    frames = "".join(_box(12 + 136 * at, 24, 134, 42, "none", thick=2) for at in (0, 1))
+    second = frames + row(30, order, True) + _text(150, 14, "whiten each group alone") + _arrow(150, 72, 150, 98)
+    second += _text(162, 90, "back in order", start=True) + row(102, range(8), False)
+    words = (
+        "Eight channels are shuffled and cut into two groups of four. Each group is whitened alone: within it nothing "
+        "is correlated any more, across groups much is. Then the channels go back to their places. Another shuffle "
+        "gives another view."
+    )
+    return Sketch(words, ((first, 168), (second, 168)))
+
+
+def off_dropout() -> Sketch:
+    """The positive keeps its noise, the negatives are encoded without dropout."""
+
+    def cloud(x: int, y: int, color: str) -> str:
+        return f'<circle cx="{x}" cy="{y}" r="26" fill="{color}" fill-opacity="0.25"/>' + _dot(x, y, color)
+
+    with_noise = cloud(80, 105, BLUE) + _dot(97, 93, BLUE) + cloud(215, 60, ORANGE) + cloud(215, 150, ORANGE)
+    with_noise += _arrow(104, 96, 184, 68) + _arrow(104, 110, 184, 142)
+    title = _text(150, 18, "SimCSE: noise everywhere") + _text(80, 152, "both views")
+    clean = cloud(80, 105, BLUE) + _dot(97, 93, BLUE) + _dot(215, 60, ORANGE) + _dot(215, 150, ORANGE)
+    clean += _arrow(104, 96, 204, 64) + _arrow(104, 110, 204, 146)
+    other = _text(150, 18, "off-dropout: clean negatives") + _text(80, 152, "both views")
+    negatives = _text(245, 108, "negatives", ORANGE)
+    words = (
+        "Left, SimCSE: the two views of a sentence lie in the cloud that dropout makes of it, and so do the negatives. "
+        "Right, off-dropout: the two views still have noise, but each negative is "
+        "encoded without dropout and is a point."
+    )
+    return Sketch(words, ((with_noise + title + negatives, 180), (clean + other + negatives, 180)))
+
+
+def queue() -> Sketch:
+    """Keys of earlier batches wait in a queue and are further negatives; the newest come in, the oldest leave."""
+    boxes = "".join(_box(62 + 44 * at, 60, 40, 36, ORANGE, strength=0.9 - 0.18 * at) for at in range(4))
+    line = boxes + _arrow(8, 78, 56, 78) + _arrow(240, 78, 290, 78)
+    line += _text(4, 50, "new keys", start=True) + _text(296, 50, "oldest leave", end=True)
+    line += _text(150, 20, "keys of earlier batches") + _text(150, 122, "newest first")
+    use = _box(10, 60, 60, 36, BLUE) + _text(40, 50, "query") + _arrow(74, 78, 122, 64) + _arrow(74, 82, 122, 104)
+    use += _box(126, 46, 36, 28, BLUE) + _text(170, 66, "own key: pulled", start=True)
+    use += "".join(_box(126 + 28 * at, 94, 26, 26, ORANGE, strength=0.9 - 0.18 * at) for at in range(4))
+    use += _text(182, 138, "the queue: pushed", ORANGE)
+    words = (
+        "A queue of keys. Those of the newest batch come in on the left, the oldest leave on the right. A query is "
+        "compared with its own key, the positive, and with all keys in the queue, which are negatives: more of "
+        "them than a batch holds. They come from an encoder that follows the trained one slowly."
+    )
+    return Sketch(words, ((line, 148), (use, 148)))
+
+
+def circle() -> Sketch:
+    """Alignment draws the two views of a sentence together, uniformity spreads all sentences over the circle."""
+
+    def ring(title: str) -> str:
+        return f'<circle cx="150" cy="105" r="70" fill="none" stroke="currentColor"/>{_text(150, 18, title)}'
+
+    def at(angle: float, color: str) -> str:
+        return _dot(150 + 70 * math.cos(math.radians(angle)), 105 - 70 * math.sin(math.radians(angle)), color)
+
+    aligned = ring("alignment: views near") + "".join(
+        at(angle - 6, BLUE) + at(angle + 6, ORANGE) for angle in (20, 50, 80, 110)
+    )
+    spread = ring("uniformity: all apart") + "".join(at(15 + 45 * place, BLUE) for place in range(8))
+    words = (
+        "Two circles of unit vectors. Left, alignment: the two views of each sentence, a blue and an orange point, lie "
+        "close together; all may still crowd on one side. Right, uniformity: the sentences are spread evenly over "
+        "the whole circle, wherever their second views are."
+    )
+    return Sketch(words, ((aligned, 190), (spread, 190)))
+
+
+def _svg(inside: str, height: int) -> str:
+    look = f"flex: 1 1 240px; max-width: {1.2 * WIDTH:.0f}px; height: auto; min-width: 0"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" aria-hidden="true" '
+        f'fill="currentColor" font-size="{LETTERS}" font-family="system-ui, sans-serif" style="{look}">{inside}</svg>'
+    )
+
+
+def _text(
+    x: float, y: float, words: str, color: str = "currentColor", *, start: bool = False, end: bool = False
+) -> str:
+    anchor = "start" if start else "end" if end else "middle"
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{color}">{escape(words)}</text>'
+
+
+def _box(
+    x: float, y: float, width: float, height: float, color: str, *, edge: str = "currentColor", thick: float = 1,
+    strength: float = 0.55,
+) -> str:  # fmt: skip
+    fill = f'fill="{color}" fill-opacity="{strength:g}" stroke="{edge}" stroke-width="{thick:g}"'
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" {fill}/>'
+
+
+def _cells(colors: Sequence[str], x: float, y: float, side: float = 30) -> str:
+    return "".join(_box(x + side * at, y, side, side, color) for at, color in enumerate(colors))
+
+
+def _dot(x: float, y: float, color: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{color}"/>'
+
+
+def _cross(x: float, y: float, size: float = 8) -> str:
+    path = f"M{x - size:g} {y - size:g}L{x + size:g} {y + size:g}M{x - size:g} {y + size:g}L{x + size:g} {y - size:g}"
+    return f'<path d="{path}" stroke="currentColor" stroke-width="2"/>'
+
+
+def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:
+    turn = math.atan2(to_y - y, to_x - x)
+    tips = [(to_x - 9 * math.cos(turn + side), to_y - 9 * math.sin(turn + side)) for side in (0.45, -0.45)]
+    head = " ".join(f"{a:.1f},{b:.1f}" for a, b in ((to_x, to_y), *tips))
+    return f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor"/><polygon points="{head}"/>'
