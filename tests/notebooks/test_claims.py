@@ -564,6 +564,31 @@ CLAIMS: dict[str, dict[str, Check]] = {
             and no_further_apart_than_seeds(r, "ImSimCSE", "Focal-InfoNCE", "WhitenedCSE, 3 passes")
         ),
     },
+    "13_modern_encoders": {
+        "Two views of SimCSE are then one vector": lambda r: all(
+            r[f"{family}: cosine of two views"] > 0.9999 for family in ("ModernBERT", "Qwen3")
+        ),
+        "An encoder is good where it was trained to be read": lambda r: (
+            r["Qwen3, last token: dev"] > r["Qwen3, mean: dev"] + 10
+            and r["ModernBERT, mean: dev"] > r["ModernBERT, last token: dev"] + 10
+        ),
+        "a last token taken at the wrong place costs many points": lambda r: (
+            r["Qwen3, last token: dev"]
+            > max(r[f"last token by {way}: dev"] for way in ("column, padded right", "count, padded left")) + 5
+        ),
+        "every sentence has the *same* vector, before training and after": lambda r: all(
+            r[f"{name}: mean cosine, first token"] > 0.9999 for name in ("Qwen3", "Qwen3, trained")
+        ),
+        "Read where it was trained, each encoder has its widest cone": lambda r: all(
+            r[f"{name}, trained: mean cosine, {place}"]
+            == min(r[f"{name}, trained: mean cosine, {other}"] for other in ("first token", "last token", "mean"))
+            for name, place in (("Qwen3", "last token"), ("ModernBERT", "mean"))
+        ),
+        "Two combinations give the same vectors as `last_token`": lambda r: all(
+            abs(r[f"last token by {way}: dev"] - r["Qwen3, last token: dev"]) < 0.01
+            for way in ("column, padded left", "count, padded right")
+        ),
+    },
 }
 MEASURED = [row for row in EFFECTS.lines if row not in ("random vectors", "word overlap")]
 ROWS = [pytest.param(lesson, claim, id=f"{lesson}: {claim}") for lesson in CLAIMS for claim in CLAIMS[lesson]]
