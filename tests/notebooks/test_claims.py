@@ -64,6 +64,11 @@ def systems() -> list[str]:
     return [row.label for row in SEARCHED if row.label in results("survey-table8").lines]
 
 
+def lost_by_cutting(run: Run, kind: str) -> float:
+    """Points that lesson 13's vectors lose when 8 of 64 numbers are kept."""
+    return run[f"{kind}: dev with all 64"] - run[f"{kind}: dev with 8 of 64"]
+
+
 @cache
 def gains_of_systems(experiment: str, column: str | None = "Avg."):
     """The survey's systems over SimCSE: on one column, or where it is None on all that the experiment asks for."""
@@ -584,6 +589,13 @@ CLAIMS: dict[str, dict[str, Check]] = {
             == min(r[f"{name}, trained: mean cosine, {other}"] for other in ("first token", "last token", "mean"))
             for name, place in (("Qwen3", "last token"), ("ModernBERT", "mean"))
         ),
+        "Trained for it, a vector loses the fewest points when it is cut": lambda r: (
+            lost_by_cutting(r, "Matryoshka, cut")
+            < lost_by_cutting(r, "components")
+            < lost_by_cutting(r, "cut")
+            < 0.3 * r["cut: dev with all 64"]
+        ),
+        "it pays for that at full width": lambda r: r["Matryoshka, cut: dev with all 64"] < r["cut: dev with all 64"],
         "Two combinations give the same vectors as `last_token`": lambda r: all(
             abs(r[f"last token by {way}: dev"] - r["Qwen3, last token: dev"]) < 0.01
             for way in ("column, padded left", "count, padded right")
