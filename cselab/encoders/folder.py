@@ -24,7 +24,7 @@ from torch import nn
 from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import FOLDER, has_adapters, merged
 from cselab.encoders.checkpoint import CheckpointError
-from cselab.encoders.finding import converting_line
+from cselab.encoders.finding import WANTED, converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.prefix import DeepPrefix
@@ -215,7 +215,7 @@ def _write_folder(
     asked = {name: settings[name] for name in OPTIONAL if settings.get(name)}
     settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
-    files = [file for file in path.rglob("*") if file.is_file()]
+    files = {file for pattern in WANTED for file in path.glob(pattern)}
     _write_json(path / "cselab.json", sealed(path / "cselab.json", settings | {"head": head_folders}, files))
 
 

@@ -62,8 +62,13 @@ def encode_to_file(
         while window := list(islice(remaining, WINDOW)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TruncationWarning)  # said once, of all
-                options = {"normalize_embeddings": normalize_embeddings, "prompt_name": prompt_name}
-                vectors = encoder.encode(check_sentences(window, first=rows), batch_size, False, **options)
+                vectors = encoder.encode(
+                    check_sentences(window, first=rows),
+                    batch_size,
+                    False,
+                    normalize_embeddings=normalize_embeddings,
+                    prompt_name=prompt_name,
+                )
             file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             file.flush()
             rows += len(window)

@@ -8,6 +8,7 @@ from typing import Any
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.finding import WANTED
 from cselab.encoders.folder import check_folder, read_folder
+from cselab.encoders.sealing import check_seal
 from cselab.evaluators.records import Record, Scores
 
 ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
@@ -152,8 +153,11 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _read_run(folder: Path) -> dict[str, Any]:
+    """What run.json says, where nothing of the run was altered since."""
     file = folder / "run.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    content = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    check_seal(file, content)
+    return content
 
 
 def _result(record: Record) -> Any:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab.data.rows import check_sentences
-from cselab.evaluators.vectors import encode
+from cselab.encoders.any_encoder import encode
 from cselab.metrics.geometry import rank
 from cselab.transforms.whitening import BertWhitening
 

@@ -19,6 +19,7 @@ from typing import Any
 from torch import Tensor
 
 from cselab.data.writing import PART, cannot_write, written_whole
+from cselab.encoders.adapters import FOLDER as ADAPTERS
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from cselab.encoders.sealing import check_seal, sealed
 
@@ -91,8 +92,9 @@ class RunFolder:
 
     def finish(self, content: Mapping[str, Any]) -> None:
         """Write run.json of a finished run, with checksums of all that the run says."""
-        files = [self.path / name for name in ("history.jsonl", "method.safetensors", "cselab.json")]
-        self.write(sealed(self.path / "run.json", content, filter(Path.exists, files)))
+        names = ("history.jsonl", "method.safetensors", "cselab.json", f"{ADAPTERS}/adapter_model.safetensors")
+        files = [self.path / name for name in names if (self.path / name).exists()]
+        self.write(sealed(self.path / "run.json", content, files))
         self.clear()
 
     def write(self, content: Mapping[str, Any]) -> None:
