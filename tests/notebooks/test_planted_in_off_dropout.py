@@ -4,9 +4,9 @@ from unittest.mock import patch
 
 import nbformat
 import pytest
+from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.headless.recorded import compare, read_recorded
 from cselab_lab.lessons import lesson
-from cselab_lab.resources import bundled_notebooks
 
 from cselab import train
 from cselab.methods import create_method
