@@ -12,13 +12,13 @@ from pathlib import Path
 
 import nbformat
 from cselab_lab.headless.page import loaded_from_outside, printable
-from cselab_widgets import Sphere
+from cselab_widgets import Sphere, ToyTraining
 from plotly.offline import get_plotlyjs
 
 import cselab
 
 ROOT = Path(__file__).resolve().parents[1]
-LIVE = {"sphere": Sphere}  # panels that compute in the page: the page that shows each
+LIVE = {"sphere": Sphere, "training": ToyTraining}  # panels that compute in the page: the page that shows each
 REFERENCE = {
     "Encoders and training": ["cselab.encoders", "cselab.training"],
     "Losses, whitening, methods": ["cselab.losses", "cselab.sgw", "cselab.methods", "cselab.augmentations"],

@@ -145,22 +145,124 @@ LEAVE_THE_CONE = [*of_texts((REPORT, "I do not know.")).values(), (REPORT, "She 
 # ---- 02 ---------------------------------------------------------------------------------------------------
 
 
-def places(c):
-    return (c >= c.diagonal()[:, None]).sum(1)
+def padded_by_tensors(rows, longest, pad=0):
+    rows = [row if len(row) <= longest else row[: longest - 1] + row[-1:] for row in rows]
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=pad)
+    return ids, torch.arange(ids.shape[1]) < torch.tensor([[len(row)] for row in rows])
 
 
-def ranks_by_loop(c):
-    found = [1 + sum(float(c[i, j]) >= float(c[i, i]) for j in range(len(c)) if j != i) for i in range(len(c))]
-    return sum(place == 1 for place in found) / len(found), sum(found) / len(found)
+def padded_by_loop(rows, longest, pad=0):
+    rows = [[*row[:-1][: longest - 1], row[-1]] for row in rows]
+    ids = np.full((len(rows), max(map(len, rows))), pad)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = row
+    mask = [[float(j < len(row)) for j in range(ids.shape[1])] for row in rows]
+    return ids, np.array(mask)
 
 
-def ranks_by_the_best_other(c):
-    others = c.masked_fill(own(c), -2)
-    found = (c.diagonal() > others.max(1).values).float().mean()
-    return found, 1 + (others >= c.diagonal()[:, None]).sum(1).float().mean()
+PADDED = [padded_by_tensors, padded_by_loop]
 
 
-RANKS = [lambda c: ((places(c) == 1).float().mean(), places(c).float().mean()), ranks_by_loop, ranks_by_the_best_other]
+def pooled_by_loop(layer, mask, kind):
+    if kind == "cls":
+        return [tokens[0].tolist() for tokens in layer]
+    return [tokens[own.bool()].mean(0).tolist() for tokens, own in zip(layer, mask, strict=True)]
+
+
+POOLED = [
+    lambda layer, mask, kind: (
+        layer[:, 0] if kind == "cls" else torch.einsum("ntd,nt->nd", layer, mask / mask.sum(1, keepdim=True))
+    ),
+    pooled_by_loop,
+]
+
+
+def in_turn(network, ids, mask):
+    rows = network(ids.repeat_interleave(2, 0), mask.repeat_interleave(2, 0))
+    return rows[::2], rows[1::2]
+
+
+def VIEWS():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def stacked(network, ids, mask):
+        return network(torch.cat([ids, ids]), torch.cat([mask, mask]))
+
+    return [
+        lambda n, ids, mask: (n(ids, mask), n(ids, mask)),
+        lambda n, ids, mask: [n(ids, mask) for _ in range(2)],
+        lambda n, ids, mask: torch.stack([n(ids, mask), n(ids, mask)]).unbind(),
+        lambda n, ids, mask: stacked(n, ids, mask).chunk(2),
+        lambda n, ids, mask: list(stacked(n, ids, mask).split(len(ids))),
+        lambda n, ids, mask: stacked(n, ids, mask).unflatten(0, (2, -1)).unbind(),
+        lambda n, ids, mask: n(ids.repeat(2, 1), mask.repeat(2, 1)).tensor_split(2),
+        lambda n, ids, mask: tuple(stacked(n, ids, mask).view(2, len(ids), -1)),
+        in_turn,
+    ]
+
+
+def loss_by_loop(first, second, t=0.05):
+    a, b = normed(first.double().numpy()), normed(second.double().numpy())
+    rows = [[float(x @ y) / t for y in b] for x in a]
+    return np.mean([np.logaddexp.reduce(row) - row[i] for i, row in enumerate(rows)])
+
+
+LOSS = [
+    lambda a, b, t=0.05: F.cross_entropy(unit(a) @ unit(b).T / t, labels(a)),
+    lambda a, b, t=0.05: F.cross_entropy(F.cosine_similarity(a[:, None], b[None], dim=2) / t, labels(a)),
+    loss_by_loop,
+]
+
+
+def adam_by_lists(weight, gradient, m, v, step, lr):
+    found = []
+    for w, g, a, b in zip(weight, gradient, m, v, strict=True):
+        a, b = 0.9 * float(a) + 0.1 * float(g), 0.999 * float(b) + 0.001 * float(g) ** 2
+        found.append((float(w) - lr * a / (1 - 0.9**step) / (np.sqrt(b / (1 - 0.999**step)) + 1e-8), a, b))
+    return np.transpose(found)
+
+
+def adam_by_lerp(weight, gradient, m, v, step, lr):
+    m, v = m.lerp(gradient, 0.1), v.lerp(gradient.square(), 0.001)
+    rate = lr * (1 - 0.999**step) ** 0.5 / (1 - 0.9**step)
+    return weight - rate * m / v.sqrt(), m, v
+
+
+ADAM = [adam_by_lerp, adam_by_lists]
+
+
+def training_by_autograd(model, loss, adam, batches, lr):
+    memory, losses = {}, []
+    for left, texts in zip(range(len(batches), 0, -1), batches, strict=True):
+        found = loss(*model(texts))
+        named = dict(model.named_parameters())
+        gradients = torch.autograd.grad(found, named.values(), allow_unused=True)
+        norm = sum(float(g.square().sum()) for g in gradients if g is not None) ** 0.5
+        for (name, weight), g in zip(named.items(), gradients, strict=True):
+            if g is not None:
+                past = memory.get(name, (0 * g, 0 * g))
+                step = len(batches) - left + 1
+                new, *memory[name] = adam(weight.data, g / max(1, norm), *past, step, lr * left / len(batches))
+                weight.data = new
+        losses.append(found.item())
+    return losses
+
+
+def training_by_torch(model, loss, adam, batches, lr):
+    """Whoever takes torch's optimiser trains rightly."""
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=lr), []
+    for step, texts in enumerate(batches):
+        optimizer.param_groups[0]["lr"] = lr * (1 - step / len(batches))
+        found = loss(*model(texts))
+        optimizer.zero_grad()
+        found.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
+        optimizer.step()
+        losses.append(found.detach())
+    return losses
+
+
+TRAINING = [training_by_autograd, training_by_torch]
 
 
 def gradient_by_autograd(c, t=0.05):

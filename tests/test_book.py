@@ -32,7 +32,16 @@ def test_it_has_lessons_reference_results_and_the_teachers_page(site):
     lesson = (site / "lessons" / "00_lesson.html").read_text(encoding="utf-8")
     assert "<math" in lesson and "plotly.min.js" in lesson and "newPlot" in lesson
     assert "info_nce" in (site / "reference" / "1.html").read_text(encoding="utf-8")
-    for page in ("index", "sphere", "teachers", "results/README", "results/effects", "docs/scale", "contributing"):
+    for page in (
+        "index",
+        "sphere",
+        "training",
+        "teachers",
+        "results/README",
+        "results/effects",
+        "docs/scale",
+        "contributing",
+    ):
         assert (site / f"{page}.html").exists()
 
 

@@ -68,8 +68,8 @@ def installed(calls):
         ("demo", "notebooks"),
         ("lint", "notebooks lint"),
         ("book", "notebooks book"),
-        ("test", "notebooks book cluster lint lora test"),
-        ("test-quick", "notebooks book cluster lint lora test"),
+        ("test", "notebooks book cluster corpora lint lora test"),
+        ("test-quick", "notebooks book cluster corpora lint lora test"),
     ],
 )
 def test_each_command_installs_what_it_needs_and_once(target, extras, make):
@@ -79,7 +79,7 @@ def test_each_command_installs_what_it_needs_and_once(target, extras, make):
 
 @NEEDS_MAKE
 def test_what_is_there_is_not_installed_again(make):
-    assert installed(make("test")) == ["notebooks book cluster lint lora test"]
+    assert installed(make("test")) == ["notebooks book cluster corpora lint lora test"]
     assert installed(make("demo", "lint", "book")) == []
 
 

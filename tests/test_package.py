@@ -220,16 +220,29 @@ BUDGETS = {  # code lines: a tenth more than there were on 23 November 2026, and
     "cselab/losses": (550, "twelve families, each a formula and the checks of its arguments"),
     "cselab/augmentations": (270, "changes of texts, of tokens and of embeddings, one a file"),
     "cselab/transforms": (290, "centring, components removed, BERT-whitening, and a Glow for BERT-flow"),
-    "cselab/metrics": (710, "geometry and agreement; half of it are significance and hundreds of probes in one batch"),
+    "cselab/metrics": (
+        760,
+        "geometry and agreement; most of it are significance, many systems ranked, hundreds of probes",
+    ),
     "cselab/data": (1280, "readers that check what they read: SentEval, the hub, tables, downloads"),
     "cselab/world": (1310, "a lexicon, frames and a grammar of English, and the rubric that grades pairs"),
-    "cselab/encoders": (1780, "opening and saving what sentence-transformers opens; encoding; pooling, heads, prefix"),
+    "cselab/encoders": (
+        1830,
+        "opening and saving what sentence-transformers opens; encoding; pooling, heads, prefix, adapters; any encoder",
+    ),
     "cselab/methods": (2270, "one file a paper, at most 60 lines each; the base and the components that they share"),
     "cselab/evaluators": (1560, "STS, transfer, clustering and geometry by their protocols; records; baselines"),
-    "cselab/training": (840, "a loop that may be killed at any moment, on any number of processes; its folder, sealed"),
+    "cselab/training": (
+        860,
+        "a loop that may be killed at any moment, on any number of processes; its sealed folder; guards",
+    ),
     "cselab/integrations": (520, "one file a library: sentence-transformers, MTEB, scikit-learn, the hub"),
+    "lab/cselab_lab/diagnosis": (
+        1100,
+        "eighteen signs with their pictures and advice; scores explained; tables of ties",
+    ),
     "lab/cselab_lab/experiments": (2650, "declared tables, jobs, their results beside the published ones"),
-    "lab/cselab_lab/cli": (1650, "a command a function, with the help of each option"),
+    "lab/cselab_lab/cli": (1710, "a command a function, with the help of each option; the doctor's, prompts, adapters"),
     "lab/cselab_lab/headless": (830, "notebooks run by parameters, their numbers held against recorded ones, pages"),
     "lab/cselab_lab/lessons": (2960, "what checks an exercise and says what is wrong"),
 }

@@ -130,7 +130,7 @@ def test_a_long_command_says_every_few_seconds_what_it_is_doing(capsys):
 
 @pytest.mark.process
 def test_the_lines_of_the_readme_run_as_they_stand(tmp_path):
-    (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    lines = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
     assert len(lines.strip().splitlines()) <= 12
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True, text=True)
@@ -144,7 +144,7 @@ def test_the_readme_names_files_commands_and_notebooks_that_are_there():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for place in re.findall(r"\]\((?!http)([^)]+)\)", text):
         assert (ROOT / place).exists(), place
-    for line in re.findall(r"^(?:cselab|`cselab) (\w+)", text, re.MULTILINE):
+    for line in re.findall(r"^(?:cselab|`cselab) ([\w-]+)", text, re.MULTILINE):
         assert line in COMMANDS, line
     for lesson in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
         assert f"](notebooks/{lesson.name})" in text, lesson.name

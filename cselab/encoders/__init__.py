@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cselab.encoders.any_encoder import as_encoder
     from cselab.encoders.distributed import DistributedEncoder
     from cselab.encoders.encoder import SentenceEncoder, TruncationWarning, UntrainedWeightsError
     from cselab.encoders.encoding import Encode
@@ -20,6 +21,7 @@ _MODULES = {
     "SentenceEncoder": "encoder",
     "TruncationWarning": "encoder",
     "UntrainedWeightsError": "encoder",
+    "as_encoder": "any_encoder",
     "encode_to_file": "streaming",
 }
 
@@ -30,6 +32,7 @@ __all__ = [
     "SentenceEncoder",
     "TruncationWarning",
     "UntrainedWeightsError",
+    "as_encoder",
     "encode_to_file",
 ]
 

@@ -24,6 +24,7 @@ def encode_to_file(
     batch_size: int = 64,
     show_progress_bar: bool = True,
     normalize_embeddings: bool = False,
+    prompt_name: str | None = None,
 ) -> np.memmap:
     """The vectors of `encoder.encode(sentences)` in a `.npy` file, in the sentences' order: float32 [n, d].
 
@@ -38,6 +39,7 @@ def encode_to_file(
         batch_size: sentences a forward pass.
         show_progress_bar: whether the sentences done are counted.
         normalize_embeddings: scale each vector to length one.
+        prompt_name: of the encoder's `prompts`, put before each sentence.
 
     Returns:
         The file's array, mapped into memory and read-only.
@@ -61,7 +63,11 @@ def encode_to_file(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TruncationWarning)  # said once, of all
                 vectors = encoder.encode(
-                    check_sentences(window, first=rows), batch_size, False, normalize_embeddings=normalize_embeddings
+                    check_sentences(window, first=rows),
+                    batch_size,
+                    False,
+                    normalize_embeddings=normalize_embeddings,
+                    prompt_name=prompt_name,
                 )
             file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             file.flush()

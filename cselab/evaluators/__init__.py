@@ -6,6 +6,7 @@ See also: `cselab.metrics`, the numbers of arrays that the suites are made of.
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.comparison import compare
 from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
+from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.records import Record, Scores, read_scores
@@ -29,6 +30,7 @@ __all__ = [
     "STS",
     "SUITES",
     "Clustering",
+    "Dimensions",
     "Encoder",
     "Geometry",
     "PairsEvaluator",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cselab.data.pairs import PairSource, as_pairs, is_pairs
+from cselab.encoders.any_encoder import Called, KnownVectors, as_encoder, takes_one
 from cselab.encoders.distributed import DistributedEncoder
 from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import STS
@@ -34,11 +35,13 @@ def evaluate(
     encoded once.
 
     Args:
-        encoder: anything with `encode(list[str])` that gives one vector a sentence; a
+        encoder: anything with `encode(list[str])` that gives one vector a sentence; a function of a list of sentences,
+            an encoder's name, `{sentence: vector}`, or an array with a row for each sentence of the one task, such as
+            `pairs.sentences` (`cselab.encoders.as_encoder`); a
             `cselab.encoders.distributed.DistributedEncoder` shares the work out over processes; for STS also a function
             of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
             are then listed in `Scores.missing`, and an error when nothing else was asked for.
-        suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",
+        suite: "sts", "geometry", "transfer", "clustering", "dimensions"; or "world" (its STS), "world-transfer",
             "world-clustering", which need no data folder; or a suite with options of your own, such as
             `STS(aggregation="mean")` or `Clustering(seeds=range(5))`; or several in a list. Or scored pairs of your
             own, in whatever form `cselab.data.as_pairs` takes: `Pairs`, tuples, a table, a file.
@@ -64,6 +67,8 @@ def evaluate(
     {'pairs': 100.0}
     """
     collected, missing = _collect(suite, data, tasks, options)
+    if not callable(encoder) or takes_one(encoder):
+        encoder = as_encoder(encoder, collected[0].sentences if len(collected) == 1 else None)
     started = time.perf_counter()
     try:
         encoded = _encoded(encoder, collected, cache, prompt_name)
@@ -111,14 +116,12 @@ def _collect(
 def _encoded(
     encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None, prompt_name: str | None
 ) -> Encoded | Scorer:
+    if prompt_name is not None and (not hasattr(encoder, "encode") or isinstance(encoder, Called | KnownVectors)):
+        raise TypeError(f"{_name(encoder)} has no prompts: leave out prompt_name={prompt_name!r}")
     if hasattr(encoder, "encode"):
         prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
         return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache, **prompt)
-    if callable(encoder):
-        if prompt_name is not None:
-            raise TypeError(f"{encoder!r} scores pairs and has no prompts: leave out prompt_name={prompt_name!r}")
-        return Scorer(encoder)
-    raise TypeError(f"{encoder!r} has no encode() and is no function that scores sentence pairs")
+    return Scorer(encoder)
 
 
 def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> Measured | NeedsVectors:
@@ -133,11 +136,15 @@ def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> M
     return Measured([replace(record, seconds=seconds, **about) for record in records], outcome)
 
 
+def _name(encoder: Encoder | PairScorer) -> str:
+    return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
+
+
 def _about(encoder: Encoder | PairScorer, prompt_name: str | None) -> dict[str, Any]:
     """What the encoder says of itself, for the records."""
-    name = getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__)
+    name = _name(encoder)
     return {
-        "encoder": str(name) if prompt_name is None else f"{name}, prompt {prompt_name}",
+        "encoder": name if prompt_name is None else f"{name}, prompt {prompt_name}",
         "pooling": str(getattr(encoder, "pooling", "")),
         "representation": str(getattr(encoder, "representation", "")),
         "max_length": getattr(encoder, "max_length", None),

@@ -14,11 +14,12 @@ from jaxtyping import Float
 
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
+from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.precision import Precision
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Scores
 from cselab.evaluators.task import Source, Suite
-from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, encode
+from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer
 from cselab.evaluators.world import the_world
 from cselab.metrics.degenerate import require_sound
 from cselab.transforms import fit
@@ -151,7 +152,7 @@ class TransformedEncoder:
         return getattr(self.encoder, "last_truncation", None)
 
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
-        transformed = self.transform.transform(encode(self.encoder, sentences))
+        transformed = self.transform.transform(encode(self.encoder, sentences, **options))
         return np.asarray(transformed)
 
 
@@ -160,7 +161,7 @@ WORLD_SENTENCES = 5000
 
 
 def fitted(
-    encoder: Encoder | PairScorer, transform: str, text: str | Path = "world", limit: int | None = None
+    encoder: Encoder | PairScorer, transform: str, text: str | Path = "world", limit: int | None = None, **options: Any
 ) -> TransformedEncoder:
     """The encoder with a post-hoc transform that is fitted on its vectors of the sentences of a text.
 
@@ -171,6 +172,7 @@ def fitted(
         transform: "centred", "without K", "whitening" or "flow": see `cselab.transforms.fit`.
         text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
         limit: fit on the first so many sentences; None takes all of a file, and `WORLD_SENTENCES` of the world.
+        options: of `encoder.encode` while it is fitted, such as `prompt_name`.
 
     Raises:
         ValueError: an unknown transform; too few sentences to fit it on; vectors that are not finite or all the
@@ -180,7 +182,7 @@ def fitted(
     if not hasattr(encoder, "encode"):
         raise NeedsVectors(f"{transform} transforms sentence vectors; {_name(encoder)} has none")
     sentences = _fitting_sentences(text, limit)
-    vectors = encode(encoder, sentences)
+    vectors = encode(encoder, sentences, **options)
     require_sound(vectors)
     where = "the world" if str(text) == "world" else Path(text).name
     name = f"{_name(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}"
@@ -235,7 +237,11 @@ def with_references(
     A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
     own averaged input embeddings where it has them, the encoder, and its vectors transformed after a fit on a
     text, or its first `limit` sentences (see `fitted`). They share one pass of the encoder over the same sentences.
+
+    Args:
+        encoder: whatever `cselab.encoders.as_encoder` takes.
     """
+    encoder = as_encoder(encoder)
     once = _Once(encoder)
     beside: dict[str, Encoder | PairScorer] = {"random": RandomEncoder(), "word overlap": word_overlap}
     if word_vectors is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from cselab.data.nearest import did_you_mean
 from cselab.evaluators.clustering import Clustering
+from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.sts import STS
 from cselab.evaluators.task import Suite
@@ -13,7 +14,8 @@ from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 
 SUITES: dict[str, Any] = {
-    suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
+    suite.name: suite
+    for suite in (STS, Geometry, Transfer, Clustering, Dimensions, WorldSTS, WorldTransfer, WorldClustering)
 }
 """The suites by name, where `evaluate`, the command line and the tables find them; `register` adds one.
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from cselab.encoders.any_encoder import encode
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 
 CACHED_BY = (
@@ -21,9 +22,9 @@ CACHED_BY = (
 class Encoder(Protocol):
     """Anything that turns sentences into vectors, one row a sentence: what `evaluate` asks of an encoder.
 
-    A `SentenceEncoder`, a `sentence_transformers.SentenceTransformer`, or ten lines of your own. What it has
-    besides goes into the records: `name`, `pooling`, `representation`, `max_length`, `precision`, `last_truncation`;
-    `weights_hash()` lets its vectors be cached.
+    A `SentenceEncoder`, a `sentence_transformers.SentenceTransformer`, or ten lines of your own; of functions, arrays
+    and names `cselab.encoders.as_encoder` makes one. What it has besides goes into the records: `name`, `pooling`,
+    `representation`, `max_length`, `precision`, `last_truncation`; `weights_hash()` lets its vectors be cached.
     """
 
     def encode(self, sentences: list[str], /) -> Any:
@@ -128,22 +129,6 @@ def encode_distinct(
     path.parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(path, {"vectors": from_numpy(vectors)}, {"truncated": encoded.truncated})
     return encoded
-
-
-def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarray, "_n _d"]:
-    """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor it returns."""
-    vectors = encoder.encode(sentences, **options)
-    if hasattr(vectors, "detach"):
-        vectors = vectors.detach().cpu().float().numpy()
-    vectors = np.asarray(vectors)
-    if vectors.dtype == np.float16 or not np.issubdtype(vectors.dtype, np.floating):
-        vectors = vectors.astype(np.float32)
-    if vectors.ndim != 2 or len(vectors) != len(sentences):
-        raise ValueError(
-            f"encode() of {type(encoder).__name__} returned an array of shape {vectors.shape} for "
-            f"{len(sentences)} sentences; one row a sentence is expected"
-        )
-    return np.ascontiguousarray(vectors)
 
 
 def _truncated(encoder: Encoder) -> int | None:

@@ -27,7 +27,7 @@ from cselab.metrics.geometry import alignment, spectrum
 try:
     from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 except ImportError:  # before sentence-transformers 6
-    from sentence_transformers.evaluation import SentenceEvaluator
+    from sentence_transformers.evaluation import SentenceEvaluator  # type: ignore[no-redef]
 
 MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
 

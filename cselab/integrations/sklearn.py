@@ -4,6 +4,7 @@ Both are estimators in scikit-learn's sense: their parameters can be searched, t
 their columns (`get_feature_names_out`) and give a table where `set_output(transform="pandas")` asks for one.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab.data.rows import check_sentences
-from cselab.evaluators.vectors import encode
+from cselab.encoders.any_encoder import encode
 from cselab.metrics.geometry import rank
 from cselab.transforms.whitening import BertWhitening
 
@@ -63,14 +64,14 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return encode(self.encoder_, sentences, batch_size=self.batch_size, normalize_embeddings=self.normalize)
 
     def _open(self) -> None:
-        if hasattr(self.encoder, "encode"):
-            if self.pooling is not None:
-                raise ValueError(f"pooling={self.pooling!r} is for an encoder that is named: set it on the encoder")
-            self.encoder_ = self.encoder
-        else:
+        if isinstance(self.encoder, str | Path):
             from cselab.encoders.encoder import SentenceEncoder
 
             self.encoder_ = SentenceEncoder.from_pretrained(self.encoder, pooling=self.pooling)
+        elif self.pooling is not None:
+            raise ValueError(f"pooling={self.pooling!r} is for an encoder that is named: set it on the encoder")
+        else:
+            self.encoder_ = self.encoder
 
     @property
     def _n_features_out(self) -> int:

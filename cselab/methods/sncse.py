@@ -16,6 +16,7 @@ class SNCSE(SNCSEDropout, PromptBERT):
     As released: the anchor's prompt has the colon, the encoder is evaluated with it, and nothing is subtracted, where
     PromptBERT subtracts the empty prompt. The released code counts the prompt within its 32 tokens; here it comes
     on top. It also puts " ." behind a sentence that ends without a punctuation mark; here a sentence stays as it is.
+    (The world's all end with one.)
 
     See also: `SNCSEDropout`, the same with dropout views; `cselab data negate`, which writes the rows from any corpus.
     """

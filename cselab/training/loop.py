@@ -227,7 +227,7 @@ class _Training:
 
     def _batch(self) -> list[Any]:
         epoch, place = divmod(self.step, self.per_epoch)
-        order = _epoch_order(len(self.corpus), self.run.config.seed, epoch)
+        order = epoch_order(len(self.corpus), self.run.config.seed, epoch)
         size = self.run.config.batch_size
         return [self.corpus[index] for index in order[place * size : (place + 1) * size].tolist()]
 
@@ -235,7 +235,7 @@ class _Training:
         """One step; the rows that were read in it."""
         encoder, method, processes = self.run.encoder, self.run.method, self.processes
         wait_for_all()
-        torch.manual_seed(_mix(self.run.config.seed, self.step, processes.process_index))
+        torch.manual_seed(seed_from(self.run.config.seed, self.step, processes.process_index))
         encoder.train()
         method.train()
         with computing_in(self.precision, processes.device):
@@ -408,14 +408,15 @@ class _Training:
         return run
 
 
-def _mix(*numbers: int) -> int:
+def seed_from(*numbers: int) -> int:
     """One seed from several numbers, without accidental coincidences between neighbours."""
     return int.from_bytes(hashlib.sha256(repr(numbers).encode()).digest()[:8], "big") >> 1
 
 
 @lru_cache(maxsize=1)
-def _epoch_order(size: int, seed: int, epoch: int) -> Tensor:
-    return torch.randperm(size, generator=torch.Generator().manual_seed(_mix(seed, epoch)))
+def epoch_order(size: int, seed: int, epoch: int) -> Tensor:
+    """In which order an epoch takes the rows of a corpus."""
+    return torch.randperm(size, generator=torch.Generator().manual_seed(seed_from(seed, epoch)))
 
 
 def _dev_identity(evaluator: Evaluator | None) -> Any:

@@ -1,7 +1,9 @@
 """What people embed with today: opened, equal to sentence-transformers, saved, trained; one row a family."""
 
 import json
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, T5ForCondit
 
 from cselab import SentenceEncoder, TrainConfig, train
 from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import PoolingWarning
 
 SENTENCES = [*make_sentences(12), "a cat"]
@@ -57,6 +60,39 @@ def test_each_family_is_trained_with_its_own_pooling(family, tmp_path):
     run = train(encoder, "simcse", make_sentences(16), config, show_progress_bar=False)
     assert [row["step"] for row in run.history if "loss" in row] == [1, 2]
     assert encoder.weights_hash() != before and encoder.pooling == FAMILIES[family].pooling
+
+
+def told_without_dropout(family):
+    """What the guard says of this family where its config drops nothing out."""
+    encoder = SentenceEncoder(make_backbone(family), make_tokenizer(family), FAMILIES[family].pooling, name=family)
+    encoder.dropout = 0
+    with pytest.raises(ValueError, match="the views are identical") as refused:
+        train(encoder, "simcse", make_sentences(16), TrainConfig(steps=1, batch_size=4), show_progress_bar=False)
+    return str(refused.value), list(dropout_fields(encoder.backbone))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_where_nothing_is_dropped_out_training_is_refused_and_the_fields_are_named(family):
+    told, fields = told_without_dropout(family)
+    assert fields and all(f"{field} = 0" in told for field in fields) and "--dropout 0.1" in told
+
+
+def test_the_page_has_every_family_and_what_the_tests_above_say_of_it():
+    """`docs/encoders.md`: a row a family; each column is a test of this file that runs for all of them."""
+    page = (Path(__file__).parents[2] / "docs" / "encoders.md").read_text(encoding="utf-8")
+    header, _, *rows = (line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|"))
+    tests = dict(re.findall(r"^\* ([\w -]+): `(test_\w+)`", page, re.MULTILINE))
+    assert list(tests) == header[3:] and {row[0] for row in rows} == FAMILIES.keys()
+    for column, name in tests.items():
+        marks = "" if column == "adapters" else globals()[name].pytestmark[0].args
+        here = (Path(__file__).parent / "test_adapters.py").read_text(encoding="utf-8")
+        assert marks == ("family", FAMILIES) or f'"family", families.FAMILIES)\ndef {name}(' in here, name
+    for family, pooling, fields, *cells in rows:
+        named = dropout_fields(make_backbone(family))
+        rates = ", ".join(f"`{field}` {rate:g}" for field, rate in named.items())
+        assert (pooling, fields) == (f"`{FAMILIES[family].pooling}`", rates) and set(cells) == {"yes"}
+    for family in ("modernbert", "qwen3"):
+        assert told_without_dropout(family)[0] in " ".join(page.replace("\n> ", " ").split())
 
 
 @pytest.mark.parametrize("pooling", THEIRS)

@@ -128,7 +128,7 @@ def test_a_function_of_pairs_has_no_geometry(pairs):
 
 
 def test_something_that_cannot_encode_is_refused(pairs):
-    with pytest.raises(TypeError, match=r"has no encode\(\)"):
+    with pytest.raises(TypeError, match="is no encoder; give something with encode"):
         evaluate(object(), pairs)
 
 
@@ -374,5 +374,5 @@ def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path)
     assert evaluate(encoder, pairs, prompt_name="query", cache=tmp_path).scores == by_name.scores
     with pytest.raises(ValueError, match="unknown prompt 'passage'; tiny has"):
         evaluate(encoder, pairs, prompt_name="passage")
-    with pytest.raises(TypeError, match="scores pairs and has no prompts: leave out prompt_name='query'"):
+    with pytest.raises(TypeError, match="word_overlap has no prompts: leave out prompt_name='query'"):
         evaluate(word_overlap, pairs, prompt_name="query")

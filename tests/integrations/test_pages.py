@@ -1,4 +1,4 @@
-"""The examples of the pages on interfaces, and the README's, run as they stand, one after another in an empty folder."""
+"""The examples of the pages on interfaces and of the README run as they stand, one after another in an empty folder."""
 
 import re
 from pathlib import Path

@@ -48,7 +48,7 @@ def test_whitening_is_that_of_cselab(encoder):
 
 def test_a_pipeline_is_searched_cloned_and_gives_tables(encoder, tmp_path):
     encoder.save_pretrained(tmp_path)
-    pipeline = make_pipeline(SentenceVectors(tmp_path), Whitening(n_components=3), LogisticRegression())
+    pipeline = make_pipeline(SentenceVectors(str(tmp_path)), Whitening(n_components=3), LogisticRegression())
     labels = [len(sentence.split()) > 6 for sentence in SENTENCES]
     search = GridSearchCV(pipeline, {"whitening__n_components": [2, 4], "sentencevectors__pooling": ["cls"]}, cv=2)
     search.fit(SENTENCES, labels)

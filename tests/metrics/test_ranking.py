@@ -9,7 +9,7 @@ from cselab.metrics.ranking import step_down
 
 
 def tables(systems, units, count, gap=0.0, seed=0):
-    """Scores of systems whose true means lie `gap` apart, with units of unlike difficulty and systems of unlike noise."""
+    """Scores of systems whose true means lie `gap` apart, with units of unlike difficulty and unlike noise."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
         noise = draw.uniform(0.5, 3, size=(systems, 1)) * draw.standard_t(5, size=(systems, units))

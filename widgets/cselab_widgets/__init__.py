@@ -11,6 +11,7 @@
     Picture               planes of your own, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     Sphere                points that a hand drags, and the force of a loss on each; computed in the page
+    ToyTraining           SimCSE live on a bag of words in 8 dimensions; computed in the page
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
@@ -31,6 +32,7 @@ from .panels.paper_beside_here import PaperBesideHere
 from .panels.picture import Picture
 from .panels.rank_lab import RankLab
 from .panels.sphere import Sphere
+from .panels.toy_training import ToyTraining
 from .panels.training_monitor import TrainingMonitor
 from .panels.whitening_lab import WhiteningLab
 
@@ -50,6 +52,7 @@ __all__ = [
     "Picture",
     "RankLab",
     "Sphere",
+    "ToyTraining",
     "TrainingMonitor",
     "WhiteningLab",
     "link",

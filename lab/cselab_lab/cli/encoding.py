@@ -23,7 +23,7 @@ from cselab_lab.cli.tables import print_table
 )
 @click.option("--batch-size", default=64, help="sentences per forward pass", **options.COUNT)
 @click.option("--normalize", is_flag=True, help="scale vectors to length one")
-@options.several(options.column, options.pooling, options.precision, options.device, options.quiet)
+@options.several(options.column, options.pooling, options.prompt_name, options.precision, options.device, options.quiet)
 @click.pass_context
 def encode(
     context: click.Context,
@@ -33,6 +33,7 @@ def encode(
     batch_size: int,
     normalize: bool,
     column: str | None,
+    prompt_name: str | None,
     device: str | None,
     **given: Any,
 ) -> None:
@@ -54,10 +55,11 @@ def encode(
 
     model: Any = SentenceEncoder.from_pretrained(encoder, device=options.accelerator(device), **given)
     model = options.over_processes(context, model)
+    how: dict[str, Any] = {"normalize_embeddings": normalize, "prompt_name": prompt_name}
     if output.suffix == ".npy":
-        vectors: Any = encode_to_file(model, sentences, output, batch_size, normalize_embeddings=normalize)
+        vectors: Any = encode_to_file(model, sentences, output, batch_size, **how)
     else:
-        vectors = model.encode(list(sentences), batch_size, True, normalize_embeddings=normalize)
+        vectors = model.encode(list(sentences), batch_size, True, **how)
         if options.is_main_process():
             with written_whole(output) as aside:
                 save_file({"vectors": vectors}, aside)
@@ -69,12 +71,14 @@ def encode(
 @options.encoder
 @click.argument("file", type=options.CORPUS_FILE, help=options.CORPUS)
 @click.argument("query", nargs=-1, required=True, help="what to look for; several queries get a list each")
+@click.option("--prompt-name", metavar="NAME", help="of the encoder's prompts, such as query; put before the queries")
 @click.option("--top", default=10, help="how many sentences to show", **options.COUNT)
 @options.several(options.column, options.pooling, options.table_form, options.device, options.quiet)
 def search(
     encoder: str,
     file: Path,
     query: Sequence[str],
+    prompt_name: str | None,
     top: int,
     column: str | None,
     pooling: str | None,
@@ -94,8 +98,8 @@ def search(
     from cselab.encoders.encoder import SentenceEncoder
 
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=options.accelerator(device))
-    vectors = model.encode([*lines.values(), *query], normalize_embeddings=True)
-    numbers, found = list(lines), vectors[: len(lines)] @ vectors[len(lines) :].T
+    asked_for = model.encode(list(query), normalize_embeddings=True, prompt_name=prompt_name)
+    numbers, found = list(lines), model.encode(list(lines.values()), normalize_embeddings=True) @ asked_for.T
     for place, asked in enumerate(query):
         nearest = np.argsort(-found[:, place], kind="stable")[:top]
         if len(query) > 1 and form == "text":

@@ -26,6 +26,7 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 )
 @click.option("--aggregation", help="for sts: all, mean or weighted_mean  [default: all]")
 @click.option("--split", help="for geometry: dev, test, train or full  [default: dev]")
+@options.prompt_name
 @options.precision
 @click.option(
     "--posthoc", type=click.Choice(["whitening", "flow"]), help="transform the vectors: BERT-whitening or BERT-flow"
@@ -63,9 +64,12 @@ def evaluate(
     )
     where = options.accelerator(given["device"])
     model: Any = named_encoder(encoder, given["pooling"], given["representation"], where, given["precision"])
+    prompt = given["prompt_name"]
+    if prompt is not None and not hasattr(model, "prompts"):
+        raise ValueError(f"--prompt-name {prompt}: {encoder} has no prompts")
     if posthoc is not None:
-        model = fitted(model, posthoc, fit or "world")
-    scores = score(options.over_processes(context, model), suites, data, tasks or None, cache=cache)
+        model = fitted(model, posthoc, fit or "world", **({} if prompt is None else {"prompt_name": prompt}))
+    scores = score(options.over_processes(context, model), suites, data, tasks or None, cache=cache, prompt_name=prompt)
     if form == "text":
         click.echo(str(scores))
     elif form == "json":

@@ -129,8 +129,8 @@ suites = click.option(
     multiple=True,
     type=SUITE,
     is_eager=True,
-    help="sts, geometry, transfer, world ..., or a file of pairs (sentence, tab, sentence, tab, score); may be "
-    "repeated  [default: world, and sts where its data are found]",
+    help="sts, geometry, transfer, dimensions, world ..., or a file of pairs (sentence, tab, sentence, tab, score); "
+    "may be repeated  [default: world, and sts where its data are found]",
 )
 tasks = click.option(
     "--task",
@@ -151,6 +151,9 @@ precision = click.option(
     default="fp32",
     type=PRECISION,
     help="of the encoder's arithmetic; auto: bf16 where this machine is faster with it",
+)
+prompt_name = click.option(
+    "--prompt-name", metavar="NAME", help="of the encoder's prompts, such as query; put before every sentence"
 )
 protocol = click.option("--protocol", help="for transfer tasks: senteval, senteval-fast or lbfgs  [default: senteval]")
 settings = click.option(

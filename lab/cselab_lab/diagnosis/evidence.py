@@ -6,9 +6,12 @@ Each piece is computed when a sign first asks for it, and once; what is not ther
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,8 @@ import numpy as np
 from jaxtyping import Float
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.methods import Method, Views
 
@@ -91,6 +96,40 @@ class Evidence:
         if self.own is None or self.training is None or len(self.training.method.columns) > 1:
             return None
         return views_of(self.own, self.training, sample(self.corpus or self.texts)[:BATCH])
+
+    @cached_property
+    def repulsion(self) -> Float[Tensor, "n m"] | None:
+        """What each negative has of the gradient that pushes its anchor, at the run's temperature; rows sum to 1."""
+        import torch
+
+        from cselab.losses import info_nce
+        from cselab.metrics import cosine_gradients
+
+        temperature = None if self.training is None else self.training.method.settings().get("temperature")
+        if self.views is None or not isinstance(temperature, float | int):
+            return None
+
+        def loss(rows: Tensor, columns: Tensor) -> Tensor:
+            return info_nce(rows, columns, temperature).total
+
+        pushed = cosine_gradients(loss, self.views.anchor, self.views.positive)
+        n = len(pushed)
+        negatives = pushed[~torch.eye(n, dtype=torch.bool)].view(n, n - 1)
+        return negatives / negatives.sum(dim=1, keepdim=True).clamp(min=1e-300)
+
+    @cached_property
+    def copies(self) -> Counter[str]:
+        """How often each text stands in the corpus, whatever its case and white space."""
+        return Counter(" ".join(text.lower().split()) for text in self.corpus)
+
+    @cached_property
+    def overlaps(self) -> Float[np.ndarray, " k"]:
+        """The words that two sentences share over those of either, for all pairs of a sample of the corpus."""
+        from cselab.evaluators import word_overlap
+
+        texts = [re.sub(r"[^\w\s]", " ", text.lower()) for text in sample(self.corpus)]
+        pairs = list(combinations((text for text in texts if text.strip()), 2))
+        return word_overlap(*map(list, zip(*pairs, strict=True))) if pairs else np.zeros(0)
 
     @cached_property
     def start(self) -> SentenceEncoder | None:

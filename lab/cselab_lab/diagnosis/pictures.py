@@ -64,9 +64,7 @@ def losses(seen: Evidence) -> Any:
 
 def shares(seen: Evidence) -> Any:
     """What each negative has of the gradient, from the hardest on, on average."""
-    from cselab_lab.diagnosis.training import repulsion
-
-    found = repulsion(seen)
+    found = seen.repulsion
     curve = [] if found is None else found.sort(dim=1, descending=True).values.mean(dim=0).tolist()
     title = "Share of the gradient on each negative"
     return _figure("Bar", list(range(1, len(curve) + 1)), curve, title, "negative, the hardest first", "share")
@@ -83,16 +81,13 @@ def views(seen: Evidence) -> Any:
 
 def copies(seen: Evidence) -> Any:
     """How often the same text stands in the corpus."""
-    from cselab_lab.diagnosis.texts import counted
-
-    times = list(counted(seen).values())
+    times = list(seen.copies.values())
     return _histogram(times, "How often a text stands in the corpus", "times", "different texts")
 
 
 def overlaps(seen: Evidence) -> Any:
     """How many words two sentences of the corpus share."""
-    from cselab_lab.diagnosis import texts
-
-    found = texts.overlaps(seen)
-    shown = found[found >= 0.3]
-    return _histogram(shown, "Pairs of sentences that share words", "share of their words in common", "pairs")
+    found = seen.overlaps
+    return _histogram(
+        found[found >= 0.3], "Pairs of sentences that share words", "share of their words in common", "pairs"
+    )

@@ -69,7 +69,7 @@ class Diagnosis:
         for finding in self.findings:
             lines += [f"\n{finding.name.upper()}", f"  why   {finding.reason}.", f"  do    {finding.advice}"]
         if self.unseen:
-            lines.append(f"\nnot looked at, for want of evidence: {', '.join(self.unseen)}")
+            lines.append(f"\ncould not be read: {', '.join(self.unseen)}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -77,11 +77,11 @@ class Diagnosis:
             f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>"
             for one in self.findings
         ]
-        unseen = f"<p>Not looked at, for want of evidence: {escape(', '.join(self.unseen))}</p>" if self.unseen else ""
+        unseen = f"<p>Could not be read: {escape(', '.join(self.unseen))}</p>" if self.unseen else ""
         return f"<p>{escape(self.subject)}: {self._count()}</p>{''.join(parts)}{unseen}"
 
     def _count(self) -> str:
-        looked = f"{len(self.measures)} signs looked at"
+        looked = f"signs looked at: {len(self.measures)}"
         return f"{len(self.findings)} found, {looked}" if self.findings else f"nothing found, {looked}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-from jaxtyping import Float
-
 from cselab_lab.diagnosis import pictures
-from cselab_lab.diagnosis.evidence import BATCH, sample
+from cselab_lab.diagnosis.evidence import BATCH
 from cselab_lab.diagnosis.signs import sign
 
 if TYPE_CHECKING:
     from cselab_lab.diagnosis.evidence import Evidence
 
 NEAR = 0.8
-
-
-def counted(seen: Evidence) -> Counter[str]:
-    """How often each text stands in the corpus, whatever its case and white space."""
-    return Counter(" ".join(text.lower().split()) for text in seen.corpus)
 
 
 @sign(
@@ -38,7 +27,7 @@ def duplicates(seen: Evidence) -> float | None:
     n = len(seen.corpus)
     if n < 2:
         return None
-    meetings = sum(count * (count - 1) for count in counted(seen).values()) / (n * (n - 1))
+    meetings = sum(count * (count - 1) for count in seen.copies.values()) / (n * (n - 1))
     return min(1.0, meetings * (_batch(seen) - 1))
 
 
@@ -52,19 +41,10 @@ def duplicates(seen: Evidence) -> float | None:
 )
 def false_negatives(seen: Evidence) -> float | None:
     """The share of pairs of different sentences with a Jaccard overlap of 0.8, times the other rows of a batch."""
-    found = overlaps(seen)
+    found = seen.overlaps
     if not len(found):
         return None
     return float((found >= NEAR).mean()) * (_batch(seen) - 1)
-
-
-def overlaps(seen: Evidence) -> Float[np.ndarray, " k"]:
-    """The words that two sentences share over those of either, for all pairs of a sample of the corpus."""
-    from cselab.evaluators import word_overlap
-
-    texts = [re.sub(r"[^\w\s]", " ", text.lower()) for text in sample(seen.corpus)]
-    pairs = list(combinations((text for text in texts if text.strip()), 2))
-    return word_overlap(*map(list, zip(*pairs, strict=True))) if pairs else np.zeros(0)
 
 
 @sign(

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor
 
-from cselab.metrics import cosine_gradients
 from cselab_lab.diagnosis import pictures
 from cselab_lab.diagnosis.signs import sign
 
@@ -39,23 +36,6 @@ def dropout_missing(seen: Evidence) -> float | None:
     return float(apart.diagonal().mean() / others) if others > 1e-6 else None
 
 
-def repulsion(seen: Evidence) -> Float[Tensor, "n m"] | None:
-    """What each negative has of the gradient that pushes its anchor, at the run's temperature; rows sum to 1."""
-    from cselab.losses import info_nce
-
-    temperature = None if seen.training is None else seen.training.method.settings().get("temperature")
-    if seen.views is None or not isinstance(temperature, float | int):
-        return None
-
-    def loss(rows: Tensor, columns: Tensor) -> Tensor:
-        return info_nce(rows, columns, temperature).total
-
-    pushed = cosine_gradients(loss, seen.views.anchor, seen.views.positive)
-    n = len(pushed)
-    negatives = pushed[~torch.eye(n, dtype=torch.bool)].view(n, n - 1)
-    return negatives / negatives.sum(dim=1, keepdim=True).clamp(min=1e-300)
-
-
 @sign(
     "temperature too low",
     "the share of the gradient that each sentence's hardest negative has",
@@ -66,7 +46,7 @@ def repulsion(seen: Evidence) -> Float[Tensor, "n m"] | None:
 )
 def temperature_low(seen: Evidence) -> float | None:
     """Mean over sentences of the largest share."""
-    found = repulsion(seen)
+    found = seen.repulsion
     return None if found is None else float(found.max(dim=1).values.mean())
 
 
@@ -80,7 +60,7 @@ def temperature_low(seen: Evidence) -> float | None:
 )
 def temperature_high(seen: Evidence) -> float | None:
     """The share of the hardest tenth over a tenth: 1 where all weigh the same, 10 where they have all."""
-    found = repulsion(seen)
+    found = seen.repulsion
     if found is None:
         return None
     hardest = max(1, found.shape[1] // TENTH)

@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from filelock import FileLock
+
 from cselab.data import MissingFile
 from cselab.evaluators.versions import versions
 from cselab_lab.experiments.corpora import corpus
@@ -105,11 +107,27 @@ def _encoder(settings: dict[str, Any]) -> Any:
 def _after_training(
     encoder: SentenceEncoder, settings: dict[str, Any], report: Report | None, keep_encoders: Path | None
 ) -> tuple[SentenceEncoder, dict[str, Any]]:
-    """The trained encoder and what the line says of its training: as they were kept, or made now."""
-    own = None if keep_encoders is None else keep_encoders / settings_hash(settings)
-    if own is not None and (there := kept(own)) is not None:
-        return there
-    started = time.monotonic()
+    """The trained encoder and what the line says of its training: as they were kept, or made now.
+
+    Where encoders are kept, a second process that wants the same one waits until the first has it.
+    """
+    if keep_encoders is None:
+        return _newly_trained(encoder, settings, report, None)
+    own = keep_encoders / settings_hash(settings)
+    keep_encoders.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{own}.lock"):
+        if there := kept(own):
+            return there
+        started = time.monotonic()
+        encoder, training = _newly_trained(encoder, settings, report, keep_encoders)
+        if "failure" not in training:
+            keep(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
+        return encoder, training
+
+
+def _newly_trained(
+    encoder: SentenceEncoder, settings: dict[str, Any], report: Report | None, keep_encoders: Path | None
+) -> tuple[SentenceEncoder, dict[str, Any]]:
     with TemporaryDirectory() as folder:
         try:
             first = _trained_first(settings["parameters"], report, keep_encoders or Path(folder))
@@ -117,8 +135,6 @@ def _after_training(
             training = _trained(encoder, rows, settings | {"parameters": settings["parameters"] | first}, report)
         except ArithmeticError as reason:  # diverged: with the same settings it always would
             return encoder, {"failure": str(reason)}
-    if own is not None:
-        keep(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
     return encoder, training
 
 

@@ -131,10 +131,16 @@ class Exercise:
     Args:
         stages: tried in this order.
         mistakes: diagnosis -> a function that makes this mistake. It takes the arguments of the examples.
+        standing_in: a right function, for `yours`: what the lesson goes on with until the student's is right.
     """
 
-    def __init__(self, *stages: Stage | Example, mistakes: Mapping[str, Callable] | None = None) -> None:
-        self.stages = stages
+    def __init__(
+        self,
+        *stages: Stage | Example,
+        mistakes: Mapping[str, Callable] | None = None,
+        standing_in: Callable | None = None,
+    ) -> None:
+        self.stages, self.standing_in = stages, standing_in
         self.mistakes = mistakes or {}
 
     @property
@@ -220,8 +226,9 @@ def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
         yield "This is 1 minus what is wanted.", 1 - right
     if right.ndim == 2:
         yield "Transpose it: rows and columns have changed places.", right.T
-    if example.arguments and len(shape := np.shape(example.arguments[0])) == 2:
-        rows, columns = shape
+    given = numbers_of(example.arguments[0]) if example.arguments else None
+    if given is not None and given.ndim == 2:
+        rows, columns = given.shape
         yield "Take the mean over the rows, not the sum: divide by their number.", rows * right
         yield "Do not divide by the number of rows.", right / rows
         yield "Divide by n - 1, not by n.", right * (rows - 1) / rows
@@ -309,6 +316,18 @@ def staged_check(answer: object, exercise: Exercise) -> None:
     from IPython.display import display
 
     display(diagnose(answer, exercise))
+
+
+def yours(answer: Callable, exercise: Exercise) -> Any:
+    """The student's function where it is right, else the one that stands in; says which of the two it is.
+
+    >>> from cselab_lab.lessons.checks.simcse import POOLED
+    >>> pooled = yours(lambda layer, mask, kind: ..., POOLED)
+    <lambda> is not right yet: cselab's stands in
+    """
+    name, solved = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise).solved
+    print(f"{name}: yours" if solved else f"{name} is not right yet: cselab's stands in")
+    return answer if solved else exercise.standing_in
 
 
 def numbers_of(value: object) -> Any:

@@ -30,9 +30,10 @@ def guess(**values: object) -> Guesses:
     >>> mine = guess(cooks=0.9, parliament=...)
     >>> mine.compare(cooks=0.84, parliament=0.66)
     cooks: you said 0.9, it is 0.84: close
-    parliament: no guess yet; write one above to see the answer
+    parliament: no guess yet; write one above to see the answer, or "show"
 
-    A guess is a number, a word, or a list of names in the order that you expect. A number may be written as a text.
+    `"show"` in place of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
+    order that you expect. A number may be written as a text.
 
     >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
     order: you said random, plain, it is random, plain: right
@@ -120,7 +121,9 @@ def _value(node: ast.AST) -> float:
 def _compared(name: str, mine: Any, found: Any) -> tuple[str, str]:
     """A line about a guess, and its verdict."""
     if mine is None or mine is ...:
-        return f"{name}: no guess yet; write one above to see the answer", ""
+        return f'{name}: no guess yet; write one above to see the answer, or "show"', ""
+    if isinstance(mine, str) and _letters(mine) == "show":
+        return f"{name}: it is {_words(found)}", "shown"
     said = _words(mine)
     if _is_number(found) and isinstance(mine, str):
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,11 @@ class Lesson:
             if found := read_recorded(recorded_path(folder, self.name, self.profile)):
                 return {entry["name"]: entry for entry in found["records"]}
         return {}
+
+    def _repr_html_(self) -> str:
+        """The first line, with the others and the versions folded below it."""
+        first, *others = (escape(line) for line in repr(self).splitlines())
+        return f"<details><summary>{first}</summary><pre>{chr(10).join(others)}</pre></details>"
 
     def __repr__(self) -> str:
         from cselab.evaluators.versions import versions

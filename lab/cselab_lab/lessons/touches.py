@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from cselab.encoders.dropout import dropout_places
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
@@ -146,7 +147,7 @@ class _Watched(Encode):
         self.rates = self._rates()
 
     def _rates(self) -> set[float]:
-        return {part.p for part in self.encoder.backbone.modules() if isinstance(part, nn.Dropout)}
+        return set(dropout_places(self.encoder.backbone).values())
 
     def __call__(self, *views: Any, dropout: bool = True, head: bool = True, by: Any = None) -> Any:
         for view in views:

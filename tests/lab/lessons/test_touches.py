@@ -1,5 +1,6 @@
 """What a method does otherwise than SimCSE is seen, not looked up."""
 
+import families
 import pytest
 import torch
 from cselab_lab.lessons.touches import STAGES, method_cards, touches
@@ -86,3 +87,9 @@ def test_watching_leaves_the_encoder_and_the_random_numbers_alone():
     touches(create_method("promptbert"), encoder)
     assert (encoder.weights_hash(), encoder.pooling, encoder.training) == before[:3]
     assert encoder.head is None and torch.equal(torch.random.get_rng_state(), before[3])
+
+
+def test_another_rate_is_seen_where_attention_keeps_it_as_a_number():
+    encoder = SentenceEncoder(families.make_backbone("qwen3"), families.make_tokenizer("qwen3"), "mean")
+    encoder.dropout = 0.1
+    assert "another rate of dropout" in touches(create_method("scd"), encoder)["view"]

@@ -106,7 +106,9 @@ def test_forces_are_torchs_negative_gradients_along_the_sphere_and_counters_csel
             along = (gradient * x).sum(1, keepdim=True) * x - gradient
             np.testing.assert_allclose(found[kind], along.detach(), rtol=1e-5, atol=1e-7)
     anchors, positives = list(sphere.vectors().values())[:2]
-    told = page.evaluate("(s) => [alignment(s), uniformity(s), effectiveRank(s.anchors)]", sphere.shown)
+    told = page.evaluate(
+        "(s) => [alignment(s.anchors, s.positives), uniformity(s.anchors), effectiveRank(s.anchors)]", sphere.shown
+    )
     expected = [metrics.alignment(anchors, positives), metrics.uniformity(anchors), metrics.effective_rank(anchors)]
     assert told == pytest.approx(expected, rel=1e-6)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from .sources import opened
+from cselab.encoders.any_encoder import as_encoder, encode
 
 if TYPE_CHECKING:
     import pandas
@@ -50,7 +50,7 @@ def vectors(given: Any, name: str, rows: int | None = None) -> Float[np.ndarray,
 
 
 def snapshots(given: Any, name: str, sentences: Sequence[str]) -> dict[int | None, Float[np.ndarray, "n d"]]:
-    """One encoder's vectors of the sentences: an array, {step: array}, an encoder, or the name of one.
+    """One encoder's vectors of the sentences: an array, {step: array}, or whatever `as_encoder` takes.
 
     Returns:
         {step: array}, or {None: array} of an encoder that was looked at once.
@@ -58,8 +58,10 @@ def snapshots(given: Any, name: str, sentences: Sequence[str]) -> dict[int | Non
     Raises:
         ValueError: as `vectors`; no snapshot; snapshots of different widths.
     """
-    if isinstance(given, str) or hasattr(given, "encode"):
-        given = opened(given).encode(list(sentences))
+    by_step = isinstance(given, Mapping) and not any(isinstance(key, str) for key in given)
+    rows = hasattr(given, "__array__") or (isinstance(given, Sequence) and not isinstance(given, str))
+    if not by_step and not rows:
+        given = encode(as_encoder(given), list(sentences))
     if not isinstance(given, Mapping):
         return {None: vectors(given, name, len(sentences))}
     if not given:

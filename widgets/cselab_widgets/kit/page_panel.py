@@ -4,7 +4,7 @@ Such a panel is a JavaScript module with a function `mount(place, state, told)`,
 change it, and a class that names both:
 
     class Sphere(PagePanel):
-        modules = (KIT / "tape.js", KIT / "losses.js", HERE / "sphere.js")    # those that others import first
+        modules = (*COMPUTING, HERE / "sphere.js")                            # those that others import first
         mount = "mountSphere"
         holds = SphereState                                                   # a frozen dataclass of JSON's values
         describe = staticmethod(summary)                                      # of a state, in words
@@ -29,6 +29,7 @@ from .places import take_place
 from .scripts import KIT, LISTEN_JS, inlined
 
 CSS = (KIT / "page_panel.css").read_text(encoding="utf-8")
+COMPUTING = tuple(KIT / f"{name}.js" for name in ("tape", "losses", "geometry", "page_controls"))
 WIDGET_JS = (KIT / "page_panel.js").read_text(encoding="utf-8")
 
 _PIECE = """\

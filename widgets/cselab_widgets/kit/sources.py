@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.encoder import SentenceEncoder, check_sentences
 from cselab.world import World
 
@@ -42,7 +43,15 @@ def dropout_views(
     """`times` vectors of each sentence, each with dropout masks of its own (or without any), before the head.
 
     The encoder and the caller's random numbers are left as they were.
+
+    Raises:
+        TypeError: something that encodes, but not with dropout.
     """
+    if not hasattr(encoder, "pooled"):
+        raise TypeError(
+            f"{type(encoder).__name__} encodes without dropout alone: give a cselab.SentenceEncoder, the name or "
+            "folder of one, or vectors of your own."
+        )
     features = encoder.tokenize(sentences)
     mode = encoder.training
     with torch.no_grad(), torch.random.fork_rng():
@@ -56,16 +65,21 @@ def dropout_views(
 
 
 def named_views(
-    encoder: SentenceEncoder | str, sentences: Sequence[str] | None, vectors: Any, times: int
+    encoder: Any, sentences: Sequence[str] | None, vectors: Any, times: int
 ) -> tuple[str, Float[np.ndarray, "k n d"]]:
-    """What a lab looks at, with its name: the user's vectors, else dropout views by an encoder.
+    """What a lab looks at, with its name: the user's vectors, else dropout views by an encoder; of something that
+    encodes without dropout alone (`cselab.encoders.as_encoder`) the one view that it gives.
 
     The sentences are the user's or 256 of the bundled world.
     """
     if vectors is not None:
         return "vectors", as_views(vectors, "vectors")
-    encoder = opened(encoder)
-    return encoder.name or "encoder", dropout_views(encoder, sentences_or_world(sentences, 256), times)
+    sentences = sentences_or_world(sentences, 256)
+    encoder = as_encoder(encoder, sentences)
+    name = getattr(encoder, "name", None) or "encoder"
+    if not hasattr(encoder, "pooled"):
+        return name, as_views(encode(encoder, sentences), "encoder")
+    return name, dropout_views(encoder, sentences, times)
 
 
 def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:

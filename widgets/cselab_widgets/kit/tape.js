@@ -74,6 +74,11 @@ export class Matrix {
     return picked(this, Math.min(this.rows, this.columns), 1, (i) => i * this.columns + i);
   }
 
+  /** @param {number[]} order which rows, in which order; one may come several times */
+  rowsAt(order) {
+    return picked(this, order.length, this.columns, (i, j) => order[i] * this.columns + j);
+  }
+
   /** @param {Matrix} column what stands on the diagonal instead */
   withDiagonal(column) {
     const kept = this.values.map((_, at) => (at % this.columns === Math.floor(at / this.columns) ? 0 : 1));

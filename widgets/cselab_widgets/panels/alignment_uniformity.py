@@ -11,6 +11,8 @@ import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
+from cselab.encoders.any_encoder import as_encoder, encode
+
 from ..kit.controls import RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel, rounded
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
@@ -70,7 +72,8 @@ class CosinesByGrade:
 
     def keep(self, step: int, encoder: Any) -> None:
         """Measure the pairs with an encoder as it is at `step`."""
-        one, two = (np.asarray(encoder.encode(side)) for side in (self.pairs.sentences1, self.pairs.sentences2))
+        encoder = as_encoder(encoder, self.pairs.sentences)
+        one, two = (encode(encoder, side) for side in (self.pairs.sentences1, self.pairs.sentences2))
         lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
         self.by_step[step] = (one * two).sum(axis=1) / lengths
 

@@ -386,8 +386,9 @@ class EmbeddingMap(Panel):
     Args:
         sentences: n sentences, at least 3; 126 of the bundled world on six topics by default.
         embeddings: name -> array [n, d], or name -> {step: array [n, d]} for snapshots of a training run, which get
-            a step scrubber, or name -> an encoder or its name. An encoder without a snapshot at the current step shows
-            the latest one before it. The bundled encoders by default.
+            a step scrubber, or name -> whatever `cselab.encoders.as_encoder` takes, such as an encoder's name. An
+            encoder without a snapshot at the current step shows the latest one before it. The bundled encoders by
+            default.
         color: n values. Numbers are laid along a scale; text (and bool) is told apart by colour, and beyond
             eight names by symbol. Turn class numbers into text: `[str(c) for c in classes]`.
         color_title: what `color` is, such as "topic" or "grade".

@@ -13,12 +13,12 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from cselab.encoders.any_encoder import KnownVectors, as_encoder, encode
 from cselab.encoders.encoder import TruncationWarning
 
 from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
-from ..kit.sources import opened
 from ..kit.theme import INK, TEMPLATE
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ BY = ("grade", "kind")
 BAND = 46  # pixels a ridge
 LISTED = 10  # selected pairs named below the plot
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
+TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
 REMEMBERED = 200  # typed sentences whose vectors are kept
 
 
@@ -76,7 +77,7 @@ class PairData:
         """The vectors of both sides of all pairs."""
 
         def compute() -> tuple[np.ndarray, np.ndarray]:
-            vectors = np.asarray(self.encoders[encoder].encode(self.pairs.sentences), dtype=np.float32)
+            vectors = encode(self.encoders[encoder], self.pairs.sentences).astype(np.float32)
             return vectors[: len(self.pairs)], vectors[len(self.pairs) :]
 
         return self._once(("sides", encoder), compute)
@@ -100,7 +101,7 @@ class PairData:
         def compute() -> np.ndarray:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TruncationWarning)  # the panel says so itself, see `remark`
-                return np.asarray(self.encoders[encoder].encode([sentence]), dtype=np.float32)[0]
+                return encode(self.encoders[encoder], [sentence])[0].astype(np.float32)
 
         return self._once(("typed", encoder, sentence), compute)
 
@@ -307,11 +308,12 @@ class PairExplorer(Panel):
     on a dot loads its pair; by keyboard it is chosen from a list.
 
     Args:
-        encoders: an encoder, a finished run, or the name of an encoder; or name -> any of these, several to compare,
+        encoders: an encoder, a finished run, the name of an encoder, or what else `cselab.encoders.as_encoder` takes,
+            an array with a row for each of `pairs.sentences` among it; or name -> any of these, several to compare,
             such as {"plain": plain, "whitened": fitted(plain, "whitening"), "SimCSE": run}. The bundled "micro" and
             "mini" by default.
         pairs: graded pairs, with their kinds as `subsets` where they have any; 600 of the bundled world by default.
-        first, second: what is typed in at first.
+        first, second: what is typed in at first; the first pair where only vectors of the pairs are known.
         removed: what is removed of all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
             components of the pairs' sentences (Mu and Viswanath 2018).
         by: whether ridges are grades or kinds.
@@ -332,8 +334,8 @@ class PairExplorer(Panel):
         self,
         encoders: Any | Mapping[str, Any] = None,
         pairs: "Pairs | None" = None,
-        first: str = "A cook is peeling an onion.",
-        second: str = "The chef peels some onions.",
+        first: str | None = None,
+        second: str | None = None,
         removed: int = 0,
         by: str = "grade",
         key: str | None = None,
@@ -351,7 +353,11 @@ class PairExplorer(Panel):
             pairs = World().sts(600, split="dev")
         if len(pairs) < 12:
             raise ValueError(f"pairs has {len(pairs)} rows; a distribution needs at least 12.")
-        found = {str(name): _encoder_of(given) for name, given in encoders.items()}
+        found = {str(name): as_encoder(given, pairs.sentences) for name, given in encoders.items()}
+        typed: Sequence[str] = TYPED
+        if any(isinstance(encoder, KnownVectors) for encoder in found.values()):
+            typed = pairs.sentences1[0], pairs.sentences2[0]
+        first, second = (own if given is None else given for given, own in zip((first, second), typed, strict=True))
         super().__init__(PairExplorerState(PairData(found, pairs), first, second, removed, by), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
@@ -419,11 +425,6 @@ class PairExplorer(Panel):
             encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])
             for encoder in data.encoders
         }
-
-
-def _encoder_of(given: Any) -> Any:
-    """What encodes itself (an encoder, also one with a transform behind it), that of a run, or the one of a name."""
-    return opened(given if isinstance(given, str) or hasattr(given, "encode") else given.encoder)
 
 
 def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:

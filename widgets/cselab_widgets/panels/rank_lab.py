@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
@@ -217,7 +216,8 @@ class RankLab(Panel):
     What to try: N below and above D; then M artificial rows until N + M = D.
 
     Args:
-        encoder: an encoder or its name; two dropout views of `sentences` are correlated.
+        encoder: an encoder or its name; two dropout views of `sentences` are correlated, or the one view of what else
+            `cselab.encoders.as_encoder` takes.
         sentences: your own; 256 of the bundled world by default.
         vectors: your own two views [2, n, d] in place of an encoder's; of one [n, d] both views are the same.
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
@@ -244,7 +244,7 @@ class RankLab(Panel):
 
     def __init__(
         self,
-        encoder: SentenceEncoder | str = "mini",
+        encoder: Any = "mini",
         sentences: Sequence[str] | None = None,
         *,
         vectors: Any = None,

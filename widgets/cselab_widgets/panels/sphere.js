@@ -1,8 +1,8 @@
 // The sphere: points that a hand drags, the force of a loss on each, and "let go". What is computed is in sphere_points.js.
 import { button, choice, counters, drawn, element, playing, signed, slider, spoken } from "../kit/page_controls.js";
+import { alignment, effectiveRank, onSphere, uniformity } from "../kit/geometry.js";
 import {
-  KINDS, SPHERE_LOSSES, STARTS, alignment, descent, effectiveRank, forces, inDimensions, onSphere, refusal, resize,
-  startAgain, strongest, uniformity,
+  KINDS, SPHERE_LOSSES, STARTS, descent, forces, inDimensions, refusal, resize, startAgain, strongest,
 } from "./sphere_points.js";
 
 /**
@@ -181,8 +181,8 @@ export function mountSphere(place, shown, told) {
     const rank = effectiveRank(state.anchors);
     const numbers = {
       loss: found ? signed(found.value, 3) : "\u2013",
-      alignment: signed(alignment(state), 3),
-      uniformity: signed(uniformity(state), 3),
+      alignment: signed(alignment(state.anchors, state.positives), 3),
+      uniformity: signed(uniformity(state.anchors), 3),
       "effective rank": `${rank.toFixed(2)} of ${state.anchors[0].length}`,
       "strongest force": found ? most.toPrecision(2) : "\u2013",
     };

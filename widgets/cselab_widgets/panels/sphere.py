@@ -10,8 +10,7 @@ import numpy as np
 from cselab.metrics import alignment, effective_rank, uniformity
 
 from ..kit.inputs import vectors
-from ..kit.page_panel import PagePanel
-from ..kit.scripts import KIT
+from ..kit.page_panel import COMPUTING, PagePanel
 
 if TYPE_CHECKING:
     import pandas
@@ -119,8 +118,7 @@ class Sphere(PagePanel):
     2 sentences on a circle; InfoNCE, temperature 0.2, noise 0: alignment 0.000, uniformity -4.000, effective rank 1.00
     """
 
-    modules = (*(KIT / f"{name}.js" for name in ("tape", "losses", "page_controls")), HERE / "sphere_points.js",
-               HERE / "sphere.js")  # fmt: skip
+    modules = (*COMPUTING, HERE / "sphere_points.js", HERE / "sphere.js")
     mount = "mountSphere"
     holds = SphereState
     describe = staticmethod(summary)

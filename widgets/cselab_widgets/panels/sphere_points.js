@@ -2,7 +2,8 @@
 //
 // A state is what Python's Sphere holds: anchors and positives, a row a sentence; further negatives, of all anchors;
 // loss, temperature, noise, seed. Noise stands for dropout: a view is a point plus noise times a fixed draw.
-import { Matrix, eigen, gradients } from "../kit/tape.js";
+import { inner, length, normals, onSphere } from "../kit/geometry.js";
+import { Matrix, gradients } from "../kit/tape.js";
 import {
   barlowTwins, dimensionContrastive, focalInfoNce, infoNce, multiPositiveInfoNce, offDropoutInfoNce, shuffledGroupWhiten,
 } from "../kit/losses.js";
@@ -54,32 +55,6 @@ export const SPHERE_LOSSES = {
     says: "Two positives for each anchor: the one that is drawn, and the same point with other noise. Without noise, twice InfoNCE.",
   },
 };
-
-/** Uniform numbers in (0, 1), the same for the same seed (mulberry32). @param {number} seed */
-export function uniforms(seed) {
-  let a = seed | 0;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 4294967296;
-  };
-}
-
-/** So many standard normal numbers. @param {number} seed @param {number} count */
-export function normals(seed, count) {
-  const next = uniforms(seed);
-  return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next()));
-}
-
-/** @param {number[]} x */
-const length = (x) => Math.hypot(...x);
-
-/** @param {number[]} x */
-export const onSphere = (x) => x.map((one) => one / (length(x) || 1));
-
-/** @param {number[]} x @param {number[]} y */
-const inner = (x, y) => x.reduce((sum, one, c) => sum + one * y[c], 0);
 
 /** The noise of a point: another for each row and each view. @param {SphereState} state @param {number} view */
 const noiseMatrix = (state, view) =>
@@ -141,27 +116,6 @@ export function descent(state) {
       return rate * strongest(found) < REST;
     },
   };
-}
-
-/** Mean squared distance of anchor and positive. @param {SphereState} state */
-export const alignment = ({ anchors, positives }) =>
-  anchors.reduce((sum, x, i) => sum + length(x.map((one, c) => one - positives[i][c])) ** 2, 0) / anchors.length;
-
-/** log mean exp(-2 |x_i - x_j|^2) over the pairs of anchors. @param {SphereState} state */
-export function uniformity({ anchors }) {
-  const pairs = anchors.flatMap((x, i) => anchors.slice(i + 1).map((y) => Math.exp(4 * (inner(x, y) - 1))));
-  return Math.log(pairs.reduce((sum, one) => sum + one, 0) / pairs.length);
-}
-
-/** How many directions the rows use, counted by the entropy of their singular values. @param {number[][]} rows */
-export function effectiveRank(rows) {
-  const x = Matrix.of(rows);
-  const centred = x.minus(x.meanColumns());
-  const singular = eigen(centred.T.dot(centred).toRows()).values.map((value) => Math.sqrt(Math.max(value, 0)));
-  const total = singular.reduce((sum, one) => sum + one, 0);
-  if (total < 1e-12) return 0;
-  const shares = singular.map((one) => one / total).filter((share) => share > 0);
-  return Math.exp(-shares.reduce((sum, share) => sum + share * Math.log(share), 0));
 }
 
 /** @type {Record<string, (point: number[], i: number, n: number) => number[]>} */

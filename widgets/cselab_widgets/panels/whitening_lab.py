@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
@@ -244,7 +243,8 @@ class WhiteningLab(Panel):
     more groups, until both are white. Then the number of groups at which the views of a sentence differ.
 
     Args:
-        encoder: an encoder or its name; its vectors of `sentences` are whitened.
+        encoder: an encoder or its name, or what else `cselab.encoders.as_encoder` takes; its vectors of
+            `sentences` are whitened.
         sentences: at least 8; sentences of the bundled world by default.
         vectors: your own in place of an encoder's: [n, d], or several views of the same sentences [k, n, d].
         strategy: "PCA", "ZCA", "group" or "shuffled group", the rows of WhitenedCSE's table 3.
@@ -271,7 +271,7 @@ class WhiteningLab(Panel):
 
     def __init__(
         self,
-        encoder: SentenceEncoder | str = "mini",
+        encoder: Any = "mini",
         sentences: Sequence[str] | None = None,
         *,
         vectors: Any = None,

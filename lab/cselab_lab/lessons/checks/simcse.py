@@ -1,78 +1,393 @@
-"""The exercises of lesson 02: accuracy and rank of the positive, the gradient of InfoNCE, a batch of hard negatives."""
+"""The exercises of lesson 02: SimCSE from its pieces, the gradient of InfoNCE, a batch of hard negatives.
 
+Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+"""
+
+import copy
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, normalize
 
 from cselab_lab.lessons.checks.answers import are_texts
 from cselab_lab.lessons.checks.encoders import mini_views
-from cselab_lab.lessons.checks.mistakes import gradient_mistakes, slopes, temperature_mistakes
+from cselab_lab.lessons.checks.mistakes import (
+    choice_mistakes,
+    direction_mistakes,
+    gradient_mistakes,
+    slopes,
+    temperature_mistakes,
+)
 from cselab_lab.lessons.checks.sentences import words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
-# ---- 1: who finds its own second view: my_ranks(cosines) -> accuracy, mean rank of the positive -----------
+# ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
 
 
-def _places(cosines: Any) -> Any:
-    """1 + how many others are at least as near."""
-    return (cosines >= cosines.diagonal()[:, None]).sum(1).double()
-
-
-def _ranks(
-    places: Any = _places, accuracy: Any = lambda r: (r == 1).double().mean(), rank: Any = lambda r: r.mean()
+def _padded(
+    cut: Any = lambda row, longest: row if len(row) <= longest else [*row[: longest - 1], row[-1]],
+    width: Any = lambda rows, longest: max(map(len, rows)),
+    kept: Any = lambda real: real,
+    left: bool = False,
+    filler: Any = lambda pad: pad,
 ) -> Any:
-    """Accuracy and mean rank with one mistake: in the ranks, or in one of the two numbers."""
+    """Padding with one mistake: what is cut, how wide the table is, what the mask keeps, where the padding stands."""
 
-    def of(cosines: Any) -> tuple[float, float]:
-        found = places(cosines).double()
-        return float(accuracy(found)), float(rank(found))
+    def of(rows: Any, longest: int, pad: int = 0) -> Any:
+        rows = [list(cut(list(row), longest)) for row in rows]
+        missing = [width(rows, longest) - len(row) for row in rows]
+        ids = [
+            [filler(pad)] * m + row if left else row + [filler(pad)] * m for m, row in zip(missing, rows, strict=True)
+        ]
+        mask = [[0] * m + [1] * len(r) if left else [1] * len(r) + [0] * m for m, r in zip(missing, rows, strict=True)]
+        return torch.tensor(ids), kept(torch.tensor(mask))
 
     return of
 
 
-def _argmax(cosines: Any) -> tuple[float, float]:
-    found = cosines.argmax(1) == torch.arange(len(cosines))
-    return float(found.double().mean()), float(_places(cosines).mean())
-
-
-# two sentences that mean the same to the encoder: rows 0 and 1 are equally near to both columns
-_TWO_ALIKE = torch.tensor([[0.8, 0.8, 0.1], [0.8, 0.8, 0.2], [0.3, 0.4, 0.9]])
-RANKS = Exercise(
-    # by hand: row 0 finds itself; in row 1 column 2 is nearer; in row 2 columns 0 and 1; in row 3 all
+PADDED = Exercise(
     Example(
-        "four sentences of ranks 1, 2, 3 and 4 have accuracy 0.25 and mean rank 2.5",
-        (torch.tensor([[0.9, 0.1, 0.3, 0.2], [0.0, 0.6, 0.8, 0.5], [0.7, 0.9, 0.4, 0.1], [0.5, 0.6, 0.7, 0.3]]),),
-        (0.25, 2.5),
+        "two sentences of 4 and 3 ids make two rows of 4, and a mask that knows the padding",
+        ([[2, 17, 25, 3], [2, 31, 3]], 8),
+        [[[2, 17, 25, 3], [2, 31, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
     ),
-    Example("all find themselves: accuracy 1, mean rank 1", (2 * torch.eye(3) - 1,), (1, 1)),
-    Example("of three, two cannot be told apart: accuracy 1/3, ranks 2, 2, 1", (_TWO_ALIKE,), (1 / 3, 5 / 3)),
-    Example("an encoder that gives all the same vector finds nobody", (torch.ones(4, 4),), (0, 4)),
+    Example("another id for padding", ([[2, 6, 3], [2, 3]], 8, 9), [[[2, 6, 3], [2, 3, 9]], [[1, 1, 1], [1, 1, 0]]]),
+    Example(
+        "of a sentence that is longer than 4, the first 3 ids and the last stay",
+        ([[2, 11, 12, 13, 14, 3], [2, 15, 3]], 4),
+        [[[2, 11, 12, 3], [2, 15, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
+    ),
     mistakes={
-        "Look along the rows: an anchor chooses among the columns.": _ranks(lambda c: (c >= c.diagonal()).sum(0)),
-        "A tie is not found: count those at least as near (>=).": _ranks(
-            lambda c: (c > c.diagonal()[:, None]).sum(1) + 1
+        "The mask is 1 on words, 0 on padding; yours is the other way round.": _padded(kept=lambda real: 1 - real),
+        "The mask is 0 where there is only padding.": _padded(kept=torch.ones_like),
+        "Padding stands at the end of a row.": _padded(left=True),
+        "The id of the padding is an argument.": _padded(filler=lambda pad: 0),
+        "The last id ends the sentence: keep it when you cut.": _padded(cut=lambda row, longest: row[:longest]),
+        "Nothing is cut: a row has at most `longest` ids.": _padded(cut=lambda row, longest: row),
+        "Pad to the longest row of the batch, not to the most that is allowed.": _padded(
+            width=lambda rows, longest: longest
         ),
-        "argmax takes the first of several equal cosines: where all are equal, nobody is found.": _argmax,
-        "The nearest has rank 1, not 0.": _ranks(rank=lambda r: r.mean() - 1),
-        "The nearest has rank 1, not 0: nobody has rank 1 by your count.": _ranks(lambda c: _places(c) - 1),
-        "The second view itself was counted twice: the nearest has rank 1.": _ranks(rank=lambda r: r.mean() + 1),
-        "Rank 1 is the nearest; yours counts from the farthest.": _ranks(lambda c: (c <= c.diagonal()[:, None]).sum(1)),
-        "The right column for row i is i, not 0.": _ranks(lambda c: (c >= c[:, :1]).sum(1)),
-        "argsort gives a column; wanted is the place of column i.": _ranks(
-            lambda c: c.argsort(1, descending=True).diagonal() + 1
-        ),
-        "The accuracy is a share: divide by the number of sentences.": _ranks(accuracy=lambda r: (r == 1).sum()),
-        "The accuracy is a share, not per cent.": _ranks(accuracy=lambda r: 100 * (r == 1).double().mean()),
-        "The share that is found; yours is the share that is not.": _ranks(accuracy=lambda r: (r > 1).double().mean()),
-        "The mean of the ranks, not their sum.": _ranks(rank=torch.sum),
-        "The mean of the ranks, not their median.": _ranks(rank=torch.median),
-        "The mean of the ranks, not of their reciprocals.": _ranks(rank=lambda r: (1 / r).mean()),
-        "First the accuracy, then the mean rank.": lambda c: _ranks()(c)[::-1],
+        "First the ids, then the mask.": lambda *given: _padded()(*given)[::-1],
     },
+    standing_in=_padded(),
 )
 
-# ---- 2: what InfoNCE wants of each cosine: my_gradient(cosines, temperature=0.05), [N, N] -----------------
+# ---- 2: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
+
+
+def _pooled(mean: Any = lambda layer, m: (layer * m).sum(1) / m.sum(1), cls: Any = lambda layer: layer[:, 0]) -> Any:
+    """Pooling with one mistake: in the mean over tokens, or in [CLS]."""
+    return lambda layer, mask, kind: cls(layer) if kind == "cls" else mean(layer, mask[:, :, None].to(layer))
+
+
+_LAYER = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0]]])
+_MASK = torch.tensor([[1, 1, 1], [1, 1, 0]])
+POOLED = Exercise(
+    Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
+    Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
+    mistakes={
+        "Padding is no word: leave it out of the sum and of the count.": _pooled(lambda layer, m: layer.mean(1)),
+        "Divide by the number of words, not by the width of the table.": _pooled(
+            lambda layer, m: (layer * m).sum(1) / layer.shape[1]
+        ),
+        "Padding is no word: leave it out of the sum, too.": _pooled(lambda layer, m: layer.sum(1) / m.sum(1)),
+        "The mean is missing its division.": _pooled(lambda layer, m: (layer * m).sum(1)),
+        '"cls" takes the first token, "mean" all: look at `kind`.': lambda layer, mask, kind: _pooled()(
+            layer, mask, "mean"
+        ),
+        "The first token, not the last.": _pooled(cls=lambda layer: layer[:, -1]),
+        "layer[0] is the first sentence; its tokens are along the second axis.": _pooled(
+            cls=lambda layer: layer[0, : len(layer)]
+        ),
+    },
+    standing_in=_pooled(),
+)
+
+# ---- 3: two passes through dropout: my_views(network, ids, mask) -> first, second -------------------------
+
+
+def views(network: Callable, ids: Any, mask: Any) -> Any:
+    """All first views and all second views in one pass: each row has a dropout mask of its own."""
+    return network(torch.cat([ids, ids]), torch.cat([mask, mask])).chunk(2)
+
+
+class _Noisy(nn.Module):
+    """A network with dropout whose vectors are easily told apart: sentence i has ones in channels 8 i to 8 i + 7."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.eye(4).repeat_interleave(8, dim=1))
+        self.dropout = nn.Dropout(0.25)
+
+    def forward(self, ids: Any, mask: Any) -> Any:
+        return self.dropout(self.weight[ids[:, 0]] * mask[:, :1])
+
+
+def _passes(answer: Any) -> Any:
+    ids = torch.arange(4)[:, None]
+    with torch.random.fork_rng([]):
+        torch.manual_seed(0)
+        return answer(_Noisy().train(), ids, torch.ones_like(ids))
+
+
+def _are_two(answer: Any) -> str:
+    found = _passes(answer)
+    shapes = [tuple(getattr(view, "shape", ())) for view in found] if isinstance(found, list | tuple) else []
+    if shapes == [(4, 32)] * 2:
+        return ""
+    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(found).__name__}."
+
+
+def _in_order(answer: Any) -> str:
+    wrong = [i for view in _passes(answer) for i, row in enumerate(view) if int(row.abs().argmax()) // 8 != i]
+    return f"Row {wrong[0]} holds another sentence's view." if wrong else ""
+
+
+VIEWS = Exercise(
+    Stage(
+        "it returns two tables [N, d]: first and second views", _are_two, "network(...) of 2 N rows; then cut it in two"
+    ),
+    Stage(
+        "row i of both is sentence i",
+        _in_order,
+        "torch.cat puts the batch below itself: the first N rows are the first views",
+    ),
+    Stage(
+        "the two differ: dropout drew twice",
+        lambda answer: not torch.equal(*_passes(answer)),
+        "the same table twice is no second pass; and leave the network in training mode",
+    ),
+    Stage(
+        "gradients go through both",
+        lambda answer: all(view.requires_grad for view in _passes(answer)),
+        "no torch.no_grad(), no detach(): this is what is trained",
+    ),
+    standing_in=views,
+)
+
+# ---- 4: the loss of a batch from its views: my_loss(first, second, temperature=0.05) ----------------------
+
+
+def _logits(first: Any, second: Any, t: float = 0.05) -> Any:
+    return normalize(first, dim=1) @ normalize(second, dim=1).T / t
+
+
+def _loss_of(first: Any, second: Any, t: float = 0.05) -> Any:
+    return cross_entropy(_logits(first, second, t), torch.arange(len(first), device=first.device))
+
+
+def _angles(*degrees: float) -> Any:
+    turns = torch.tensor(degrees) * math.pi / 180
+    return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor([[1.0], [2.0], [0.5]])
+
+
+_ANGLES = (0, 80, 200), (10, 45, 170)
+LOSS = Exercise(
+    Example("who gives 4 sentences one vector has log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
+    Example(
+        "unit vectors at right angles, temperature 0.5: log(1 + exp(-2)) = 0.127",
+        (torch.eye(2), torch.eye(2), 0.5),
+        math.log1p(math.exp(-2)),
+    ),
+    Example(
+        "three sentences of unequal length and angle",
+        (_angles(*_ANGLES[0]), _angles(*_ANGLES[1]), 0.7),
+        sum(
+            math.log(
+                sum(
+                    math.exp((math.cos(math.radians(a - b)) - math.cos(math.radians(a - own))) / 0.7)
+                    for b in _ANGLES[1]
+                )
+            )
+            for a, own in zip(*_ANGLES, strict=True)
+        )
+        / 3,
+    ),
+    mistakes=choice_mistakes(_logits)
+    | direction_mistakes(_logits)
+    | temperature_mistakes(_loss_of, usual=0.05, at=2)
+    | {
+        "Scale each row to length 1 first: the cosine is wanted.": lambda a, b, t=0.05: cross_entropy(
+            a @ b.T / t, torch.arange(len(a))
+        )
+    },
+    standing_in=_loss_of,
+)
+
+# ---- 5: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
+
+
+def _adam(
+    bias: Any = lambda moment, beta, step: moment / (1 - beta**step),
+    root: Any = lambda v: v**0.5,
+    sign: int = -1,
+    square: Any = lambda g: g * g,
+    betas: tuple[float, float] = (0.9, 0.999),
+    first: Any = lambda m, g: m,
+) -> Any:
+    """A step of Adam with one mistake."""
+
+    def of(weight: Any, gradient: Any, m: Any, v: Any, step: int, lr: float) -> Any:
+        m = betas[0] * m + (1 - betas[0]) * gradient
+        v = betas[1] * v + (1 - betas[1]) * square(gradient)
+        size = bias(first(m, gradient), betas[0], step) / (root(bias(v, betas[1], step)) + 1e-8)
+        return weight + sign * lr * size, m, v
+
+    return of
+
+
+def _by_torch(weight: list[float], gradients: list[list[float]], lr: float) -> list[list[float]]:
+    """Weight, m and v as torch.optim.Adam has them after steps with these gradients."""
+    held = nn.Parameter(torch.tensor(weight))
+    optimizer = torch.optim.Adam([held], lr=lr)
+    for gradient in gradients:
+        held.grad = torch.tensor(gradient)
+        optimizer.step()
+    state = optimizer.state[held]
+    return [held.tolist(), state["exp_avg"].tolist(), state["exp_avg_sq"].tolist()]
+
+
+_WEIGHT, _GRADIENTS = [1.0, -2.0], [[30.0, -50.0], [-20.0, 40.0], [45.0, 10.0]]
+_BEFORE = [torch.tensor(part) for part in _by_torch(_WEIGHT, _GRADIENTS[:2], 0.1)]
+ADAM = Exercise(
+    Example(
+        "the first step goes as far as the rate, down the slope",
+        (torch.tensor(_WEIGHT), torch.tensor(_GRADIENTS[0]), torch.zeros(2), torch.zeros(2), 1, 0.1),
+        _by_torch(_WEIGHT, _GRADIENTS[:1], 0.1),
+        tolerance=2e-3,
+    ),
+    Example(
+        "the third step, which remembers two",
+        (_BEFORE[0], torch.tensor(_GRADIENTS[2]), *_BEFORE[1:], 3, 0.1),
+        _by_torch(_WEIGHT, _GRADIENTS, 0.1),
+        tolerance=2e-3,
+    ),
+    mistakes={
+        "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": _adam(
+            bias=lambda moment, *_: moment
+        ),
+        "Against the gradient: weight - ...": _adam(sign=1),
+        "Divide by the root of v.": _adam(root=lambda v: v),
+        "v remembers the square of the gradient.": _adam(square=lambda g: abs(g)),
+        "m keeps 0.9 of itself, v 0.999; yours are exchanged.": _adam(betas=(0.999, 0.9)),
+        "Step along m, which remembers, not along the gradient.": _adam(
+            first=lambda m, g: g, bias=lambda x, beta, step: x
+        ),
+    },
+    standing_in=_adam(),
+)
+
+# ---- 6: the loop: my_training(model, loss, adam, batches, lr) -> the loss of each step --------------------
+
+
+def _training(
+    rate: Any = lambda lr, step, steps: lr * (steps - step + 1) / steps,
+    clip: float = 1.0,
+    forget: bool = True,
+    number: Any = lambda step: step,
+    remembers: bool = True,
+    moves: bool = True,
+) -> Any:
+    """The loop of `cselab.train` with one mistake."""
+
+    def of(model: Any, loss: Any, adam: Any, batches: Any, lr: float) -> list[float]:
+        weights = list(model.parameters())
+        memory = [(torch.zeros_like(w), torch.zeros_like(w)) for w in weights]
+        losses = []
+        for step, batch in enumerate(batches, start=1):
+            found = loss(*model(batch))
+            if forget:
+                model.zero_grad()
+            found.backward()
+            nn.utils.clip_grad_norm_(weights, clip)
+            with torch.no_grad():
+                for at, weight in enumerate(weights):
+                    if weight.grad is not None and moves:
+                        past = memory[at] if remembers else (torch.zeros_like(weight), torch.zeros_like(weight))
+                        new, *memory[at] = adam(weight, weight.grad, *past, number(step), rate(lr, step, len(batches)))
+                        weight.copy_(new)
+            losses.append(found.item())
+        return losses
+
+    return of
+
+
+class _Small(nn.Module):
+    """Two views of numbers: times a matrix, and times it with one channel switched off. A weight is never used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
+        self.unused = nn.Parameter(torch.ones(3))
+
+    def forward(self, batch: Any) -> Any:
+        return batch @ self.weight, batch @ (self.weight * torch.tensor([1.0, 0.0]))
+
+
+def _apart(first: Any, second: Any) -> Any:
+    return ((first - second - 1) ** 2).mean()
+
+
+def _with_torch(batches: list[Any], lr: float) -> list[float]:
+    """The losses as torch's own optimiser, schedule and clipping give them."""
+    model, losses = _Small(), []
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 1e-9, total_iters=len(batches))
+    for batch in batches:
+        optimizer.zero_grad()
+        loss = _apart(*model(batch))
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    return losses
+
+
+def _on_a_copy(training: Callable) -> Callable:
+    return lambda model, *others: training(copy.deepcopy(model), *others)
+
+
+def _batches(*scales: float) -> list[Any]:
+    return [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
+
+
+_SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
+TRAINING = Exercise(
+    Example(
+        "the loss of each of 3 steps",
+        (_Small(), _apart, _adam(), _batches(1, 1, 1), 0.2),
+        _with_torch(_batches(1, 1, 1), 0.2),
+    ),
+    Example(
+        "8 steps: small and large gradients, the last step is the smallest",
+        (_Small(), _apart, _adam(), _batches(*_SCALES), 0.2),
+        _with_torch(_batches(*_SCALES), 0.2),
+    ),
+    mistakes={
+        said: _on_a_copy(wrong)
+        for said, wrong in {
+            "The rate falls: lr times the share of steps that are left, this one counted.": _training(
+                rate=lambda lr, *_: lr
+            ),
+            "The first step has the full rate: count this step among those that are left.": _training(
+                rate=lambda lr, step, steps: lr * (steps - step) / steps
+            ),
+            "The rate falls to 0; yours rises.": _training(rate=lambda lr, step, steps: lr * step / steps),
+            "Clip the gradient: its norm over all weights is at most 1.": _training(clip=math.inf),
+            "Gradients add up: forget those of the last step (model.zero_grad()).": _training(forget=False),
+            "Steps are counted from 1, and Adam must be told which it is.": _training(number=lambda step: 1),
+            "Adam remembers: give it the m and v that it returned.": _training(remembers=False),
+            "The weights do not move: copy what Adam returns into them.": _training(moves=False),
+        }.items()
+    },
+    standing_in=_training(),
+)
+
+# ---- 7: what InfoNCE wants of each cosine: my_gradient(cosines, temperature=0.05), [N, N] -----------------
 
 
 def _gradient(
@@ -139,7 +454,7 @@ GRADIENT = Exercise(
     | temperature_mistakes(_gradient(), usual=0.05),
 )
 
-# ---- 3: eight different sentences of which the encoder hardly finds any again -----------------------------
+# ---- 8: eight different sentences of which the encoder hardly finds any again -----------------------------
 
 SIZE, MOST, TRIES = 8, 0.25, 5  # sentences; the largest share that may find itself; draws of dropout
 
@@ -147,8 +462,8 @@ SIZE, MOST, TRIES = 8, 0.25, 5  # sentences; the largest share that may find its
 def found(sentences: list[str]) -> float:
     """The share of sentences whose second dropout view is nearer than all others', mean over `TRIES` draws."""
     views = mini_views(sentences, 2 * TRIES)
-    places = [_places(first @ second.T) for first, second in zip(views[::2], views[1::2], strict=True)]
-    return sum(float((place == 1).float().mean()) for place in places) / TRIES
+    cosines = [first @ second.T for first, second in zip(views[::2], views[1::2], strict=True)]
+    return sum(float((table.argmax(1) == torch.arange(len(table))).float().mean()) for table in cosines) / TRIES
 
 
 def _few_found(answer: Any) -> str:

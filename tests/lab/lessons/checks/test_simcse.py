@@ -4,23 +4,38 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import simcse
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import RANKS, ROLES, own, places
+from right_answers import ADAM, LOSS, PADDED, POOLED, ROLES, own
 from spellings import wrong_answers
 
 from cselab.losses import info_nce
 from cselab.metrics import cosine_gradients
 
 
-def both(r):
-    return (r == 1).float().mean(), r.float().mean()
+def wide(found, longest, pad):
+    ids, mask = found
+    missing = longest - ids.shape[1]
+    return F.pad(ids, (0, missing), value=pad), F.pad(mask, (0, missing)).long()
 
 
-def share(c):
-    return (places(c) == 1).float().mean()
+def cos(a, b):
+    return F.normalize(a) @ F.normalize(b).T
 
 
-def mean(c):
-    return places(c).float().mean()
+adam = ADAM[0]
+
+
+def trained(model, loss, adam, batches, lr, falls=True, forgets=True, clips=True):
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=lr), []
+    for step, batch in enumerate(batches):
+        optimizer.param_groups[0]["lr"] = lr * (1 - falls * step / len(batches))
+        if forgets:
+            optimizer.zero_grad()
+        losses.append(loss(*model(batch)))
+        losses[-1].backward()
+        if clips:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
+        optimizer.step()
+    return [found.item() for found in losses]
 
 
 def softmax(c, t):
@@ -38,24 +53,51 @@ EASY = [
     "The train is late.",
 ]
 WRONG = {
-    "RANKS": [
-        ("Look along the rows", lambda c: RANKS[0](c.T)),
-        ("A tie is not found", lambda c: both((c > c.diagonal()[:, None]).sum(1) + 1)),
-        ("argmax takes the first", lambda c: ((c.argmax(1) == torch.arange(len(c))).float().mean(), mean(c))),
-        ("has rank 1, not 0.", lambda c: (share(c), mean(c) - 1)),
-        ("has rank 1, not 0: nobody", lambda c: both(places(c) - 1)),
-        ("counted twice", lambda c: (share(c), mean(c) + 1)),
-        ("counts from the farthest", lambda c: RANKS[0](-c)),
-        ("row i is i, not 0", lambda c: both((c >= c[:, :1]).sum(1))),
-        ("the place of column i", lambda c: both(c.argsort(1, descending=True).diagonal() + 1)),
-        ("divide by the number of sentences", lambda c: ((places(c) == 1).sum(), mean(c))),
-        ("not per cent", lambda c: (100 * share(c), mean(c))),
-        ("yours is the share that is not", lambda c: (1 - share(c), mean(c))),
-        ("not their sum", lambda c: (share(c), places(c).sum())),
-        ("not their median", lambda c: (share(c), places(c).median())),
-        ("of their reciprocals", lambda c: (share(c), (1 / places(c)).mean())),
-        ("First the accuracy", lambda c: RANKS[0](c)[::-1]),
-        ("The shape should be (2,)", share),
+    "PADDED": [
+        ("keep it when you cut", lambda rows, longest, pad=0: PADDED[0]([row[:longest] for row in rows], longest, pad)),
+        ("First the ids", lambda *given: PADDED[0](*given)[::-1]),
+        ("other way round", lambda *given: (PADDED[0](*given)[0], ~PADDED[0](*given)[1])),
+        (
+            "not to the most that is allowed",
+            lambda rows, longest, pad=0: torch.stack(wide(PADDED[0](rows, longest, pad), longest, pad)),
+        ),
+    ],
+    "POOLED": [
+        ("of the sum and of the count", lambda layer, mask, kind: layer[:, 0] if kind == "cls" else layer.mean(1)),
+        ("look at `kind`", lambda layer, mask, kind: POOLED[0](layer, mask, "mean")),
+        ("is the first sentence", lambda layer, mask, kind: layer[0, :2]),
+    ],
+    "VIEWS": [
+        ("of shapes [(8, 32)]", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
+        ("returned Tensor", lambda n, ids, mask: n(ids, mask)),
+        ("another sentence's view", lambda n, ids, mask: n(ids.repeat_interleave(2, 0), mask.repeat(2, 1)).chunk(2)),
+        ("no second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
+        ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n(ids, mask)]),
+        ("no detach()", lambda n, ids, mask: (n(ids, mask).detach(), n(ids, mask))),
+    ],
+    "LOSS": [
+        ("the cosine is wanted", lambda a, b, t=0.05: F.cross_entropy(a @ b.T / t, torch.arange(len(a)))),
+        ("by itself", lambda a, b, t=0.05: F.cross_entropy((cos(a, b) / t).softmax(1), torch.arange(len(a)))),
+        ("sign", lambda a, b, t=0.05: -LOSS[0](a, b, t)),
+        ("not column 0", lambda a, b, t=0.05: F.cross_entropy(cos(a, b) / t, torch.zeros(len(a), dtype=int))),
+        ("runs along a row", lambda a, b, t=0.05: LOSS[0](b, a, t)),
+    ],
+    "ADAM": [
+        ("both start at 0", lambda w, g, m, v, step, lr: adam(w, g, m, v, 10**6, lr)),
+        (
+            "Against the gradient",
+            lambda w, g, m, v, step, lr: (2 * w - adam(w, g, m, v, step, lr)[0], *adam(w, g, m, v, step, lr)[1:]),
+        ),
+        ("shape should be", lambda *given: adam(*given)[0]),
+    ],
+    "TRAINING": [
+        (
+            "The rate falls: lr times",
+            lambda model, loss, adam, batches, lr: trained(model, loss, adam, batches, lr, falls=False),
+        ),
+        ("forget those of the last step", lambda *given: trained(*given, forgets=False)),
+        ("at most 1", lambda *given: trained(*given, clips=False)),
+        ("is `return` missing?", lambda *given: print(trained(*given))),
     ],
     "GRADIENT": [
         ("inner derivative", lambda c, t=0.05: softmax(c, t) - own(c).float()),

@@ -1,0 +1,112 @@
+"""Whatever turns sentences into vectors, as an encoder: `as_encoder`, and `encode`, its vectors as an array."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+
+class KnownVectors:
+    """An encoder of the sentences whose vectors it was given, and of no others."""
+
+    name = "given vectors"
+
+    def __init__(self, vectors: Mapping[str, Any]) -> None:
+        self.vectors = vectors
+
+    def encode(self, sentences: Sequence[str]) -> Float[np.ndarray, "n d"]:
+        unknown = [sentence for sentence in sentences if sentence not in self.vectors]
+        if unknown:
+            raise ValueError(
+                f"vectors were given, but none for {len(unknown)} of {len(sentences)} sentences, the first "
+                f"{unknown[0]!r}: give theirs too, or something that encodes"
+            )
+        return np.stack([np.asarray(self.vectors[sentence]) for sentence in sentences])
+
+
+class Called:
+    """An encoder that asks a function, such as one that calls a service on the network."""
+
+    def __init__(self, function: Callable[[list[str]], Any]) -> None:
+        self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
+
+    def encode(self, sentences: Sequence[str]) -> Any:
+        return self.function(list(sentences))
+
+
+def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
+    """Something with `encode(sentences)`, made of whatever gives sentences vectors.
+
+    Args:
+        given: anything with `encode` (a `SentenceEncoder`, a `SentenceTransformer`, a model of model2vec), which is
+            returned as it is; the result of `train`, for its encoder; the name or folder of an encoder; a function of a
+            list of sentences that returns their vectors; `{sentence: vector}`; or an array with a row for each of
+            `sentences`.
+        sentences: whose the rows of an array are.
+
+    Raises:
+        TypeError: something else, or an array where no sentences are known.
+        ValueError: an array with another number of rows than sentences.
+
+    >>> as_encoder({"a cat": [1.0, 0.0], "a dog": [0.8, 0.6]}).encode(["a dog"])
+    array([[0.8, 0.6]])
+    >>> as_encoder(lambda texts: [[len(text), 1] for text in texts]).encode(["a cat"])
+    [[5, 1]]
+    """
+    if hasattr(given, "encode") and not isinstance(given, str):
+        return given
+    if hasattr(given, "encoder"):
+        return given.encoder
+    if isinstance(given, str | Path):
+        from cselab.encoders.encoder import SentenceEncoder
+
+        return SentenceEncoder.from_pretrained(given)
+    if isinstance(given, Mapping):
+        return KnownVectors(given)
+    if callable(given) and takes_one(given):
+        return Called(given)
+    if hasattr(given, "__array__") and sentences is not None:
+        rows = as_array(given, len(sentences), "in place of an encoder there is")
+        return KnownVectors(dict(zip(sentences, rows, strict=True)))
+    why = ": an array needs the sentences of its rows, {sentence: vector}" if hasattr(given, "__array__") else ""
+    raise TypeError(
+        f"{type(given).__name__} is no encoder{why}; give something with encode(sentences), a function of a list of "
+        "sentences, {sentence: vector}, or the name of an encoder"
+    )
+
+
+def takes_one(function: Any) -> bool:
+    """Whether a function needs one argument: it encodes a list of sentences. One that scores pairs needs two."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some builtins do not tell
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.kind in positional and one.default is one.empty for one in parameters) == 1
+
+
+def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarray, "_n _d"]:
+    """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor it returns.
+
+    Raises:
+        ValueError: something other than one vector a sentence.
+    """
+    returned = encoder.encode(sentences, **options)
+    return as_array(returned, len(sentences), f"encode() of {type(encoder).__name__} returned")
+
+
+def as_array(vectors: Any, rows: int, what: str) -> Float[np.ndarray, "_n _d"]:
+    """Vectors as an array of floats [rows, d]; names what is not one."""
+    if hasattr(vectors, "detach"):
+        vectors = vectors.detach().cpu().float().numpy()
+    vectors = np.asarray(vectors)
+    if vectors.dtype == np.float16 or not np.issubdtype(vectors.dtype, np.floating):
+        vectors = vectors.astype(np.float32)
+    if vectors.ndim != 2 or len(vectors) != rows:
+        raise ValueError(
+            f"{what} an array of shape {vectors.shape} for {rows} sentences; one row a sentence is expected"
+        )
+    return np.ascontiguousarray(vectors)

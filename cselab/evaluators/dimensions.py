@@ -1,0 +1,121 @@
+"""How much of an encoder is in the first numbers of its vectors: what Matryoshka training is judged by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from cselab.data import Pairs
+from cselab.evaluators.records import Measured, Record
+from cselab.evaluators.sts import StsTask
+from cselab.evaluators.task import Collected, Source
+from cselab.evaluators.vectors import Encoded, Scorer
+from cselab.evaluators.world import world_sts
+from cselab.metrics.degenerate import DegenerateEmbeddings
+from cselab.metrics.geometry import effective_rank
+
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+
+PROTOCOLS = {
+    "score": "cosine of the first numbers of each vector",
+    "pca_score": "cosine on the first principal components, fitted on the sentences of the pairs",
+    "effective_rank": "singular values of the centred first numbers",
+}
+
+
+@dataclass(frozen=True)
+class DimensionsTask:
+    """One set of scored pairs at each width: `score@64`, `pca_score@64`, `effective_rank@64`."""
+
+    pairs: Pairs
+    measures: tuple[str, ...]
+    widths: tuple[int, ...]
+    seed: int = 0
+    name: str = "dimensions"
+
+    @property
+    def sentences(self) -> list[str]:
+        return self.pairs.sentences
+
+    def outline(self) -> list[Record]:
+        return [self._record(measure, measure) for measure in self.measures]
+
+    def measure(self, encoded: Encoded | Scorer) -> Measured:
+        distinct = list(dict.fromkeys(self.sentences))
+        vectors = encoded(distinct)
+        whole = vectors.shape[1]
+        shown = {measure: _principal(vectors) if measure == "pca_score" else vectors for measure in self.measures}
+        records = []
+        for width in [*(width for width in self.widths if width < whole), whole]:
+            for measure, rows in shown.items():
+                record = self._record(measure, f"{measure}@{width}")
+                records.append(self._measured(record, distinct, rows[:, :width]))
+        return Measured(records)
+
+    def _measured(self, record: Record, sentences: list[str], rows: Float[np.ndarray, "n d"]) -> Record:
+        try:
+            if record.metric == "effective_rank":
+                return replace(record, value=effective_rank(rows))
+            (found, *_), _ = StsTask(self.pairs, self.name, seed=self.seed).measure(Encoded(sentences, rows))
+        except DegenerateEmbeddings as reason:
+            return replace(record, failure=str(reason))
+        return replace(record, value=found.value, interval=found.interval)
+
+    def _record(self, measure: str, key: str) -> Record:
+        return Record(
+            task=self.pairs.name,
+            metric="effective_rank" if measure == "effective_rank" else "spearman",
+            split=self.pairs.split,
+            rows=len(self.pairs),
+            protocol=PROTOCOLS[measure],
+            data_hash=self.pairs.hash,
+            provenance=self.pairs.provenance,
+            seed=self.seed,
+            key=key,
+        )
+
+
+def _principal(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n k"]:
+    """The vectors on their principal axes, the largest variance first."""
+    from sklearn.decomposition import PCA
+
+    return PCA(random_state=0).fit_transform(vectors)
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """The score of the first 8, 16, ... numbers of each vector, their effective rank, and a control.
+
+    An encoder trained with `matryoshka` is meant to be cut. Any encoder loses little at first, since its numbers say
+    the same several times; the control says how much is owed to that: the same number of principal components, which
+    see all numbers of the vector, the best of that width by variance. They are fitted on the very sentences that are
+    scored, without their grades, which favours the control. At the full width it differs by the mean alone, which PCA
+    subtracts.
+
+    Attributes:
+        widths: how many numbers; those below the encoder's width count, and the whole width is always there.
+        seed: of the bootstrap.
+
+    Raises:
+        ValueError: no widths, or one below 2, of which every cosine is 1 or -1.
+
+    See also: `SentenceEncoder.truncate_dim`; `cselab.methods.Matryoshka`, Kusupati et al. 2022.
+    """
+
+    widths: Sequence[int] = WIDTHS
+    seed: int = 0
+
+    name: ClassVar[str] = "dimensions"
+    tasks: ClassVar[tuple[str, ...]] = tuple(PROTOCOLS)
+
+    def __post_init__(self) -> None:
+        if not self.widths or min(self.widths) < 2:
+            raise ValueError(f"widths must be numbers of at least 2, got {self.widths!r}")
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """One task with the named measures, or all, on the pairs given as data, or the bundled world's test pairs."""
+        pairs = data if isinstance(data, Pairs) else replace(world_sts("test"), name="World-STS", provenance="bundled")
+        measures = self.tasks if tasks is None else tuple(tasks)
+        return Collected([DimensionsTask(pairs, measures, tuple(sorted(self.widths)), self.seed)], {})

@@ -1,0 +1,55 @@
+"""The batches of a run, for a loop that a student wrote: same sentences, same order, same seeds as `cselab.train`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.training import TrainConfig
+from cselab.training.loop import epoch_order, seed_from
+
+
+class Batches:
+    """Iterate over it once, and take a step for each batch; between two steps the encoder is looked at.
+
+    Args:
+        encoder: what is trained. It is put into training mode, and the seed of each step is set.
+        corpus: sentences.
+        config: `steps`, `batch_size`, `seed` and `eval_every` are used.
+        look: `look(encoder)` -> numbers, before the first step, every `eval_every` steps and after the last: `history`.
+        watch: `watch(run, row)` on the same steps and on all others, as `cselab.train` calls it.
+    """
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder,
+        corpus: Sequence[str],
+        config: TrainConfig,
+        look: Callable[[SentenceEncoder], Mapping[str, float]] | None = None,
+        watch: Callable[[Any, Mapping[str, Any]], None] | None = None,
+    ) -> None:
+        self.encoder, self.corpus, self.config, self.look, self.watch = encoder, corpus, config, look, watch
+        self.history: list[dict[str, Any]] = []
+
+    def __len__(self) -> int:
+        return self.config.steps or len(self.corpus) // self.config.batch_size
+
+    def __iter__(self) -> Iterator[list[str]]:
+        size, per_epoch = self.config.batch_size, len(self.corpus) // self.config.batch_size
+        for step in range(len(self)):
+            self._look(step)
+            epoch, place = divmod(step, per_epoch)
+            order = epoch_order(len(self.corpus), self.config.seed, epoch)[place * size : (place + 1) * size]
+            torch.manual_seed(seed_from(self.config.seed, step, 0))
+            self.encoder.train()
+            yield [self.corpus[row] for row in order.tolist()]
+        self._look(len(self))
+
+    def _look(self, step: int) -> None:
+        row: dict[str, Any] = {"step": step}
+        if self.look and (step % self.config.eval_every == 0 or step == len(self)):
+            row |= self.look(self.encoder)
+            self.history.append(row)
+        if self.watch:
+            self.watch(self, row)

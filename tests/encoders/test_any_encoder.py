@@ -1,0 +1,87 @@
+"""Whatever gives sentences vectors is scored as what encodes."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from families import write_checkpoint
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from tiny import make_encoder, make_sentences
+
+from cselab.data import Pairs
+from cselab.encoders import as_encoder
+from cselab.evaluators import compare, evaluate, with_references, word_overlap
+
+TEXTS = make_sentences(24)
+PAIRS = Pairs(TEXTS[:12], TEXTS[12:], [float(row % 6) for row in range(12)], "toy", "test")
+ENCODER = make_encoder()
+VECTORS = ENCODER.encode(TEXTS)
+
+
+def service(texts: list[str]) -> list[list[float]]:
+    return ENCODER.encode(texts).tolist()
+
+
+KINDS = {
+    "encoder": ENCODER,
+    "run": SimpleNamespace(encoder=ENCODER, history=[]),
+    "model2vec": SimpleNamespace(encode=lambda sentences, **options: ENCODER.encode(sentences)),
+    "tensors": SimpleNamespace(encode=lambda sentences: ENCODER.encode(sentences, convert_to_tensor=True)),
+    "function": service,
+    "array": VECTORS,
+    "tensor": torch.tensor(VECTORS),
+    "by sentence": dict(zip(TEXTS, VECTORS, strict=True)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_the_score_of_its_vectors(kind):
+    scores = evaluate(KINDS[kind], PAIRS)
+    assert scores.scores == pytest.approx(evaluate(ENCODER, PAIRS).scores)
+    assert compare(scores, evaluate(ENCODER, PAIRS))[0].difference == pytest.approx(0)
+
+
+def test_a_sentence_transformer_and_a_folder_are_encoders(tmp_path):
+    transformer = Transformer(str(write_checkpoint(tmp_path / "plain", "bert")))
+    theirs = SentenceTransformer(modules=[transformer, Pooling(16, "mean")], device="cpu")
+    theirs.save(str(tmp_path / "st"))
+    scores = [evaluate(given, PAIRS).scores["toy"] for given in (theirs, str(tmp_path / "st"), tmp_path / "st")]
+    assert scores == pytest.approx([scores[0]] * 3, abs=0.01)
+    beside = with_references(theirs, transforms=())
+    assert "SentenceTransformer" in beside and not any("input embeddings" in name for name in beside)
+
+
+def test_the_function_is_named_in_the_record_and_asked_once():
+    asked = []
+
+    def counted(texts):
+        asked.append(list(texts))
+        return service(texts)
+
+    assert evaluate(counted, PAIRS).records[0].encoder == "counted"
+    assert asked == [sorted(TEXTS)]
+    assert evaluate(word_overlap, PAIRS).records[0].protocol == "scored without vectors"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentences", "error", "said"),
+    [
+        (VECTORS, None, TypeError, "ndarray is no encoder: an array needs the sentences of its rows"),
+        (VECTORS, TEXTS[1:], ValueError, r"there is an array of shape \(24, 8\) for 23 sentences"),
+        (7, None, TypeError, "int is no encoder; give something with encode"),
+        (word_overlap, None, TypeError, "function is no encoder"),
+    ],
+)
+def test_what_is_no_encoder_is_refused(given, sentences, error, said):
+    with pytest.raises(error, match=said):
+        as_encoder(given, sentences)
+
+
+def test_sentences_without_a_vector_and_prompts_without_an_encoder_are_named():
+    with pytest.raises(ValueError, match="none for 1 of 2 sentences, the first 'new'"):
+        as_encoder({"old": [1.0]}).encode(["old", "new"])
+    with pytest.raises(TypeError, match="service has no prompts: leave out prompt_name='query'"):
+        evaluate(service, PAIRS, prompt_name="query")
+    with pytest.raises(TypeError, match="an array needs the sentences of its rows"):
+        evaluate(VECTORS, "world")

@@ -1,0 +1,57 @@
+"""Panels that need vectors alone take whatever gives sentences vectors; one that needs dropout says so."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cselab_widgets import EmbeddingMap, NoiseLab, PairExplorer, RankLab, WhiteningLab
+from cselab_widgets.panels.alignment_uniformity import CosinesByGrade
+from tiny import make_encoder, make_sentences
+
+from cselab.data import Pairs
+
+TEXTS = make_sentences(24)
+PAIRS = Pairs(TEXTS[:12], TEXTS[12:], [float(row % 6) for row in range(12)], "toy", "test")
+ENCODER = make_encoder()
+VECTORS = ENCODER.encode(TEXTS)
+
+
+def service(texts: list[str]) -> list[list[float]]:
+    return ENCODER.encode(texts).tolist()
+
+
+KINDS = {
+    "model2vec": SimpleNamespace(encode=lambda sentences, **options: ENCODER.encode(sentences)),
+    "tensors": SimpleNamespace(encode=lambda sentences: ENCODER.encode(sentences, convert_to_tensor=True)),
+    "function": service,
+    "array": VECTORS,
+    "by sentence": dict(zip(TEXTS, VECTORS, strict=True)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_drawn_by_its_vectors(kind):
+    given = KINDS[kind]
+    drawn = EmbeddingMap(TEXTS, {"mine": given}).vectors()["mine"]
+    np.testing.assert_allclose(drawn, VECTORS, atol=1e-6)
+    sides = PairExplorer({"mine": given}, PAIRS).vectors()["mine"]
+    np.testing.assert_allclose(sides, VECTORS.reshape(2, 12, -1), atol=1e-6)
+    watch = CosinesByGrade(PAIRS)
+    watch.keep(0, given)
+    expected = np.diag(ENCODER.similarity(VECTORS[:12], VECTORS[12:]))
+    np.testing.assert_allclose(watch.by_step[0], expected, atol=1e-6)
+    for panel, options in ((WhiteningLab, {"batch_size": 8}), (RankLab, {"batch_size": 8})):
+        (name, views), *_ = panel(given, TEXTS, **options).state.sources.items()
+        np.testing.assert_allclose(views[0], VECTORS, atol=1e-6, err_msg=name)
+
+
+def test_vectors_of_pairs_alone_are_explored_by_their_pairs():
+    panel = PairExplorer(VECTORS, PAIRS)
+    assert (panel.state.first, panel.state.second) == (TEXTS[0], TEXTS[12])
+    with pytest.raises(ValueError, match="none for 1 of 1 sentences, the first 'A new one"):
+        str(PairExplorer(VECTORS, PAIRS, "A new one."))
+
+
+def test_what_has_no_dropout_is_told_by_the_panel_that_needs_it():
+    with pytest.raises(TypeError, match="SimpleNamespace encodes without dropout alone: give a"):
+        NoiseLab(KINDS["model2vec"], TEXTS)

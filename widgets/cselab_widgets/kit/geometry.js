@@ -1,0 +1,68 @@
+// How vectors lie, as cselab.metrics measures it, and random numbers that a seed repeats.
+import { Matrix, eigen } from "./tape.js";
+
+/** @param {number[]} x */
+export const length = (x) => Math.hypot(...x);
+
+/** @param {number[]} x */
+export const onSphere = (x) => x.map((one) => one / (length(x) || 1));
+
+/** @param {number[]} x @param {number[]} y */
+export const inner = (x, y) => x.reduce((sum, one, c) => sum + one * y[c], 0);
+
+/** Mean squared distance of row i of one and of the other, on the sphere. @param {number[][]} x @param {number[][]} y */
+export function alignment(x, y) {
+  const squares = x.map((row, i) => 2 - 2 * inner(onSphere(row), onSphere(y[i])));
+  return squares.reduce((sum, one) => sum + one, 0) / x.length;
+}
+
+/** log mean exp(-2 |x_i - x_j|^2) over the pairs of rows, on the sphere. @param {number[][]} rows */
+export function uniformity(rows) {
+  const x = rows.map(onSphere);
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) for (let j = 0; j < i; j++) sum += Math.exp(4 * (inner(x[i], x[j]) - 1));
+  return Math.log(sum / ((x.length * (x.length - 1)) / 2));
+}
+
+/** The singular values of the centred rows, largest first. @param {number[][]} rows */
+export function singularValues(rows) {
+  const x = Matrix.of(rows);
+  const centred = x.minus(x.meanColumns());
+  return eigen(centred.T.dot(centred).toRows()).values.map((value) => Math.sqrt(Math.max(value, 0)));
+}
+
+/** How many directions the rows use, counted by the entropy of their singular values. @param {number[][]} rows */
+export function effectiveRank(rows) {
+  const singular = singularValues(rows);
+  const total = singular.reduce((sum, one) => sum + one, 0);
+  if (total < 1e-12) return 0;
+  const shares = singular.map((one) => one / total).filter((share) => share > 0);
+  return Math.exp(-shares.reduce((sum, share) => sum + share * Math.log(share), 0));
+}
+
+/** Spearman's rank correlation; of equal values each has the mean of their ranks. @param {number[]} x @param {number[]} y */
+export function spearman(x, y) {
+  const [a, b] = [x, y].map((values) => {
+    const sorted = [...values].sort((one, other) => one - other);
+    const ranks = values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2);
+    return onSphere(ranks.map((rank) => rank - (values.length - 1) / 2));
+  });
+  return inner(a, b);
+}
+
+/** Uniform numbers in (0, 1), the same for the same seed (mulberry32). @param {number} seed */
+export function uniforms(seed) {
+  let a = seed | 0;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 4294967296;
+  };
+}
+
+/** So many standard normal numbers. @param {number} seed @param {number} count */
+export function normals(seed, count) {
+  const next = uniforms(seed);
+  return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next()));
+}
