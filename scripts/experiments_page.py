@@ -1,17 +1,17 @@
-"""Write the pages of the recorded experiments: experiments.md (classroom), effects.md, main-comparison.micro.md.
+"""Write the pages of the recorded experiments: experiments.md, study.md, effects.md, main-comparison.micro.md.
 
 python scripts/experiments_page.py
 """
 
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from cselab_lab.experiments import EXPERIMENTS, ManyTests, Results, get_profile, read_results
+from cselab_lab.experiments import EXPERIMENTS, ManyTests, Profile, Results, get_profile, read_results
 from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS
 from cselab_lab.experiments.effects import SCORES
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-PROFILE = get_profile("classroom")
 WORDS = f"""\
 What the words say of a claim, by the 95 % interval of its difference over the seeds:
 
@@ -35,14 +35,18 @@ mistake where nothing is there. *Exact* is the test over all changes of sign: wi
 cannot fall below 2 / 32 = 0.062, however clear the difference. Under `study` the rows of the three papers' own claims
 run with seven seeds, where it can reach 2 / 128 = 0.016.
 """
-OPENING = f"""\
+
+
+def opening(profile: Profile) -> str:
+    """What was trained, and the commands that make the lines and the page."""
+    return f"""\
 # The papers' experiments, run again
 
-`{PROFILE.name}`: `{PROFILE.encoders["base"].name}`, {PROFILE.recipe["steps"]} steps on `{PROFILE.corpus}`, the
-best step by {PROFILE.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
+`{profile.name}`: `{profile.encoders["base"].name}`, {profile.recipe["steps"]} steps on `{profile.corpus}`, the
+best step by {profile.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
 baseline, paired by seed, with their 95 % interval.
 
-`cselab experiment run NAME` makes the lines of a table (`NAME.{PROFILE.name}.jsonl`), `python
+`cselab experiment run NAME --profile {profile.name}` makes the lines of a table (`NAME.{profile.name}.jsonl`), `python
 scripts/experiments_page.py` this page. More: [Running the papers' experiments](../docs/experiments.md).
 """
 
@@ -60,12 +64,14 @@ def claims(results: Results, tests: ManyTests, column: str | None = None) -> lis
     return [f"* {tests.said(verdict)}" for verdict in results.verdicts(column)]
 
 
-def experiments_page(folder: Path) -> str:
-    """All experiments of which a row with seeds was run under classroom, in the order in which they are declared."""
-    read = [read_results(name, PROFILE, folder) for name in EXPERIMENTS]
+def experiments_page(folder: Path, profile: str = "classroom") -> str:
+    """All experiments of which a row with seeds was run under a profile, in the order in which they are declared."""
+    read = [read_results(name, profile, folder) for name in EXPERIMENTS]
     trained = [results for results in read if any(seed is not None for row in results.lines.values() for seed in row)]
     tests = ManyTests.of(chain.from_iterable(results.verdicts() for results in trained))
-    return "\n".join([OPENING, f"{WORDS}\n**{tests}**\n", *(section(results, tests) for results in trained)])
+    return "\n".join(
+        [opening(get_profile(profile)), f"{WORDS}\n**{tests}**\n", *(section(results, tests) for results in trained)]
+    )
 
 
 def effects_page(folder: Path) -> str:
@@ -88,6 +94,7 @@ def main_comparison_page(folder: Path) -> str:
 
 PAGES = {
     "experiments.md": experiments_page,
+    "study.md": partial(experiments_page, profile="study"),
     "effects.md": effects_page,
     "main-comparison.micro.md": main_comparison_page,
 }

@@ -30,7 +30,7 @@ from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.training.guard import refuse_identical_views, refuse_idle_adapters
-from cselab.training.processes import average_gradients, from_main, mean_over_processes
+from cselab.training.processes import average_gradients, from_main, mean_over_processes, wait_for_all
 from cselab.training.readings import Readings
 from cselab.training.resumable import ResumableLoop, Stateful, fitting
 from cselab.training.run import Callback, Evaluator, Run, StatusLine, StopTraining, TrainConfig, TrainingDiverged
@@ -234,6 +234,7 @@ class _Training:
     def _take_step(self, evaluate: bool) -> list[dict[str, Any]]:
         """One step; the rows that were read in it."""
         encoder, method, processes = self.run.encoder, self.run.method, self.processes
+        wait_for_all()
         torch.manual_seed(seed_from(self.run.config.seed, self.step, processes.process_index))
         encoder.train()
         method.train()

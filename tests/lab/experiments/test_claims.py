@@ -127,7 +127,7 @@ def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(
             for label, value in values(claim, size * (1 + seed / 100)).items():
                 scores = dict.fromkeys(column.over or (measure,), value)
                 lines[label][seed] = {"scores": scores, "failure": None}
-        alone = replace(experiment, claims=(claim,))
+        alone = replace(experiment, claims=(claim,), headlines=())
         (found,) = Results(alone, classroom, lines, {}).verdicts()
         assert str(found).startswith(f"{claim.claim}: {found.answer}, ")
         return found.answer
@@ -145,7 +145,7 @@ def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(
 
 @pytest.mark.parametrize(("experiment", "claim"), DECLARED)
 def test_what_a_claim_says_is_what_the_paper_prints(experiment, claim):
-    alone = replace(experiment, claims=(claim,))
+    alone = replace(experiment, claims=(claim,), headlines=())
     (verdict,) = Results(alone, get_profile("classroom"), {}, {}).verdicts()
     if verdict.published is not None:
         within = abs(verdict.published) < verdict.margin

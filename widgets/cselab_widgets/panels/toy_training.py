@@ -168,8 +168,12 @@ def _pairs_for_words(n: int) -> Pairs:
     """Pairs of the world whose grade shows in their words."""
     pairs = World().sts(n, split="train")
     kept = [row for row, kind in enumerate(pairs.subsets or ()) if kind not in BEYOND_WORDS]
-    sides = ([side[row] for row in kept] for side in (pairs.sentences1, pairs.sentences2, pairs.scores))
-    return Pairs(*sides, name="world-sts")
+    return Pairs(
+        [pairs.sentences1[row] for row in kept],
+        [pairs.sentences2[row] for row in kept],
+        [pairs.scores[row] for row in kept],
+        name="world-sts",
+    )
 
 
 def _numbered(text: str, numbers: dict[str, int]) -> list[int]:
