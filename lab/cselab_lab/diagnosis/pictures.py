@@ -10,14 +10,25 @@ if TYPE_CHECKING:
     from cselab_lab.diagnosis.evidence import Evidence
 
 SHOWN = 200
+CLEAR, GREY = "rgba(0, 0, 0, 0)", "rgba(128, 128, 128, 0.3)"
+ON_ANY_PAGE = {
+    "template": {
+        "layout": {"xaxis": {"gridcolor": GREY, "zeroline": False}, "yaxis": {"gridcolor": GREY, "zeroline": False}}
+    },
+    "font": {"color": "#808080"},
+    "paper_bgcolor": CLEAR,
+    "plot_bgcolor": CLEAR,
+    "showlegend": False,
+}
+"""A figure that can be read on a light page and on a dark one."""
 
 
 def _figure(kind: str, x: Any, y: Any, title: str, across: str, up: str, **marks: Any) -> Any:
     import plotly.graph_objects as go
 
     trace = getattr(go, kind)(x=x, y=y, **marks)
-    layout = {"title": {"text": title}, "xaxis": {"title": {"text": across}}, "yaxis": {"title": {"text": up}}}
-    return go.Figure(trace, {**layout, "template": "plotly_white", "showlegend": False})
+    axes = {"xaxis": {"title": {"text": across}}, "yaxis": {"title": {"text": up}}}
+    return go.Figure(trace, {"title": {"text": title}, **axes, **ON_ANY_PAGE})
 
 
 def _histogram(values: Any, title: str, across: str, up: str) -> Any:

@@ -99,7 +99,11 @@ class Diagnosis:
             end = f"<b>{escape(finding.advice)}</b></p>"
             body = body.replace(end, end + picture, 1)
         script = f"<script>{get_plotlyjs()}</script>" if self.findings else ""
-        head = f'<meta charset="utf-8"><title>{escape(self.subject)}</title>{script}'
-        style = "<style>body { font-family: sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em }</style>"
+        meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        head = f"{meta}<title>{escape(self.subject)}</title>{script}"
+        style = (
+            "<style>:root { color-scheme: light dark } "
+            "body { font-family: sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em }</style>"
+        )
         page = f'<!doctype html><html lang="en"><head>{head}{style}</head><body>{body}</body></html>\n'
         path.write_text(page, encoding="utf-8")
