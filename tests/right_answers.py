@@ -17,6 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
 
 from cselab import SentenceEncoder, metrics
+from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
 from cselab.losses import dimension_contrastive, off_dropout_info_nce
 from cselab.methods import MixCSE, SNCSEDropout
@@ -849,6 +850,44 @@ def BEAT_CONTROL():
     start = SentenceEncoder.from_pretrained("mini", pooling="emb_last_mean")
     best = TransformedEncoder(start, fit("without 1", start.encode(sentences)))
     return [best, *(Returning(best, how) for how in RETURNED.values())]
+
+
+# ---- 13 ---------------------------------------------------------------------------------------------------
+
+
+def last_by_loop(layer, mask):
+    return [row[[t for t, real in enumerate(own) if real][-1]].tolist() for row, own in zip(layer, mask, strict=True)]
+
+
+def last_by_flip(layer, mask):
+    return layer[torch.arange(len(layer)), mask.shape[1] - 1 - mask.flip(1).argmax(1)]
+
+
+def last_by_gather(layer, mask):
+    places = (mask * torch.arange(mask.shape[1])).argmax(1)
+    return layer.gather(1, places[:, None, None].expand(-1, 1, layer.shape[2])).squeeze(1)
+
+
+def last_by_a_mask(layer, mask):
+    after = mask.flip(1).cumsum(1).flip(1)  # how many real tokens stand here and later
+    return torch.einsum("ntd,nt->nd", layer, ((after == 1) & mask.bool()).to(layer.dtype))
+
+
+LAST_TOKEN = [last_by_flip, last_by_loop, last_by_gather, last_by_a_mask, last_token]
+
+
+def cut_by_loop(first, second, k):
+    pairs = zip(first.double().numpy(), second.double().numpy(), strict=True)
+    return [float(a[:k] @ b[:k] / np.linalg.norm(a[:k]) / np.linalg.norm(b[:k])) for a, b in pairs]
+
+
+CUT_COSINES = [
+    lambda a, b, k: F.cosine_similarity(a[:, :k], b[:, :k], dim=1),
+    lambda a, b, k: (unit(a[:, :k]) * unit(b[:, :k])).sum(1),
+    lambda a, b, k: torch.diagonal(unit(a[:, :k]) @ unit(b[:, :k]).T),
+    lambda a, b, k: torch.einsum("nd,nd->n", unit(unit(a)[:, :k]), unit(unit(b)[:, :k])),
+    cut_by_loop,
+]
 
 
 # ---- all --------------------------------------------------------------------------------------------------

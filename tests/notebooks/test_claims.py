@@ -64,6 +64,11 @@ def systems() -> list[str]:
     return [row.label for row in SEARCHED if row.label in results("survey-table8").lines]
 
 
+def lost_by_cutting(run: Run, kind: str) -> float:
+    """Points that lesson 13's vectors lose when 8 of 64 numbers are kept."""
+    return run[f"{kind}: dev with all 64"] - run[f"{kind}: dev with 8 of 64"]
+
+
 @cache
 def gains_of_systems(experiment: str, column: str | None = "Avg."):
     """The survey's systems over SimCSE: on one column, or where it is None on all that the experiment asks for."""
@@ -559,6 +564,38 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "two contrastive losses seldom lie further apart than two seeds of one": lambda r: (
             abs(r["hard negatives less SimCSE, dev"]) < 1.6
             and no_further_apart_than_seeds(r, "ImSimCSE", "Focal-InfoNCE", "WhitenedCSE, 3 passes")
+        ),
+    },
+    "13_modern_encoders": {
+        "Two views of SimCSE are then one vector": lambda r: all(
+            r[f"{family}: cosine of two views"] > 0.9999 for family in ("ModernBERT", "Qwen3")
+        ),
+        "An encoder is good where it was trained to be read": lambda r: (
+            r["Qwen3, last token: dev"] > r["Qwen3, mean: dev"] + 10
+            and r["ModernBERT, mean: dev"] > r["ModernBERT, last token: dev"] + 10
+        ),
+        "a last token taken at the wrong place costs many points": lambda r: (
+            r["Qwen3, last token: dev"]
+            > max(r[f"last token by {way}: dev"] for way in ("column, padded right", "count, padded left")) + 5
+        ),
+        "every sentence has the *same* vector, before training and after": lambda r: all(
+            r[f"{name}: mean cosine, first token"] > 0.9999 for name in ("Qwen3", "Qwen3, trained")
+        ),
+        "Read where it was trained, each encoder has its widest cone": lambda r: all(
+            r[f"{name}, trained: mean cosine, {place}"]
+            == min(r[f"{name}, trained: mean cosine, {other}"] for other in ("first token", "last token", "mean"))
+            for name, place in (("Qwen3", "last token"), ("ModernBERT", "mean"))
+        ),
+        "Trained for it, a vector loses the fewest points when it is cut": lambda r: (
+            lost_by_cutting(r, "Matryoshka, cut")
+            < lost_by_cutting(r, "components")
+            < lost_by_cutting(r, "cut")
+            < 0.3 * r["cut: dev with all 64"]
+        ),
+        "it pays for that at full width": lambda r: r["Matryoshka, cut: dev with all 64"] < r["cut: dev with all 64"],
+        "Two combinations give the same vectors as `last_token`": lambda r: all(
+            abs(r[f"last token by {way}: dev"] - r["Qwen3, last token: dev"]) < 0.01
+            for way in ("column, padded left", "count, padded right")
         ),
     },
 }
