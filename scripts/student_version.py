@@ -27,11 +27,14 @@ def split(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, nbfor
     student = nbformat.from_dict({**notebook, "cells": [cell for cell in notebook.cells if not is_solution(cell)]})
     teacher = []
     for cell in notebook.cells:
-        heading = re.search(r"^## Exercise", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
-        if heading:  # the section before may end in the same cell
-            teacher.append(nbformat.v4.new_markdown_cell(cell.source[heading.start() :], id=cell.id))
-        elif is_solution(cell):
+        if is_solution(cell):
             teacher.append(unfolded(cell))
+        elif cell.cell_type == "markdown":
+            asked = cell
+        elif "exercise" in cell.metadata.get("tags", []):
+            heading = re.search(r"^## Exercise", asked.source, re.MULTILINE)  # the section before may end in the cell
+            question = asked.source[heading.start() :] if heading else asked.source
+            teacher.append(nbformat.v4.new_markdown_cell(question, id=asked.id))
     return student, nbformat.from_dict({**notebook, "cells": teacher})
 
 

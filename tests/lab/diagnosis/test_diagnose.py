@@ -115,7 +115,7 @@ def test_cut_texts_are_counted_in_tokens():
 
 @pytest.mark.parametrize("kind", ["torch", "bert", "trained"])
 def test_a_layer_as_it_was_drawn_is_told_from_one_that_learnt(kind):
-    layer = nn.Linear(32, 32)
+    layer = nn.Linear(128, 128)
     if kind == "bert":
         nn.init.normal_(layer.weight, std=0.02)
         nn.init.zeros_(layer.bias)
