@@ -744,7 +744,7 @@ def test_a_failed_evaluation_is_told_by_the_exit_code_and_has_no_score(encoder, 
     [
         (
             ["--suite", "stss"],
-            "unknown suite 'stss'. Did you mean 'sts'? Choose one of sts, geometry, transfer, clustering, dimensions, world",
+            "unknown suite 'stss'. Did you mean 'sts'? Choose one of sts, geometry, transfer, clustering, dimensions",
         ),
         (["--suite", "sts", "--task", "STS17"], "unknown task 'STS17'. Did you mean"),
         (["--suite", "sts", "--aggregation", "median"], "unknown aggregation 'median'"),
