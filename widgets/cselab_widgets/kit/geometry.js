@@ -1,5 +1,6 @@
 // How vectors lie, as cselab.metrics measures it, and random numbers that a seed repeats.
-import { Matrix, eigen } from "./tape.js";
+import { eigen } from "./linear.js";
+import { Matrix } from "./tape.js";
 
 /** @param {number[]} x */
 export const length = (x) => Math.hypot(...x);
@@ -50,9 +51,10 @@ export function spearman(x, y) {
   return inner(a, b);
 }
 
-/** Uniform numbers in (0, 1), the same for the same seed (mulberry32). @param {number} seed */
-export function uniforms(seed) {
-  let a = seed | 0;
+/** Uniform numbers in (0, 1), the same for the same seed (mulberry32), as draws.py has them.
+ * @param {number} seed @param {number} [skipped] how many of them are left out first */
+export function uniforms(seed, skipped = 0) {
+  let a = (seed + Math.imul(skipped, 0x6d2b79f5)) | 0;
   return () => {
     a = (a + 0x6d2b79f5) | 0;
     let t = Math.imul(a ^ (a >>> 15), 1 | a);
@@ -61,8 +63,8 @@ export function uniforms(seed) {
   };
 }
 
-/** So many standard normal numbers. @param {number} seed @param {number} count */
-export function normals(seed, count) {
-  const next = uniforms(seed);
+/** So many standard normal numbers. @param {number} seed @param {number} count @param {number} [skipped] */
+export function normals(seed, count, skipped = 0) {
+  const next = uniforms(seed, 2 * skipped);
   return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next()));
 }

@@ -29,7 +29,7 @@ from .places import take_place
 from .scripts import KIT, LISTEN_JS, inlined
 
 CSS = (KIT / "page_panel.css").read_text(encoding="utf-8")
-COMPUTING = tuple(KIT / f"{name}.js" for name in ("tape", "losses", "geometry", "page_controls"))
+COMPUTING = tuple(KIT / f"{name}.js" for name in ("linear", "tape", "losses", "geometry", "page_controls"))
 WIDGET_JS = (KIT / "page_panel.js").read_text(encoding="utf-8")
 
 _PIECE = """\

@@ -222,34 +222,3 @@ function picked(a, rows, columns, from) {
   });
   return result;
 }
-
-/**
- * Eigenvalues of a symmetric matrix, largest first, and its eigenvectors as columns (Jacobi's rotations).
- * @param {number[][]} symmetric
- * @returns {{ values: number[], axes: number[][] }}
- */
-export function eigen(symmetric) {
-  const a = symmetric.map((row) => [...row]);
-  const d = a.length;
-  const axes = a.map((_, i) => a.map((_, j) => Number(i === j)));
-  /** @param {number[][]} m @param {number} p @param {number} q @param {number} c @param {number} s */
-  const turn = (m, p, q, c, s) => {
-    for (const row of m) [row[p], row[q]] = [c * row[p] - s * row[q], s * row[p] + c * row[q]];
-  };
-  for (let sweep = 0; sweep < 60; sweep++) {
-    let left = 0;
-    for (let p = 0; p < d; p++)
-      for (let q = p + 1; q < d; q++) {
-        left += a[p][q] ** 2;
-        if (Math.abs(a[p][q]) < 1e-300) continue;
-        const angle = 0.5 * Math.atan2(2 * a[p][q], a[q][q] - a[p][p]);
-        const [c, s] = [Math.cos(angle), Math.sin(angle)];
-        turn(a, p, q, c, s);
-        for (let j = 0; j < d; j++) [a[p][j], a[q][j]] = [c * a[p][j] - s * a[q][j], s * a[p][j] + c * a[q][j]];
-        turn(axes, p, q, c, s);
-      }
-    if (left < 1e-300) break;
-  }
-  const order = a.map((_, i) => i).sort((i, j) => a[j][j] - a[i][i]);
-  return { values: order.map((i) => a[i][i]), axes: axes.map((row) => order.map((i) => row[i])) };
-}

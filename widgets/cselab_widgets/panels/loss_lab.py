@@ -27,6 +27,7 @@ from ..kit.steps import Scrubber, film
 from ..kit.theme import INK, OKABE_ITO
 
 POINTS = 25  # of each curve
+MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
 FRAMES = 5  # of a page's film
 PAIRS = ("positive", "negative")
 
@@ -163,10 +164,14 @@ class LossLabState:
 
     @cached_property
     def typical(self) -> tuple[float, float]:
-        """Mean cosines of positives and negatives over the run, to one decimal: what the curves hold fixed."""
+        """What the curves hold fixed: mean cosines of positives and negatives over the run, to one decimal.
+
+        The negatives' is at most `MOST_ALIKE`: among sentences more alike than that none has a cosine of -0.5, and the
+        curves would end before the zero of Focal-InfoNCE's gradient at -m / 2.
+        """
         parts = [_split(_cosine(*self.batch(step)[:2])) for step in self.views]
         positives, negatives = (float(torch.cat(part).mean()) for part in zip(*parts, strict=True))
-        return round(positives, 1) + 0.0, min(max(round(negatives, 1), 0.0), 0.9)
+        return round(positives, 1) + 0.0, min(max(round(negatives, 1), 0.0), MOST_ALIKE)
 
 
 def _cosine(one: Tensor, other: Tensor) -> Tensor:
@@ -184,6 +189,20 @@ def shares(gradient: Tensor) -> Tensor:
     _, negatives = _split(gradient.abs())
     ordered = negatives.sort(dim=1, descending=True).values
     return (ordered.cumsum(1) / ordered.sum(1, keepdim=True).clamp(min=1e-300)).mean(0)
+
+
+def carried(state: LossLabState) -> dict[str, Any]:
+    """What a page carries of the run, for loss_lab.js: of each step the cosines that the losses look at, [steps, n, n]."""
+    batches = [state.batch(step) for step in state.views]
+    return {
+        "steps": list(state.views),
+        "cosines": {
+            "pairs": np.stack([_cosine(anchor, positive) for anchor, positive, _, _ in batches]),
+            "second": np.stack([_cosine(anchor, second) for anchor, _, second, _ in batches]),
+            "clean": np.stack([_cosine(clean, clean) for _, _, _, clean in batches]),
+        },
+        "typical": state.typical,
+    }
 
 
 @dataclass(frozen=True)

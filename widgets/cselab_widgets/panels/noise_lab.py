@@ -75,22 +75,30 @@ class NoiseLabState:
     @cached_property
     def views(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """The two views [n, d] of each of `KINDS`."""
-        first, second = self.passes[0::2], self.passes[1::2]
-        spread = (self.variance * np.square(self.clean).mean()) ** 0.5
-        noise = spread * np.random.default_rng(0).normal(size=(2, *self.clean.shape))
+        first, second = self.passes[0], self.passes[1]
+        one, other = self.variance**0.5 * self.unit_noise
         return {
-            "SimCSE": (first[0], second[0]),
-            "+noise": (first[0] + noise[0], second[0] + noise[1]),
-            "-noise": (first[: self.mean_of].mean(0), second[: self.mean_of].mean(0)),
+            "SimCSE": (first, second),
+            "+noise": (first + one, second + other),
+            "-noise": self.means_of(self.mean_of),
             "off-dropout": (self.clean, self.clean),
         }
+
+    @cached_property
+    def unit_noise(self) -> np.ndarray:
+        """The Gaussian noise of both views at variance 1, [2, n, d]."""
+        return np.square(self.clean).mean() ** 0.5 * np.random.default_rng(0).normal(size=(2, *self.clean.shape))
+
+    def means_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Two means of k passes each, no pass in both."""
+        return self.passes[0::2][:k].mean(0), self.passes[1::2][:k].mean(0)
 
     @cached_property
     def cosines(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Of each kind the cosines of positives [n] and of negatives [n (n - 1)]."""
         found = {}
         for kind, (one, other) in self.views.items():
-            cosines = _directions(one) @ _directions(other).T
+            cosines = _cosines_of(one, other)
             found[kind] = np.diagonal(cosines), cosines[~np.eye(len(cosines), dtype=bool)]
         return found
 
@@ -163,6 +171,36 @@ class Clouds:
 
 def _directions(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def carried(state: NoiseLabState) -> dict[str, Any]:
+    """What a page carries in place of the passes, for noise_lab.js: their inner products and places in each plane.
+
+    `inner` and `squares` give the cosines under any variance: those of first and second pass, without noise and with it.
+    """
+    clouds, (one, other) = state.clouds, state.unit_noise
+    first, second = state.passes[0].astype(float), state.passes[1].astype(float)
+    planes = [clouds.plane(row) for row in range(len(state.sentences))]
+    seen = list(zip(planes, clouds.clean, clouds.nearest, strict=True))
+    return {
+        "radius": rounded(clouds.radius),
+        "distance": rounded(clouds.distance),
+        "colors": OKABE_ITO[:2],
+        "inner": np.stack([first @ second.T, one @ second.T, first @ other.T, one @ other.T]),
+        "squares": np.stack(
+            [(a * b).sum(1) for v, e in ((first, one), (second, other)) for a, b in ((v, v), (v, e), (e, e))]
+        ),
+        "means": np.stack([_cosines_of(*state.means_of(k)) for k in range(1, state.most + 1)]),
+        "clean": _cosines_of(state.clean, state.clean),
+        "passes": np.stack([state.passes[:, row] @ axes.T for row, axes in enumerate(planes)]),
+        "gram": np.stack([state.passes[:, row] @ state.passes[:, row].T for row in range(len(planes))]),
+        "centres": np.stack([axes @ centre for axes, centre, _ in seen]),
+        "others": np.stack([(clouds.passes[:, near] - centre) @ axes.T for axes, centre, near in seen]),
+    }
+
+
+def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return _directions(one) @ _directions(other).T
 
 
 def figure(state: NoiseLabState) -> go.Figure:
