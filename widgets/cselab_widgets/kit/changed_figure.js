@@ -40,3 +40,9 @@ export const evenly = (from, to, count) => Array.from({ length: count }, (_, i) 
 
 /** @param {number} count numbers from @param {number} [first] */
 export const counting = (count, first = 1) => Array.from({ length: count }, (_, i) => first + i);
+
+/** The axes of a matrix of so many rows, as `matrix` of planes.py has them. @param {number} rows */
+export function matrixAxes(rows) {
+  const dtick = [1, 2, 5, 10, 20, 50, 100].find((apart) => 6 * apart >= rows) ?? 200;
+  return { x: { dtick }, y: { dtick } };
+}

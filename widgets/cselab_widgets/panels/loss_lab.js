@@ -146,6 +146,6 @@ export function lossLabFigure(state, carried) {
     1: { title: `${state.loss}: gradient, ±${general(limit, 2)}` },
     3: { title: `Loss by the ${state.pair}'s cosine` },
     4: { title: `Gradient by the ${state.pair}'s cosine`, y: { range: [-reach, reach] } },
-    5: { y: { range: [Math.min(-0.05, lowest - 0.05), 1.04] } },
+    5: { y: { range: [Math.min(-0.05, Math.round(100 * lowest - 5) / 100), 1.04] } },
   });
 }

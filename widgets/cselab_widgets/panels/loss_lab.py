@@ -192,7 +192,7 @@ def shares(gradient: Tensor) -> Tensor:
 
 
 def carried(state: LossLabState) -> dict[str, Any]:
-    """What a page carries of the run, for loss_lab.js: of each step the cosines that the losses look at, [steps, n, n]."""
+    """What a page carries, for loss_lab.js: of each step the cosines that the losses look at, [steps, n, n]."""
     batches = [state.batch(step) for step in state.views]
     return {
         "steps": list(state.views),

@@ -176,7 +176,7 @@ def _directions(rows: np.ndarray) -> np.ndarray:
 def carried(state: NoiseLabState) -> dict[str, Any]:
     """What a page carries in place of the passes, for noise_lab.js: their inner products and places in each plane.
 
-    `inner` and `squares` give the cosines under any variance: those of first and second pass, without noise and with it.
+    `inner` and `squares` give the cosines under any variance: of the first two passes, without noise and with it.
     """
     clouds, (one, other) = state.clouds, state.unit_noise
     first, second = state.passes[0].astype(float), state.passes[1].astype(float)

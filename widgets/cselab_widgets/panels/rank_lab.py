@@ -15,6 +15,7 @@ from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.controls import choice, slider
+from ..kit.draws import normals
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
@@ -23,7 +24,7 @@ from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, tra
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
-STEPS = 60  # of the free descent
+STEPS = 30  # of the free descent
 RATE = 0.1
 TABLE_2 = (
     Beside("M = 0", "+BarlowTwins (D =768)", "Barlow Twins, M = 0"),
@@ -125,14 +126,28 @@ class RankLabState:
         }
 
 
+def carried(state: RankLabState) -> dict[str, Any]:
+    """What a page carries, for rank_lab.js: the views, but for the normal numbers, which it draws by itself."""
+    sources = {name: {"shape": views.shape} if name == NORMAL else views for name, views in state.sources.items()}
+    return {
+        "sources": sources,
+        "own": next(iter(sources)),
+        "weight": state.weight,
+        "temperature": state.temperature,
+        "steps": STEPS,
+        "rate": RATE,
+        "sizes": SIZES,
+        "shown": DIMENSIONS,
+    }
+
+
 def _views(source: SameArray, batch_size: int, dimensions: int) -> tuple[Tensor, Tensor]:
     first, second = torch.from_numpy(source.array[:2, :batch_size, :dimensions]).double()
     return first, second
 
 
 def _extra_rows(count: int, dimensions: int, seed: int) -> Tensor | None:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(count, dimensions, generator=generator, dtype=torch.float64) if count else None
+    return torch.from_numpy(normals(seed, count * dimensions)).reshape(count, dimensions) if count else None
 
 
 @lru_cache(maxsize=64)
@@ -306,10 +321,9 @@ class RankLab(Panel):
         return {name: values.numpy() for name, values in self.state.matrices.items()}
 
 
-def normal_views(rows: int = 512, width: int = 768, seed: int = 0) -> np.ndarray:
+def normal_views(rows: int = 512, width: int = 768) -> np.ndarray:
     """Two views [2, rows, width] of standard normal vectors, a tenth of their variance noise."""
-    generator = np.random.default_rng(seed)
-    clean, *noise = generator.normal(size=(3, rows, width))
+    clean, *noise = normals(0, 3 * rows * width).reshape(3, rows, width)
     return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
 
 

@@ -28,6 +28,7 @@ PLANE = "points in the plane"
 CHANNELS = 48  # of the heat maps
 TICKS = 8  # of the variance's axis, at most about as many: more would lie on each other
 VIEWS = 3  # permutations, as many as WhitenedCSE has views
+SEEDS = 10  # that a page can show
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +94,8 @@ class Fitted:
 
     def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
         width = batch.shape[1]
-        draw = torch.Generator().manual_seed(seed)
         shuffled = strategy == "shuffled group"
-        self.permutation = torch.randperm(width, generator=draw) if shuffled else torch.arange(width)
+        self.permutation = _shuffled(width, seed) if shuffled else torch.arange(width)
         self.mean, self.groups, self.eps = batch.mean(0), groups, eps
         self.covariance = covariance(batch[:, self.permutation])
         self.matrix = self._matrix("pca" if strategy == "PCA" else "zca")
@@ -158,6 +158,29 @@ class Outcome:
 def outcome(state: WhiteningLabState) -> Outcome:
     """Fit the whitening on the batch and apply it to batch and others; once, whatever stage is looked at."""
     return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
+
+
+def carried(state: WhiteningLabState) -> dict[str, Any]:
+    """What a page carries, for whitening_lab.js: the vectors, and what is drawn for `SEEDS` seeds from this one on."""
+    seeds = range(state.seed, state.seed + SEEDS)
+    return {
+        "sources": {name: views[:VIEWS] for name, views in state.sources.items()},
+        "own": next(iter(state.sources)),
+        "seed": state.seed,
+        "orders": {
+            name: np.stack([np.concatenate(_divided(views.shape[1], 0, seed)) for seed in seeds])
+            for name, views in state.sources.items()
+        },
+        "permutations": {
+            name: np.stack([_shuffled(views.shape[2], seed).numpy() for seed in range(seeds[0], seeds[-1] + VIEWS)])
+            for name, views in state.sources.items()
+        },
+        "channels": CHANNELS,
+    }
+
+
+def _shuffled(width: int, seed: int) -> Tensor:
+    return torch.randperm(width, generator=torch.Generator().manual_seed(seed))
 
 
 def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -356,7 +379,7 @@ def of_views(state: WhiteningLabState) -> OfViews:
 @lru_cache(maxsize=16)
 def _of_views(views: SameArray, batch_size: int, eps: float, seed: int) -> OfViews:
     rows, _ = _divided(views.array.shape[1], batch_size, seed)
-    batch = torch.from_numpy(views.array[:, rows]).double()
+    batch = torch.from_numpy(views.array[:VIEWS, rows]).double()
     batch = batch - batch.mean(1, keepdim=True)
     batch = batch / batch.square().mean().sqrt()  # variances about 1, as after whitening: no change of scale
     width, dropout = batch.shape[2], len(batch) > 1
