@@ -145,7 +145,7 @@ def test_the_page_draws_what_python_draws(computed, lab):
 
 def close(ours, wanted, name):
     """Within 1e-5 of the largest."""
-    ours, wanted = torch.tensor(ours, dtype=torch.float64), torch.as_tensor(np.array(wanted))
+    ours, wanted = torch.tensor(ours, dtype=torch.float64), torch.tensor(np.asarray(wanted).tolist(), dtype=torch.float64)
     assert ours.shape == wanted.shape, name
     assert float((ours - wanted).abs().max()) <= 1e-5 * max(float(wanted.abs().max()), 1e-3), name
 
