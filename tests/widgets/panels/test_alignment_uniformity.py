@@ -100,11 +100,6 @@ def test_the_axes_stand_still_and_hold_all_paths(histories):
     assert up[0] < 0.2 and up[1] > 0.3
 
 
-def test_the_page_has_a_film_of_all_steps(histories):
-    frames = AlignmentUniformity(histories).page_figure().frames
-    assert [frame.name for frame in frames] == ["0", "10", "20"]
-
-
 def test_the_summary_is_the_same_on_every_run(histories):
     assert repr(AlignmentUniformity(histories, step=10)) == (
         "Alignment and uniformity at step 10 (lower is better for both)\n"

@@ -170,11 +170,6 @@ def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
         assert type(drawn.data[0]) is kind
 
 
-def test_a_page_has_a_film_if_there_are_steps_and_a_still_if_not(panel, sentences, embeddings):
-    assert [frame.name for frame in panel.page_figure().frames] == ["0", "50"]
-    assert EmbeddingMap(sentences, {"a": embeddings}).page_figure().frames == ()
-
-
 def test_the_summary_tells_spread_and_variance(sentences):
     square = [[1, 1, 0.0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0], [1, 1, 0]]
     text = repr(EmbeddingMap(sentences, {"a": {7: square}}, color=list("uvwxy"), color_title="letter"))
@@ -356,7 +351,6 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
         assert gathered(drawn.x, drawn.y)
     assert "each step is a map of its own" in panel.explain(panel.state)
     assert panel.figure().layout.xaxis.showticklabels is False
-    assert panel.page_figure().frames == ()
     assert "a map of its own" in panel.summary()
 
 
@@ -453,10 +447,3 @@ def test_an_encoder_may_be_given_for_its_vectors(tiny_encoder):
     encoder, sentences = tiny_encoder
     given = EmbeddingMap(sentences, {"a": encoder})
     np.testing.assert_array_equal(given.vectors()["a"], encoder.encode(sentences))
-
-
-def test_of_a_long_film_some_steps_are_left_out_but_not_the_one_shown():
-    vectors = {step: np.random.default_rng(step).normal(size=(3000, 3)) for step in range(30)}
-    panel = EmbeddingMap(["s"] * 3000, {"a": vectors}, step=7)
-    names = [int(frame.name) for frame in panel.page_figure().frames]
-    assert len(names) <= 21 and {0, 7, 29} <= set(names)

@@ -157,10 +157,6 @@ def test_the_run_is_drawn_with_its_step_marked(lab):
     assert drawn.x == (0, 10) and drawn.marker.size[0] > drawn.marker.size[1]
 
 
-def test_the_page_has_a_film_of_the_steps(lab):
-    assert [frame.name for frame in lab.page_figure().frames] == ["0", "10"]
-
-
 def test_the_words_tell_who_carries_the_gradient(lab):
     lines = lab.summary().splitlines()
     assert lines[0] == "InfoNCE at step 10, temperature 0.05, batch of 8"

@@ -1,5 +1,4 @@
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
@@ -154,12 +153,6 @@ def test_the_vectors_before_and_after_can_be_taken_away(lab):
         "batch, after": (40, 8),
         "other sentences, after": (20, 8),
     }
-
-
-def test_the_page_has_a_film_of_the_stages(lab):
-    film = lab.page_figure()
-    assert isinstance(film, go.Figure)
-    assert [frame.name for frame in film.frames] == ["0", "1", "2", "3", "4"]
 
 
 def test_the_built_in_encoder_gives_dropout_views_and_takes_sentences_of_ones_own(tiny_encoder):

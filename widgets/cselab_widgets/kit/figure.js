@@ -5,7 +5,6 @@
 // From MIDDLE pixels up a figure is drawn as it was laid out; below, no more than two planes stand side by side; below
 // NARROW, one, and the legend on top. A legend that leaves the planes too little room, or finds too little, goes on top
 // at any width. Long axis titles break, and the height follows the width. Colours are the style sheet's; see theme.py.
-// Frames become a slider and a button that play them.
 
 const cselabFigure = (() => {
   const NARROW = 700;
@@ -17,7 +16,6 @@ const cselabFigure = (() => {
   const LINE = 30; // pixels a line of the legend
   const BAR = 30; // pixels kept free above for the tool bar
   const TALL = 260; // pixels, a plane that stands alone
-  const STEP = 500; // milliseconds a frame is shown
 
   const axes = (layout, letter) => Object.keys(layout).filter((key) => RegExp(`^${letter}axis\\d*$`).test(key));
   const domain = (axis) => axis?.domain ?? [0, 1];
@@ -251,7 +249,10 @@ const cselabFigure = (() => {
   const rowsOf = (points) =>
     points.map(({ customdata: row }) => (row?.length ? row[0] : row)).filter((row) => row !== undefined && row !== null);
 
-  // A plot in `el`, drawn by `draw(figure, fit, width)`; `told(event, rows)` hears of clicks and selections.
+  // What they say when pointed at.
+  const textsOf = (points) => points.map((point) => point.customdata?.[1] ?? point.hovertext ?? point.text).filter(Boolean);
+
+  // A plot in `el`, drawn by `draw(figure, fit, width)`; `told(event, rows, texts)` hears of clicks and selections.
   function plot(Plotly, el, told) {
     let drawing = 0;
     let lasso = false;
@@ -264,78 +265,36 @@ const cselabFigure = (() => {
       const first = !el.data;
       quietly(Plotly.react(el, { data: traces, layout: fit(traces, layout, width), config }));
       if (!first || !told) return;
-      el.on("plotly_click", ({ points }) => told("click", rowsOf(points)));
+      el.on("plotly_click", ({ points }) => told("click", rowsOf(points), textsOf(points)));
       // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
       el.on("plotly_selecting", () => (lasso ||= !drawing));
       el.on("plotly_selected", (picked) => {
         if (!picked || !lasso || drawing) return;
         lasso = false;
-        told("select", rowsOf(picked.points));
+        told("select", rowsOf(picked.points), textsOf(picked.points));
         // Its outline would stay, and the next lasso begun on it would push it about and select nothing.
         quietly(Plotly.relayout(el, { selections: [] }));
       });
-      el.on("plotly_deselect", () => drawing || told("select", []));
+      el.on("plotly_deselect", () => drawing || told("select", [], []));
     };
-  }
-
-  // A slider over the frames and a button that plays them; `turned(number)` is called with the frame to show.
-  function film(frames, { name, opens_at }, turned) {
-    const bar = document.createElement("div");
-    bar.className = "cselab-film";
-    bar.innerHTML = '<button type="button"></button><input type="range" min="0"><output></output>';
-    const [button, slider, said] = bar.children;
-    slider.max = frames.length - 1;
-    slider.setAttribute("aria-label", name);
-    let playing;
-    const turn = (number) => {
-      slider.value = number;
-      said.textContent = `${name} ${frames[number].name}`;
-      slider.setAttribute("aria-valuetext", frames[number].name);
-      turned(number);
-    };
-    const stop = () => {
-      playing = clearInterval(playing);
-      button.textContent = "\u25b6";
-      button.setAttribute("aria-label", "play");
-    };
-    const onwards = () => {
-      turn(Number(slider.value) + 1);
-      if (slider.value === slider.max) stop();
-    };
-    button.onclick = () => {
-      if (playing) return stop();
-      button.textContent = "\u25a0";
-      button.setAttribute("aria-label", "stop");
-      turn(slider.value === slider.max ? 0 : Number(slider.value));
-      playing = setInterval(onwards, STEP);
-    };
-    slider.oninput = () => (stop(), turn(Number(slider.value)));
-    stop();
-    turn(frames.findIndex((one) => one.name === opens_at));
-    return bar;
   }
 
   // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
   return function show(Plotly, place, figure, words, told) {
     let width = 0;
-    let frame = {};
     let plots = [];
     const planes = place.appendChild(document.createElement("div"));
     planes.className = "cselab-planes";
     planes.setAttribute("role", "img");
     planes.setAttribute("aria-label", words);
 
-    const now = () => {
-      const { data = [], layout = {} } = frame;
-      return { ...figure, data: figure.data.map((trace, i) => ({ ...trace, ...data[i] })), layout: { ...figure.layout, ...layout } };
-    };
     const remove = ({ el }) => {
       Plotly.purge(el);
       el.remove();
     };
     const draw = () => {
       if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
-      const parts = apart(now());
+      const parts = apart(figure);
       const columns = width < NARROW ? 1 : Math.min(figure.layout.meta?.columns ?? 1, width < MIDDLE ? 2 : Infinity);
       const fit = figure.layout.meta?.columns ? fittedAlone : fitted;
       const each = Math.floor(width / columns);
@@ -352,13 +311,6 @@ const cselabFigure = (() => {
         shown.draw(part, fit, each);
       });
     };
-    if (figure.frames) {
-      const turned = (number) => {
-        frame = figure.frames[number];
-        draw();
-      };
-      place.appendChild(film(figure.frames, figure.layout.meta.film, turned));
-    }
     const fitting = new ResizeObserver(() => {
       const wide = Math.floor(place.getBoundingClientRect().width);
       if (!wide || wide === width) return;

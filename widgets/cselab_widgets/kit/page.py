@@ -7,6 +7,7 @@ The contract with whoever makes the page: plotly.js stands in the page **once**,
 
 and each figure is a `div` with a script that waits for that global and then draws it with figure.js, as the widget
 does. Until then, and on a page that has no plotly.js or runs no scripts, the `div` shows the figure's summary.
+Controls that answer without a kernel are drawn by page_figure.js.
 """
 
 import hashlib
@@ -15,30 +16,32 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .scripts import FIGURE_JS
+from .scripts import FIGURE_JS, KIT, PAGE_JS
 from .theme import CSS
+
+CONTROLS_CSS = (KIT / "page_controls.css").read_text(encoding="utf-8")
 
 # The div is found by a hash of what it shows, not by a random id, so that the same notebook run twice
 # gives the same page; a figure shown twice is drawn twice, each div once.
 _PIECE = """\
 <style>{css}</style>
 <div class="cselab-panel">
+<div class="cselab-hands"></div>
 <div class="cselab-figure" data-cselab-figure="{digest}" style="min-height:{height}px">
 <pre>{summary}</pre>
 </div>
-{below}</div>
+<p class="cselab-note">{note}</p>
+<div class="cselab-details">{details}</div>
+</div>
 <script>(function () {{
-{figure_js}
-var figure = {figure};
+{scripts}
+var piece = {piece};
 (function draw() {{
   if (!window.Plotly) {{ setTimeout(draw, 100); return; }}
   document.querySelectorAll('[data-cselab-figure="{digest}"]').forEach(function (div) {{
     if (div.dataset.drawn) return;
     div.dataset.drawn = "yes";
-    var words = div.textContent.trim();
-    div.textContent = "";
-    div.style.minHeight = "";
-    cselabFigure(window.Plotly, div, figure, words);
+    cselabPage(window.Plotly, div.parentNode, piece, figureOf);
   }});
 }})();
 }})();</script>"""
@@ -53,22 +56,23 @@ _PAGE = """\
 """
 
 
-def figure_to_html(figure: Mapping[str, Any], summary: str, note: str = "", details: str = "") -> str:
-    """A `div` and a script that draw `figure`, which is JSON, once plotly.js is there; `summary` until then.
+def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, Any], scripts: str = "") -> str:
+    """A `div` and a script that draw a panel once plotly.js is there; its summary, so many pixels tall, until then.
 
-    `note` is text to stand below the figure, `details` is HTML to stand below that.
+    `words` are summary, note and details (HTML); `piece` is what page_figure.js takes, `scripts` define its
+    `figureOf` where the pictures are not looked up.
     """
     # "<" would let a sentence close the script element; inside JSON it only ever stands in strings.
-    script = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
+    script = json.dumps(piece, separators=(",", ":")).replace("<", "\\u003c")
     return _PIECE.format(
-        css=CSS,
+        css=CSS + CONTROLS_CSS,
         digest=hashlib.sha256(script.encode()).hexdigest()[:16],
-        height=figure["layout"]["height"],
-        summary=html.escape(summary),
-        figure=script,
-        figure_js=FIGURE_JS,
-        below=(f'<p class="cselab-note">{html.escape(note)}</p>\n' if note else "")
-        + (f'<div class="cselab-details">{details}</div>\n' if details else ""),
+        height=height,
+        summary=html.escape(words["summary"]),
+        note=html.escape(words["note"]),
+        details=words["details"],
+        piece=script,
+        scripts=FIGURE_JS + PAGE_JS + (scripts or "const figureOf = lookup;\n"),
     )
 
 

@@ -25,50 +25,161 @@ export function drawn(tag, attributes = {}, ...children) {
 }
 
 /**
+ * What a control offers: values, or [label, value].
+ * @typedef {(string | number | [label: string, value: any])[]} Offered
+ */
+
+/** @param {Offered} offered @returns {[label: string, value: any][]} */
+const named = (offered) => offered.map((one) => (Array.isArray(one) ? one : [String(one), one]));
+
+/** @param {[label: string, value: any][]} options @param {any} value the place of its option, or -1 */
+const placeOf = (options, value) => options.findIndex(([, one]) => JSON.stringify(one) === JSON.stringify(value));
+
+/**
  * A slider over so many values.
  * @param {string} name
- * @param {number[]} values
- * @param {(value: number) => void} moved
+ * @param {Offered} offered
+ * @param {(value: any) => void} moved
  */
-export function slider(name, values, moved) {
-  const input = /** @type {HTMLInputElement} */ (element("input", { type: "range", min: 0, max: values.length - 1 }));
+export function slider(name, offered, moved) {
+  let options = named(offered);
+  const input = /** @type {HTMLInputElement} */ (element("input", { type: "range", min: 0, max: options.length - 1 }));
   const output = element("output");
-  const say = () => {
-    output.textContent = String(values[Number(input.value)]);
-    input.setAttribute("aria-valuetext", output.textContent);
+  const say = (words = options[Number(input.value)][0]) => {
+    output.textContent = words;
+    input.setAttribute("aria-valuetext", words);
   };
   input.addEventListener("input", () => {
     say();
-    moved(values[Number(input.value)]);
+    moved(options[Number(input.value)][1]);
   });
   return {
     box: element("label", {}, element("span", {}, name), input, output),
-    /** @param {number} value the nearest is shown */
+    input,
+    /** @param {Offered} others */
+    offer(others) {
+      options = named(others);
+      input.max = String(options.length - 1);
+    },
+    /** @param {any} value of numbers the nearest is shown */
     set(value) {
-      const far = values.map((one) => Math.abs(one - value));
-      input.value = String(far.indexOf(Math.min(...far)));
-      say();
-      output.textContent = String(Number(value.toPrecision(3)));
+      let place = placeOf(options, value);
+      if (place < 0) {
+        const far = options.map(([, one]) => Math.abs(one - value));
+        place = far.indexOf(Math.min(...far));
+      }
+      input.value = String(place);
+      const found = options[place];
+      say(found[1] === value || typeof value !== "number" ? found[0] : String(Number(value.toPrecision(3))));
     },
   };
 }
 
 /**
- * A list to choose from.
+ * A list to choose from; blank while something else is shown than it offers.
  * @param {string} name
- * @param {string[]} options
- * @param {(value: string) => void} chosen
+ * @param {Offered} offered
+ * @param {(value: any) => void} chosen
  */
-export function choice(name, options, chosen) {
-  const select = /** @type {HTMLSelectElement} */ (
-    element("select", {}, ...options.map((option) => element("option", { value: option }, option)))
-  );
-  select.addEventListener("change", () => chosen(select.value));
+export function choice(name, offered, chosen) {
+  /** @type {[label: string, value: any][]} */
+  let options = [];
+  const select = /** @type {HTMLSelectElement} */ (element("select"));
+  const offer = (/** @type {Offered} */ others) => {
+    const next = named(others);
+    if (JSON.stringify(next) === JSON.stringify(options)) return;
+    options = next;
+    select.replaceChildren(...options.map(([label]) => element("option", { value: label }, label)));
+  };
+  offer(offered);
+  select.addEventListener("change", () => chosen(options[select.selectedIndex][1]));
   return {
     box: element("label", {}, element("span", {}, name), select),
+    offer,
+    /** @param {any} value */
+    set(value) {
+      select.selectedIndex = placeOf(options, value);
+    },
+  };
+}
+
+/**
+ * A box to tick.
+ * @param {string} name
+ * @param {Offered} _ no and yes
+ * @param {(value: boolean) => void} ticked
+ */
+export function check(name, _, ticked) {
+  const input = /** @type {HTMLInputElement} */ (element("input", { type: "checkbox" }));
+  input.addEventListener("change", () => ticked(input.checked));
+  return {
+    box: element("label", { class: "cselab-check" }, input, element("span", {}, name)),
+    offer() {},
+    /** @param {boolean} value */
+    set(value) {
+      input.checked = value;
+    },
+  };
+}
+
+/**
+ * A text that cannot be changed here.
+ * @param {string} name
+ */
+export function reading(name) {
+  const input = /** @type {HTMLInputElement} */ (element("input", { type: "text", readonly: "" }));
+  return {
+    box: element("label", { class: "cselab-reading" }, element("span", {}, name), input),
+    offer() {},
     /** @param {string} value */
     set(value) {
-      select.value = value;
+      input.value = input.title = value;
+    },
+  };
+}
+
+/**
+ * A slider with a button that plays it, a value each half second.
+ * @param {string} name
+ * @param {Offered} offered
+ * @param {(value: any) => void} moved
+ */
+export function stepper(name, offered, moved) {
+  let playing = 0;
+  const made = slider(name, offered, (value) => {
+    stop();
+    moved(value);
+  });
+  const { input, box } = made;
+  const go = (/** @type {number} */ place) => {
+    input.value = String(place);
+    moved(named(offered)[place][1]);
+  };
+  const stop = () => {
+    clearInterval(playing);
+    playing = 0;
+    press.textContent = "\u25b6";
+    press.setAttribute("aria-label", `play ${name}`);
+  };
+  const onwards = () => {
+    go(Number(input.value) + 1);
+    if (input.value === input.max) stop();
+  };
+  const press = button("", () => {
+    if (playing) return stop();
+    press.textContent = "\u25a0";
+    press.setAttribute("aria-label", `stop ${name}`);
+    go(input.value === input.max ? 0 : Number(input.value));
+    playing = window.setInterval(onwards, 500);
+  });
+  stop();
+  const both = element("div", { class: "cselab-stepper" }, press, box);
+  return {
+    ...made,
+    box: both,
+    offer(/** @type {Offered} */ others) {
+      offered = others;
+      made.offer(others);
     },
   };
 }

@@ -26,19 +26,22 @@ Rules for the figure:
   under the legend; it finds room for the legend at any width.
 """
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
+from .carried import piece
 from .page import figure_to_html, whole_page
 from .places import take_place
 from .plot import as_json
+from .scripts import inlined
 from .shell import Shell
 
 if TYPE_CHECKING:
@@ -62,6 +65,8 @@ class Panel(traitlets.HasTraits):
 
     draw: Callable[[Any], go.Figure]
     describe: Callable[[Any], str]
+    clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
+    page_modules: ClassVar[Sequence[Path]] = ()  # JavaScript with a function `figureOf`; see `carried`
 
     state = traitlets.Any()
     selection = traitlets.Tuple()
@@ -111,9 +116,16 @@ class Panel(traitlets.HasTraits):
         """A point was clicked in the plot."""
         self.selection = (row,)
 
-    def page_figure(self) -> go.Figure:
-        """The figure for a page without a kernel; a panel with steps gives a `film`."""
-        return self.figure()
+    def page_values(self) -> Mapping[str, Sequence[Any]]:
+        """Of controls, the values that a page without a kernel holds; by default lists whole and sliders at a few."""
+        return {}
+
+    def carried(self) -> Mapping[str, Any]:
+        """What `figureOf(state, carried)` of `page_modules` takes, as JSON has it: the page then computes each picture.
+
+        `state` has the controls' values by name; see `Shown` in page_figure.js for what is returned.
+        """
+        return {}
 
     # ---- looking and changing ------------------------------------------------------------------------------
 
@@ -205,9 +217,9 @@ class Panel(traitlets.HasTraits):
             case ".npy":
                 return self._save_vectors(path)
             case ".html":
-                path.write_text(whole_page(self._html(), type(self).__name__), encoding="utf-8")
+                path.write_text(whole_page(self._html(answering=True), type(self).__name__), encoding="utf-8")
             case ".json":
-                path.write_text(self.page_figure().to_json(), encoding="utf-8")
+                path.write_text(self.figure().to_json(), encoding="utf-8")
             case other:
                 raise ValueError(
                     f"path ends in {other!r}; it must end in .csv, .npy, .html or .json. "
@@ -246,25 +258,25 @@ class Panel(traitlets.HasTraits):
     def __repr__(self) -> str:
         return self.summary()
 
-    def _html(self) -> str:
-        return figure_to_html(
-            as_json(self.page_figure()), self.summary(), self.explain(self.state), self.details(self.state)
-        )
+    def _html(self, answering: bool) -> str:
+        """The panel on a page; `answering`: with controls, for which it is drawn some dozens of times."""
+        words = {"summary": self.summary(), "note": self.explain(self.state), "details": self.details(self.state)}
+        scripts = inlined(self.page_modules) if self.page_modules else ""
+        return figure_to_html(self.figure().layout.height, words, piece(self, answering), scripts)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.
 
         JupyterLab (4.6) takes the first as long as its kernel runs and the second, a still, in a notebook opened again;
-        a page made by nbconvert shows the third, provided that the notebook stores no widget state.
+        a page made by nbconvert shows the third, provided that the notebook stores no widget state. Its controls
+        answer where the notebook was run to make a page, by `cselab notebooks run`: to
+        draw all that they show takes a while.
         """
-        summary, page = self.summary(), self.page_figure()
-        # Without its film, which a notebook's file would hold twice, a line a number.
-        still = as_json(self.figure() if page.frames else page)
         return {
             **self.widget._repr_mimebundle_(),
-            "application/vnd.plotly.v1+json": still,
-            "text/html": figure_to_html(as_json(page), summary, self.explain(self.state), self.details(self.state)),
-            "text/plain": summary,
+            "application/vnd.plotly.v1+json": as_json(self.figure()),
+            "text/html": self._html(answering=bool(os.environ.get("CSELAB_HEADLESS"))),
+            "text/plain": self.summary(),
         }
 
 

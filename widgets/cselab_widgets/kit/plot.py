@@ -34,7 +34,7 @@ CONFIG = {
 BINARY_FROM = 64  # numbers: shorter arrays travel as text
 
 Figure = dict[str, Any]
-"""A figure as plotly.js takes it: data, layout, frames, config; its arrays may still be numpy's."""
+"""A figure as plotly.js takes it: data, layout, config; its arrays may still be numpy's."""
 
 
 class Plot(anywidget.AnyWidget):
@@ -78,14 +78,9 @@ class Plot(anywidget.AnyWidget):
 
 
 def plain(figure: go.Figure) -> Figure:
-    """Data, layout, frames and the house's config of a figure; each `uid` as a name that CSS takes."""
-    parts = {
-        "data": [_named(trace.to_plotly_json()) for trace in figure.data],
-        "layout": figure.layout.to_plotly_json(),
-    }
-    if figure.frames:
-        parts["frames"] = [frame.to_plotly_json() for frame in figure.frames]
-    return {**parts, "config": CONFIG}
+    """Data, layout and the house's config of a figure; each `uid` as a name that CSS takes."""
+    data = [_named(trace.to_plotly_json()) for trace in figure.data]
+    return {"data": data, "layout": figure.layout.to_plotly_json(), "config": CONFIG}
 
 
 def _named(trace: Figure) -> Figure:
@@ -153,7 +148,7 @@ def _encoded(value: Any, numbers: Callable[[np.ndarray], Any]) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """JSON has no NaN, to plotly.js None is a gap; and 0 is as good as 0.0, where a film has ten thousands of them."""
+    """JSON has no NaN, to plotly.js None is a gap; and 0 is as good as 0.0, where a page has ten thousands of them."""
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):

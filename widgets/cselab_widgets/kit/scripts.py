@@ -27,4 +27,5 @@ def inlined(modules: Iterable[Path]) -> str:
 
 FIGURE_JS = inlined([KIT / "figure.js"])
 LISTEN_JS = inlined([KIT / "listen.js"])
+PAGE_JS = inlined([KIT / "page_controls.js", KIT / "page_figure.js"])
 PLOT_JS = LISTEN_JS + _lean((KIT / "plot.js").read_text(encoding="utf-8"))

@@ -70,7 +70,7 @@ class Shell:
             (widget.remove_class if text else widget.add_class)("cselab-empty")
 
     def close(self) -> None:
-        for widget in _family(self.box):
+        for widget in family(self.box):
             widget.close()
 
     def _setter(self, name: str) -> Callable[[Any], None]:
@@ -95,10 +95,10 @@ class Shell:
             raise
 
 
-def _family(widget: ipywidgets.Widget) -> Iterable[ipywidgets.Widget]:
+def family(widget: ipywidgets.Widget) -> Iterable[ipywidgets.Widget]:
     """A widget with its children, its layout, its style: closing it leaves them all open."""
     for value in (getattr(widget, name) for name in widget.keys):
         for part in value if isinstance(value, list | tuple) else (value,):
             if isinstance(part, ipywidgets.Widget):
-                yield from _family(part)
+                yield from family(part)
     yield widget

@@ -22,9 +22,6 @@ CSS = """\
 .cselab-figure svg text:not(.hovertext text) { fill: var(--cselab-ink) !important; }
 .cselab-planes { display: grid; align-items: end; }
 .cselab-planes > div { min-width: 0; }
-.cselab-film { display: flex; align-items: center; gap: 12px; margin: 0 16px 8px; color: var(--cselab-ink); }
-.cselab-film button { width: 40px; height: 32px; }
-.cselab-film input { flex: 1; min-width: 0; max-width: 40em; }
 .cselab-controls { flex-flow: row wrap; gap: 2px 14px; padding-left: 4px; overflow: visible; }
 .cselab-controls > * { max-width: 100%; }
 .cselab-note, .cselab-details { color: var(--cselab-ink); font: 14px/1.45 system-ui, sans-serif; max-width: 100%; }
@@ -38,7 +35,7 @@ CSS = """\
 .cselab-details td.number { white-space: nowrap; }
 .cselab-error { color: #d33f2f; }
 .cselab-error.cselab-waiting { color: var(--cselab-ink); font-style: italic; }
-.cselab-error:empty, .cselab-empty { display: none; }
+.cselab-error:empty, .cselab-note:empty, .cselab-empty { display: none; }
 @container (max-width: 699px) {
   .cselab-details { font-size: 13px; }
   .cselab-details :is(th, td) { padding: 2px 5px; }

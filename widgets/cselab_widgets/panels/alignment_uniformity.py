@@ -16,7 +16,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.controls import RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel, rounded
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.steps import Scrubber, film
+from ..kit.steps import Scrubber
 from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
 if TYPE_CHECKING:
@@ -336,9 +336,6 @@ class AlignmentUniformity(Panel):
             for point in self.state.checkpoints
         ]
         return pd.DataFrame(rows).astype({"score": float})
-
-    def page_figure(self) -> go.Figure:
-        return film(lambda step: self.figure(step=step), self.state.steps, self.state.step)
 
 
 _BETTER = {

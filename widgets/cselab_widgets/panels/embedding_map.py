@@ -16,7 +16,7 @@ from ..kit.controls import NAMED, choice
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel, rounded
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
-from ..kit.steps import Scrubber, film
+from ..kit.steps import Scrubber
 from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
-FILM_POINTS = 60_000  # points of all frames of a page's film; of more steps than that some are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -551,17 +550,6 @@ class EmbeddingMap(Panel):
             title: self.state.data.vectors[encoder][step]
             for title, (encoder, step) in zip(titles(self.state), shown, strict=True)
         }
-
-    def page_figure(self) -> go.Figure:
-        """A film over the steps; a still of a projection that would have to be computed for each."""
-        steps = self.state.steps
-        if not steps or not next(iter(self.state.planes.values())).linear:
-            return self.figure()
-        frames = max(2, FILM_POINTS // (len(self.state.sentences) * len(self.state.data.vectors)))
-        if len(steps) > frames:
-            chosen = np.linspace(0, len(steps) - 1, frames).round().astype(int)
-            steps = sorted({*(steps[at] for at in chosen), self.state.step})
-        return film(lambda step: self.figure(step=step), steps, self.state.step)
 
 
 def _points(

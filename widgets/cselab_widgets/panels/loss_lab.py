@@ -23,12 +23,11 @@ from ..kit.controls import buttons, choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
-from ..kit.steps import Scrubber, film
+from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
 
 POINTS = 25  # of each curve
 MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
-FRAMES = 5  # of a page's film
 PAIRS = ("positive", "negative")
 
 
@@ -367,12 +366,6 @@ class LossLab(Panel):
             "off_dropout_m": slider("off-dropout: m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), state.off_dropout_m),
             "margin": slider("ArcCon: margin in °", (0.0, 5.0, 10.0, 20.0, 30.0), state.margin),
         }
-
-    def page_figure(self) -> go.Figure:
-        """A film of at most `FRAMES` steps, the first and the last among them: each holds two matrices."""
-        steps = list(self.state.views)
-        chosen = {steps[round(at)] for at in np.linspace(0, len(steps) - 1, min(FRAMES, len(steps)))}
-        return film(lambda step: self.figure(step=step), sorted({*chosen, self.state.step}), self.state.step)
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {f"step {step}": views for step, views in self.state.views.items()}

@@ -19,7 +19,7 @@ from ..kit.controls import LONG, NAMED, choice, slider
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
-from ..kit.steps import Scrubber, film
+from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
@@ -344,9 +344,6 @@ class WhiteningLab(Panel):
             ),
             "stage": Scrubber(range(len(STAGES)), state.stage, "stage"),
         }
-
-    def page_figure(self) -> go.Figure:
-        return film(lambda stage: self.figure(stage=stage), range(len(STAGES)), self.state.stage, "stage")
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}

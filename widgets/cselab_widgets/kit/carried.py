@@ -1,0 +1,243 @@
+"""What a page carries of a panel, so that its controls answer without a kernel.
+
+Python draws the panel for values of its controls, and the page holds the distinct parts of all these pictures once: a
+trace, a layout, a line of words that does not depend on a control costs nothing more for each of its values. Where
+there are too many values to combine, they are carried one at a time about what the panel shows now.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import ipywidgets
+import plotly.graph_objects as go
+
+from .plot import CONFIG, as_json
+from .shell import family
+
+STATES = 60  # pictures of a panel, at most
+BYTES = 250_000  # of a panel's parts together; no picture is added beyond
+FEW = 9  # values of a slider
+SMALL = 48  # letters: parts shorter than that are repeated rather than named
+
+Option = tuple[str, Any]
+
+
+class Answering(Protocol):
+    """What a page asks of a panel; see `Panel`."""
+
+    state: Any
+    describe: Callable[[Any], str]
+    draw: Callable[[Any], go.Figure]
+    page_modules: ClassVar[Sequence[Path]]
+    clicks: ClassVar[str]
+
+    def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
+    def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
+    def explain(self, state: Any) -> str: ...
+    def details(self, state: Any) -> str: ...
+    def page_values(self) -> Mapping[str, Sequence[Any]]: ...
+    def carried(self) -> Mapping[str, Any]: ...
+    def _changed(self, changes: Mapping[str, Any]) -> Any: ...
+
+
+class Control(NamedTuple):
+    """A control as a page shows it: `kind` is "list", "slider", "steps" (one that plays), "check" or "text"."""
+
+    name: str
+    label: str
+    kind: str
+    options: list[Option]
+
+
+def piece(panel: Answering, answering: bool) -> dict[str, Any]:
+    """What page_figure.js takes; without controls unless `answering`, or unless the page computes their pictures."""
+    computed = bool(panel.page_modules)
+    controls = controls_of(panel) if answering or computed else []
+    carried = panel.carried() if computed else pictures(panel, controls)
+    if not computed:  # what is carried of a control is what it offers
+        kept = {name: set(map(_key, values)) for name, values in carried["values"].items()}
+        controls = [
+            c if c.kind == "text" else c._replace(options=[one for one in c.options if _key(one[1]) in kept[c.name]])
+            for c in controls
+        ]
+    return {
+        "controls": [control._asdict() for control in controls],
+        "state": {control.name: getattr(panel.state, control.name) for control in controls},
+        "clicks": panel.clicks,
+        "config": CONFIG,
+        "carried": carried,
+    }
+
+
+def controls_of(panel: Answering) -> list[Control]:
+    """The panel's controls with the values that a page may carry.
+
+    What `page_values` says, else lists whole and of sliders a few. Buttons are for a kernel.
+    """
+    widgets, chosen = panel.controls(), panel.page_values()
+    found = []
+    for name, widget in widgets.items():
+        control = _control(name, widget)
+        if control is not None:
+            now = getattr(panel.state, name)
+            if name in chosen:
+                values = list(chosen[name])
+                labels = {_key(value): label for label, value in control.options}
+                options = [(labels.get(_key(value), str(value)), value) for value in values]
+            elif control.kind in ("slider", "steps"):
+                options = thinned(control.options, FEW, [now])
+            else:
+                options = control.options
+            found.append(control._replace(options=options))
+    for widget in widgets.values():
+        for one in family(widget):
+            one.close()
+    return found
+
+
+def _control(name: str, widget: Any) -> Control | None:
+    match widget:
+        case ipywidgets.Dropdown() | ipywidgets.ToggleButtons():
+            return Control(name, widget.description, "list", _options(widget.options))
+        case ipywidgets.SelectionSlider():
+            return Control(name, widget.description, "slider", _options(widget.options))
+        case ipywidgets.IntSlider() | ipywidgets.BoundedIntText():
+            values = range(widget.min, widget.max + 1, widget.step or 1)
+            return Control(name, widget.description, "slider", _options(values))
+        case ipywidgets.Checkbox() | ipywidgets.ToggleButton():
+            return Control(name, widget.description, "check", [("no", False), ("yes", True)])
+        case ipywidgets.Text():
+            return Control(name, widget.description, "text", [])
+        case ipywidgets.HBox() if hasattr(widget, "slider"):
+            return Control(name, widget.slider.description, "steps", _options(widget.slider.options))
+        case _:
+            return None
+
+
+def _options(given: Sequence[Any]) -> list[Option]:
+    """Options as (label, value), as ipywidgets reads them."""
+    if given and all(isinstance(one, tuple) and len(one) == 2 for one in given):
+        return [(str(label), value) for label, value in given]
+    return [(str(value), value) for value in given]
+
+
+def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> list[Option]:
+    """So many of the options, the first and the last and all `kept` among them, spread evenly."""
+    if len(options) <= count:
+        return list(options)
+    last = len(options) - 1
+    places = {round(number * last / max(1, count - 1)) for number in range(count)}
+    must = {_key(value) for value in kept}
+    return [one for place, one in enumerate(options) if place in places or _key(one[1]) in must]
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value)
+
+
+def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
+    """The pictures of a panel by the values of its controls: what `lookup` of page_figure.js reads.
+
+    `values` has of each control its values, the one shown now among them; `states` leads from their numbers to what is
+    shown; `parts` are the distinct pieces of that. What the state rejects is not there.
+    """
+    base = {control.name: getattr(panel.state, control.name) for control in controls if control.kind != "text"}
+    values = {c.name: [value for _, value in c.options] for c in controls if c.kind != "text"}
+    for name, now in base.items():
+        if _key(now) not in map(_key, values[name]):
+            values[name] = [now, *values[name]]
+    values = _few_enough(values, base)
+    parts = Parts()
+    states: dict[str, int] = {}
+    for numbers in _combinations(values, base):
+        at = {name: values[name][number] for name, number in zip(values, numbers, strict=True)}
+        changes = {name: value for name, value in at.items() if _key(value) != _key(base[name])}
+        try:
+            state = panel._changed(changes) if changes else panel.state
+        except ValueError:
+            continue
+        states[",".join(map(str, numbers))] = parts.number(_shown(panel, state, controls, values))
+        if parts.size > BYTES:
+            break
+    return {"base": base, "values": values, "states": states, "parts": [json.loads(text) for text in parts.texts]}
+
+
+def _few_enough(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """So many values of each control that all can be shown one at a time: the longest lists are thinned."""
+    most = max(n for n in range(1, STATES) if sum(min(n, len(each)) for each in values.values()) <= STATES)
+    options = {name: [("", value) for value in each] for name, each in values.items()}
+    return {name: [value for _, value in thinned(options[name], most, [base[name]])] for name in values}
+
+
+def _combinations(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> Iterator[tuple[int, ...]]:
+    """The values by number: what is shown now, each control alone, then together as many controls as there is room."""
+    names = list(values)
+    now = [list(map(_key, values[name])).index(_key(base[name])) for name in names]
+    alone = [tuple(now)]
+    for place, name in enumerate(names):
+        alone += [(*now[:place], other, *now[place + 1 :]) for other in range(len(values[name])) if other != now[place]]
+    yield from alone
+    together: list[str] = []
+    for name in sorted(names, key=lambda one: len(values[one])):
+        wider = [*together, name]
+        rest = sum(len(values[one]) - 1 for one in names if one not in wider)
+        if prod(len(values[one]) for one in wider) + rest <= STATES:
+            together = wider
+    ways = [range(len(values[name])) if name in together else [now[place]] for place, name in enumerate(names)]
+    yield from (numbers for numbers in product(*ways) if numbers not in set(alone))
+
+
+def _shown(
+    panel: Answering, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]
+) -> dict[str, Any]:
+    """What a page shows of a state, and what the controls say then."""
+    figure = as_json(panel.draw(state))
+    offered = {}
+    for name, options in panel.options(state).items():
+        if name in values:
+            known = set(map(_key, values[name]))
+            offered[name] = [one for one in _options(options) if _key(one[1]) in known]
+    return {
+        "data": figure["data"],
+        "layout": figure["layout"],
+        "words": panel.describe(state).splitlines(keepends=True),  # cut where one state's may be as another's
+        "note": panel.explain(state),
+        "details": re.split(r"(?=<tr>|<p>|<li>)", panel.details(state)),
+        "state": {control.name: getattr(state, control.name) for control in controls},
+        "options": offered,
+    }
+
+
+class Parts:
+    """The distinct parts of JSON values, each once: a part is named by its number, {"$": number}."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+
+    def number(self, value: Any) -> int:
+        """The number of a value, which is put among the parts if it is not there yet."""
+        return self._named(self._text(value, top=True))
+
+    def _text(self, value: Any, top: bool = False) -> str:
+        if isinstance(value, dict):
+            inside = ",".join(f"{json.dumps(str(key))}:{self._text(part)}" for key, part in value.items())
+            text = f"{{{inside}}}"
+        elif isinstance(value, list | tuple) and any(isinstance(one, dict | list | tuple | str) for one in value):
+            text = f"[{','.join(map(self._text, value))}]"
+        else:
+            text = json.dumps(value, separators=(",", ":"))
+        return text if top or len(text) <= SMALL else f'{{"$":{self._named(text)}}}'
+
+    def _named(self, text: str) -> int:
+        if text not in self._numbers:
+            self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+            self.size += len(text)
+        return self._numbers[text]

@@ -1,0 +1,136 @@
+// A panel's figure on a page without a kernel: its controls, and what they show. figure.js and page_controls.js stand above.
+//
+// What is shown for the controls' values is said by a function `figureOf(state, carried)`: `lookup`, which finds it among
+// the pictures that the page carries (carried.py), or a panel's own, which computes it.
+
+/**
+ * @typedef {Record<string, any>} State the controls' values by name
+ * @typedef {[label: string, value: any][]} Options
+ * @typedef {{ name: string, label: string, kind: "list" | "slider" | "steps" | "check" | "text", options: Options }} Control
+ * @typedef {object} Shown
+ * @property {object[]} data traces, as plotly.js takes them
+ * @property {object} layout
+ * @property {string} words the same for who cannot see it
+ * @property {string} [note] the line under the picture
+ * @property {string} [details] HTML under that
+ * @property {State} [state] what the controls say then, where it is not what was asked
+ * @property {Record<string, Options>} [options] what they offer then
+ * @typedef {{ controls: Control[], state: State, clicks: string, config: object, carried: any }} Piece
+ */
+
+const MOST = 10; // points told at once
+
+/** What plotly.js would show of a hover text, which is a little HTML. @param {string} text */
+const plainText = (text) =>
+  new DOMParser().parseFromString(text.replace(/<br>/g, " \u00b7 "), "text/html").body.textContent ?? "";
+
+/** @param {any} value */
+const written = (value) => JSON.stringify(value);
+
+/**
+ * The picture that the page carries for these values, or null. Parts are made once, so that what two pictures share is
+ * the same object in both, and figure.js draws it only once.
+ * @param {State} state
+ * @param {{ base: State, values: Record<string, any[]>, states: Record<string, number>, parts: any[], made?: Map<number, any> }} carried
+ * @returns {Shown | null}
+ */
+function lookup(state, carried) {
+  carried.made ??= new Map();
+  const made = carried.made;
+  const whole = (value) => {
+    if (Array.isArray(value)) return value.map(whole);
+    if (value === null || typeof value !== "object") return value;
+    return "$" in value ? part(value.$) : Object.fromEntries(Object.entries(value).map(([key, one]) => [key, whole(one)]));
+  };
+  const part = (number) => {
+    if (!made.has(number)) made.set(number, whole(carried.parts[number]));
+    return made.get(number);
+  };
+  const numbers = Object.entries(carried.values).map(([name, values]) => {
+    const asked = written(name in state ? state[name] : carried.base[name]);
+    return values.findIndex((value) => written(value) === asked);
+  });
+  const found = carried.states[numbers.join()];
+  if (found === undefined) return null;
+  const shown = part(found);
+  return { ...shown, words: shown.words.join(""), details: shown.details.join("") };
+}
+
+/**
+ * Draws the controls, the picture and the words of `piece` into `panel`, and again at each change.
+ * @param {any} Plotly
+ * @param {HTMLElement} panel holds an element each for controls, figure, note, details, known by their class
+ * @param {Piece} piece
+ * @param {(state: State, carried: any) => Shown | null} figureOf
+ */
+function cselabPage(Plotly, panel, { controls, state: base, clicks, config, carried }, figureOf) {
+  const find = (name) => /** @type {HTMLElement} */ (panel.querySelector(`.cselab-${name}`));
+  const [hands, place, note, details] = ["hands", "figure", "note", "details"].map(find);
+  const said = element("p", { class: "cselab-small", role: "status" });
+  const picked = element("div", { class: "cselab-picked" });
+  const label = Object.fromEntries(controls.map((one) => [one.name, one.label]));
+  let asked = {};
+  let shown = figureOf(base, carried);
+  let options = {};
+
+  const show = (found) => {
+    shown = found;
+    place.style.minHeight = "";
+    note.textContent = found.note ?? "";
+    details.innerHTML = found.details ?? ""; // by Python, which escapes what users give
+    picked.replaceChildren();
+    for (const { name, made, all } of drawnControls) {
+      options[name] = found.options?.[name] ?? all;
+      made.offer(options[name]);
+      made.set(now(name));
+    }
+  };
+  const now = (name) => ({ ...base, ...asked, ...shown.state })[name];
+  const nameOf = (name, value) => options[name]?.find(([, one]) => written(one) === written(value))?.[0] ?? String(value);
+
+  // A value that the page does not carry beside the others is shown alone, and the page says what went back.
+  const choose = (name, value) => {
+    const together = { ...asked, [name]: value };
+    let found = figureOf({ ...base, ...together }, carried);
+    let words = "";
+    if (found) asked = together;
+    else {
+      found = figureOf({ ...base, [name]: value }, carried);
+      if (!found) {
+        said.textContent = `This page does not hold ${label[name]} ${nameOf(name, value)}.`;
+        return show(shown);
+      }
+      const back = Object.keys(asked).filter((one) => one !== name && written(asked[one]) !== written(base[one]));
+      asked = { [name]: value };
+      words = back.map((one) => `${label[one]} is back at ${nameOf(one, base[one])}`).join(", ");
+      words = `This page does not hold these together: ${words}.`;
+    }
+    said.textContent = words;
+    show(found);
+    figure.update({ data: found.data, layout: found.layout, config }, found.words);
+  };
+
+  const drawnControls = controls.map(({ name, label, kind, options: all }) => {
+    const chosen = (value) => choose(name, value);
+    const make = { list: choice, slider, steps: stepper, check, text: reading }[kind];
+    return { name, all, made: make(label, all, chosen) };
+  });
+  hands.replaceChildren(...drawnControls.map(({ made }) => made.box));
+  hands.after(said);
+  details.before(picked);
+
+  // A click chooses what a control offers; else, as a lasso does, it shows what the points say when pointed at.
+  const told = (event, rows, texts) => {
+    const offered = options[clicks] ?? [];
+    const [row] = rows;
+    const [, value] = offered.find(([, one]) => one === row || (Array.isArray(one) && one.includes(row))) ?? [];
+    if (event === "click" && value !== undefined) return choose(clicks, value);
+    const lines = texts.slice(0, MOST).map((text) => element("li", {}, plainText(text)));
+    picked.replaceChildren(element("ul", {}, ...lines), texts.length > MOST ? `and ${texts.length - MOST} more` : "");
+  };
+
+  place.textContent = "";
+  show(shown);
+  const figure = cselabFigure(Plotly, place, { data: shown.data, layout: shown.layout, config }, shown.words, told);
+  return { choose };
+}
