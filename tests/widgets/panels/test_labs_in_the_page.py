@@ -1,12 +1,13 @@
 """The labs computed by a real browser, beside Python: each loss with its gradients, and the figures of many states."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 import torch
 from cselab_widgets import LossLab, NoiseLab, RankLab, WhiteningLab
-from cselab_widgets.kit.numbers import as_text
+from cselab_widgets.kit.numbers import COMPUTED, as_text
 from cselab_widgets.kit.plot import as_json
 from cselab_widgets.kit.scripts import KIT, inlined
 from cselab_widgets.panels import loss_lab, noise_lab, rank_lab, whitening_lab
@@ -17,8 +18,6 @@ from cselab import losses
 
 pytestmark = pytest.mark.browser
 
-PANELS = KIT.parent / "panels"
-KITS = [KIT / f"{name}.js" for name in ("linear", "tape", "geometry", "changed_figure", "numbers", "sliced")]
 draw = np.random.default_rng(0).normal
 
 BATCH, NOISE = draw(size=(10, 12)) + 0.4, draw(size=(4, 10, 12))
@@ -29,7 +28,7 @@ CLEAN, PASSES = draw(size=(9, 16)) + 0.5, draw(size=(23, 9, 16))
 LABS = {
     "loss": (
         lambda: LossLab({0: 3 + NOISE, 10: BATCH + 0.3 * NOISE[::-1], 16: NOISE[:2]}),
-        loss_lab.carried,
+        loss_lab.for_page,
         [
             {"step": 0},
             {"step": 10, "loss": "Focal-InfoNCE"},
@@ -44,7 +43,7 @@ LABS = {
     ),
     "noise": (
         lambda: NoiseLab(vectors=CLEAN + 0.4 * PASSES, clean=CLEAN),
-        noise_lab.carried,
+        noise_lab.for_page,
         [
             {"sentence": 3},
             {"sentence": 8, "mean_of": 1},
@@ -59,7 +58,7 @@ LABS = {
     ),
     "rank": (
         lambda: RankLab(vectors=VIEWS, batch_size=8, source="vectors"),
-        rank_lab.carried,
+        rank_lab.for_page,
         [
             {"batch_size": 40},
             {"batch_size": 23},
@@ -75,7 +74,7 @@ LABS = {
     ),
     "whitening": (
         lambda: WhiteningLab(vectors=VIEWS @ MIXING, num_groups=4, batch_size=30),
-        whitening_lab.carried,
+        whitening_lab.for_page,
         [
             {"stage": 0},
             {"stage": 1, "strategy": "group"},
@@ -97,7 +96,7 @@ def computed(page):
     """`computed(lab, function, carried, *arguments)`: what a function gives beside a lab's module."""
 
     def call(lab, expression, carried, *arguments):
-        page.add_script_tag(content=inlined([*KITS, PANELS / f"{lab}_lab.js"]))
+        page.add_script_tag(content=inlined([*COMPUTED, KIT.parent / "panels" / f"{lab}_lab.js"]))
         plain = "(_, value) => ArrayBuffer.isView(value) ? Array.from(value) : value"
         found = f"JSON.stringify(({expression})(numbers(given), ...rest), {plain})"
         return json.loads(page.evaluate(f"([given, ...rest]) => {found}", [as_text(carried), *arguments]))
@@ -122,30 +121,38 @@ def alike(python, page, where=""):
         assert python == page, where
 
 
+def same_words(python, page):
+    """The same words, and numbers to the digits that are written: Python rounds a tie to even, JavaScript up."""
+    number = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
+    assert number.sub("#", python) == number.sub("#", page)
+    alike([float(one) for one in number.findall(python)], [float(one) for one in number.findall(page)], "words/z/")
+
+
 @pytest.mark.parametrize("lab", LABS)
 def test_the_page_draws_what_python_draws(computed, lab):
-    make, carried, states = LABS[lab]
+    make, _, states = LABS[lab]
     panel = make()
-    fields = [name for name in panel.controls()]
-    opened = as_json(panel.figure())
     asked = [panel._changed(changes) for changes in [{}, *states]]
-    given = [{name: getattr(state, name) for name in [*fields, "seed"] if hasattr(state, name)} for state in asked]
+    given = [{name: getattr(state, name) for name in panel.controls()} for state in asked]
     drawn = computed(
-        lab,
-        f"(carried, states) => states.map((state) => {lab}LabFigure(state, carried))",
-        {**carried(panel.state), "figure": opened},
-        given,
+        lab, "(_, carried, states) => states.map((state) => figureOf(state, carried))", {}, panel.carried(), given
     )
     for state, ours in zip(asked, drawn, strict=True):
         wanted = as_json(panel.draw(state))
         for python, page in zip(wanted["data"], ours["data"], strict=True):
             alike(python, page, f"{lab}/{python['uid']}")
         alike(wanted["layout"], ours["layout"], f"{lab}/layout")
+        same_words(panel.describe(state), ours["words"])
+        assert ours["note"].startswith(panel.explain(state))
+        assert ours.get("details", "") == panel.details(state)
 
 
 def close(ours, wanted, name):
     """Within 1e-5 of the largest."""
-    ours, wanted = torch.tensor(ours, dtype=torch.float64), torch.tensor(np.asarray(wanted).tolist(), dtype=torch.float64)
+    ours, wanted = (
+        torch.tensor(ours, dtype=torch.float64),
+        torch.tensor(np.asarray(wanted).tolist(), dtype=torch.float64),
+    )
     assert ours.shape == wanted.shape, name
     assert float((ours - wanted).abs().max()) <= 1e-5 * max(float(wanted.abs().max()), 1e-3), name
 
@@ -168,7 +175,7 @@ def test_each_loss_of_the_loss_lab_has_the_values_and_gradients_of_torch(compute
                 curves: ["positive", "negative"].map((pair) => curveOf(name, { ...state, pair }, carried)),
             };
         })""",
-        loss_lab.carried(state),
+        loss_lab.for_page(state),
         fields,
     )
     assert len(told) == len(loss_lab.LOSSES)
@@ -192,7 +199,7 @@ def test_the_noise_lab_has_the_cosines_and_the_losses_of_torch(computed):
             const cosines = noiseCosines(state, carried);
             return { cosines, losses: noiseLosses(cosines, carried.clean.shape[0]) };
         }""",
-        noise_lab.carried(state),
+        noise_lab.for_page(state),
         {"variance": 0.6, "mean_of": 5},
     )
     close(told["losses"], list(state.losses.values()), "losses")
@@ -217,7 +224,7 @@ def test_the_losses_between_dimensions_have_the_values_and_gradients_of_torch(co
                 singular: [false, true].map((centred) => correlationOf(views, centred, 1).values),
             };
         }""",
-        rank_lab.carried(state),
+        rank_lab.for_page(state),
         {"source": "vectors", "batch_size": rows, "dimensions": 24, "artificial_rows": extra, "seed": 0},
     )
     one, other = (view.clone().requires_grad_() for view in state.views)
@@ -246,7 +253,7 @@ def test_the_whitening_of_the_page_is_that_of_torch(computed, changes):
             const [batch, others] = ["batch, after", "others, after"].map((part) => Array.from(found[part].values));
             return { batch, others, geometry: geometryOf(found["others, after"]) };
         }""",
-        whitening_lab.carried(lab.state),
+        whitening_lab.for_page(lab.state),
         {name: getattr(state, name) for name in lab.controls()},
     )
     found = whitening_lab.outcome(state)

@@ -1,4 +1,4 @@
-"""Random numbers that a page draws again: those of geometry.js, number by number."""
+"""Random numbers that a page draws again: those of draws.js, number by number."""
 
 import numpy as np
 from jaxtyping import Float

@@ -29,7 +29,7 @@ from .places import take_place
 from .scripts import KIT, LISTEN_JS, inlined
 
 CSS = "".join((KIT / f"{name}.css").read_text(encoding="utf-8") for name in ("page_controls", "page_panel"))
-COMPUTING = tuple(KIT / f"{name}.js" for name in ("linear", "tape", "losses", "geometry", "page_controls"))
+COMPUTING = tuple(KIT / f"{name}.js" for name in ("linear", "tape", "losses", "geometry", "draws", "page_controls"))
 WIDGET_JS = (KIT / "page_panel.js").read_text(encoding="utf-8")
 
 _PIECE = """\

@@ -1,6 +1,7 @@
 // LossLab in a page: the losses of one sentence as functions of its cosines, with their derivatives; term for term those of
 // cselab.losses, and the figure that loss_lab.py draws.
 import { changed, counting, evenly, general } from "../kit/changed_figure.js";
+import { numbers } from "../kit/numbers.js";
 
 const POINTS = 25; // of each curve
 
@@ -106,8 +107,35 @@ function curveOf(name, state, { cosines, typical: [positive, negatives] }) {
   };
 }
 
-/** The figure of a state. @param {any} state @param {any} carried */
-export function lossLabFigure(state, carried) {
+/** The batch at a step, what the loss wants of it, and who carries the gradient. @param {any} state @param {any} carried @param {Float64Array[]} gradient */
+function inWords(state, carried, gradient) {
+  const rows = seen(carried, state.step, state.loss);
+  const n = rows.length;
+  const negatives = rows.map((row, i) => Array.from(row).filter((_, j) => j !== i));
+  const mean = (/** @type {number[]} */ values) => (values.reduce((sum, one) => sum + one, 0) / values.length).toFixed(3);
+  const first = rows.filter((row, i) => negatives[i].every((other) => row[i] > other)).length;
+  const carries = sharesOf(gradient);
+  const half = carries.filter((share) => share < 0.5).length + 1;
+  const apart = gradient.filter((row, i) => row[i] > 1e-9).length;
+  const together = gradient.reduce((sum, row, i) => sum + row.filter((one, j) => j !== i && one < -1e-9).length, 0);
+  /** @type {Record<string, string>} */
+  const own = {
+    "Focal-InfoNCE": `, m ${general(state.focal_m, 6)}`,
+    "off-dropout": `, m ${general(state.off_dropout_m, 6)}`,
+    ArcCon: `, margin ${general(state.margin, 6)}°`,
+  };
+  return [
+    `${state.loss} at step ${state.step}, temperature ${general(state.temperature, 6)}${own[state.loss] ?? ""}, batch of ${n}`,
+    `  cosines: positives ${mean(rows.map((row, i) => row[i]))}, negatives ${mean(negatives.flat())}; ` +
+      `${first} of ${n} positives are their sentence's nearest`,
+    `  half of the push comes from ${half} of ${n - 1} negatives; the hardest alone carries ${(100 * carries[0]).toFixed(0)}%`,
+    `  the wrong way: ${apart} of ${n} positives pushed apart, ${together} of ${n * (n - 1)} negatives pulled together`,
+  ].join("\n");
+}
+
+/** @param {any} state @param {any} given what Python carries */
+export function figureOf(state, given) {
+  const carried = numbers(given);
   const n = carried.cosines.pairs.shape[1];
   const wanted = Object.fromEntries(LOSS_NAMES.map((name) => [name, lossGradients(carried, state, name)]));
   const gradient = wanted[state.loss];
@@ -141,11 +169,12 @@ export function lossLabFigure(state, carried) {
     traces[`run: ${name}`] = { y: means.map((/** @type {number[]} */ row) => row[side]), marker: { size } };
   });
   const lowest = Math.min(...means.flat());
-  return changed(carried.figure, traces, {
+  const figure = changed(carried.figure, traces, {
     0: { title: `Cosines at step ${state.step}` },
     1: { title: `${state.loss}: gradient, ±${general(limit, 2)}` },
     3: { title: `Loss by the ${state.pair}'s cosine` },
     4: { title: `Gradient by the ${state.pair}'s cosine`, y: { range: [-reach, reach] } },
     5: { y: { range: [Math.min(-0.05, Math.round(100 * lowest - 5) / 100), 1.04] } },
   });
+  return { ...figure, words: inWords(state, carried, gradient), note: carried.notes[state.pair] };
 }

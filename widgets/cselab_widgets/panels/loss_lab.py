@@ -1,9 +1,10 @@
 """The losses by hand: a batch's cosines while it trains, and what each loss wants of each of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import pi
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -20,8 +21,10 @@ from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
 from ..kit.controls import buttons, choice, slider
+from ..kit.numbers import COMPUTED, as_text, evenly, finely
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.plot import as_json
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
 from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
@@ -190,7 +193,7 @@ def shares(gradient: Tensor) -> Tensor:
     return (ordered.cumsum(1) / ordered.sum(1, keepdim=True).clamp(min=1e-300)).mean(0)
 
 
-def carried(state: LossLabState) -> dict[str, Any]:
+def for_page(state: LossLabState) -> dict[str, Any]:
     """What a page carries, for loss_lab.js: of each step the cosines that the losses look at, [steps, n, n]."""
     batches = [state.batch(step) for step in state.views]
     return {
@@ -201,6 +204,7 @@ def carried(state: LossLabState) -> dict[str, Any]:
             "clean": np.stack([_cosine(clean, clean) for _, _, _, clean in batches]),
         },
         "typical": state.typical,
+        "notes": {pair: explain(replace(state, pair=pair)) for pair in PAIRS},
     }
 
 
@@ -310,6 +314,7 @@ class LossLab(Panel):
       the wrong way: 0 of 8 positives pushed apart, 0 of 56 negatives pulled together
     """
 
+    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -366,6 +371,18 @@ class LossLab(Panel):
             "off_dropout_m": slider("off-dropout: m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), state.off_dropout_m),
             "margin": slider("ArcCon: margin in °", (0.0, 5.0, 10.0, 20.0, 30.0), state.margin),
         }
+
+    def page_values(self) -> dict[str, Sequence[Any]]:
+        return {
+            "step": list(self.state.views),
+            "temperature": finely(0.01, 1.0, self.state.temperature),
+            "focal_m": evenly(0.0, 1.0, 0.02, self.state.focal_m),
+            "off_dropout_m": evenly(0.5, 2.0, 0.05, self.state.off_dropout_m),
+            "margin": evenly(0.0, 60.0, 1.0, self.state.margin),
+        }
+
+    def carried(self) -> dict[str, Any]:
+        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {f"step {step}": views for step, views in self.state.views.items()}

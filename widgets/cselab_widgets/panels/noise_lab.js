@@ -1,5 +1,6 @@
 // NoiseLab in a page: dropout passes as the inner products that Python carries, and the figure that noise_lab.py draws.
-import { changed, counting } from "../kit/changed_figure.js";
+import { changed, counting, general } from "../kit/changed_figure.js";
+import { numbers } from "../kit/numbers.js";
 
 const KINDS = ["SimCSE", "+noise", "-noise", "off-dropout"];
 const QUANTILES = { lowerfence: 0.05, q1: 0.25, median: 0.5, q3: 0.75, upperfence: 0.95 };
@@ -80,8 +81,34 @@ function cloudOf({ sentence, mean_of: k }, { passes, gram, centres, others }) {
   };
 }
 
-/** The figure of a state. @param {any} state @param {any} carried */
-export function noiseLabFigure(state, carried) {
+/** The cloud, the cosines, how the variance falls, and what training made of it. @param {any} state @param {any} carried @param {Record<string, ArrayLike<number>>} cosines */
+function inWords(state, carried, cosines) {
+  const { sentences, nearest, radius, distance, falling, trained } = carried;
+  const [n, row, k] = [radius.length, state.sentence, state.mean_of];
+  const beyond = radius.filter((/** @type {number} */ one, /** @type {number} */ i) => one > distance[i]).length;
+  /** @type {Record<string, string>} */
+  const settings = { "+noise": `  (variance ${general(state.variance, 6)})`, "-noise": `  (K = ${k})` };
+  const mean = (/** @type {number[]} */ values) => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const lines = KINDS.map((kind) => {
+    const [positives, negatives] = [0, 1].map((side) => Array.from(cosines[kind]).filter((_, at) => (at % n === Math.floor(at / n)) === !side));
+    const spread = Math.sqrt(mean(negatives.map((one) => (one - mean(negatives)) ** 2)));
+    const words = `positives ${mean(positives).toFixed(3)}  negatives ${mean(negatives).toFixed(3)} ± ${spread.toFixed(3)}`;
+    return `  ${kind.padEnd(11)}  ${words}${settings[kind] ?? ""}`;
+  });
+  const [variance, way] = [0, 1].map((at) => falling[at][k - 1].toFixed(3));
+  return [
+    `Dropout noise of ${carried.passes.shape[1]} passes over ${n} sentences`,
+    `  ${sentences[row]}: cloud of radius ${radius[row].toFixed(3)}, nearest other sentence at ${distance[row].toFixed(3)}: ${sentences[nearest[row]]}`,
+    `  ${beyond} of ${n} clouds have a radius larger than the distance to the nearest sentence`,
+    ...lines,
+    `  mean of ${k}: variance ${variance} of one pass (1/K ${(1 / k).toFixed(3)}), squared distance to off-dropout ${way}`,
+    ...trained,
+  ].join("\n");
+}
+
+/** @param {any} state @param {any} given what Python carries */
+export function figureOf(state, given) {
+  const carried = numbers(given);
   const { radius, distance, figure } = carried;
   const [n, row] = [radius.length, state.sentence];
   const cosines = noiseCosines(state, carried);
@@ -113,5 +140,5 @@ export function noiseLabFigure(state, carried) {
   const size = counting(carried.means.shape[0]).map((k) => (k === state.mean_of ? 13 : 6));
   for (const name of ["1/K", "variance of the mean", "distance² to off-dropout"]) traces[name] = { marker: { size } };
   const title = `Radius ${radius[row].toFixed(2)}, neighbour at ${distance[row].toFixed(2)}`;
-  return changed(figure, traces, { 0: { title, x: width, y: height } });
+  return { ...changed(figure, traces, { 0: { title, x: width, y: height } }), words: inWords(state, carried, cosines), note: carried.note };
 }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -16,8 +17,10 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
 from ..kit.controls import choice, slider
+from ..kit.numbers import COMPUTED, as_text, finely
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
+from ..kit.plot import as_json
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
 from ..kit.theme import INK, OKABE_ITO
 from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
@@ -173,7 +176,7 @@ def _directions(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-def carried(state: NoiseLabState) -> dict[str, Any]:
+def for_page(state: NoiseLabState) -> dict[str, Any]:
     """What a page carries in place of the passes, for noise_lab.js: their inner products and places in each plane.
 
     `inner` and `squares` give the cosines under any variance: of the first two passes, without noise and with it.
@@ -195,6 +198,11 @@ def carried(state: NoiseLabState) -> dict[str, Any]:
         "passes": np.stack([state.passes[:, row] @ axes.T for row, axes in enumerate(planes)]),
         "gram": np.stack([state.passes[:, row] @ state.passes[:, row].T for row in range(len(planes))]),
         "centres": np.stack([axes @ centre for axes, centre, _ in seen]),
+        "sentences": [repr(sentence) for sentence in state.sentences],
+        "nearest": clouds.nearest.tolist(),
+        "falling": [column.tolist() for column in state.falling],
+        "trained": in_words(state.trained),
+        "note": explain(state),
         "others": np.stack([(clouds.passes[:, near] - centre) @ axes.T for axes, centre, near in seen]),
     }
 
@@ -273,6 +281,8 @@ class NoiseLab(Panel):
       mean of 10: variance 0.093 of one pass (1/K 0.100), squared distance to off-dropout 0.105
     """
 
+    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
+    clicks = "sentence"
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -350,6 +360,13 @@ class NoiseLab(Panel):
                 "distance": clouds.distance,
             }
         )
+
+    def page_values(self) -> dict[str, Sequence[Any]]:
+        variances = [0.0, *finely(0.005, 2.0, self.state.variance or 0.1)]
+        return {"variance": variances, "mean_of": range(1, self.state.most + 1)}
+
+    def carried(self) -> dict[str, Any]:
+        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {"passes": self.state.passes, "clean": self.state.clean}

@@ -1,8 +1,9 @@
 // RankLab in a page: the cross-correlation of two views, its singular values, and both losses on their way down; the
 // formulas of cselab.losses.dimension_wise and cselab.metrics.rank_bottleneck, and the figure that rank_lab.py draws.
 import { changed, counting, general, matrixAxes } from "../kit/changed_figure.js";
-import { normals } from "../kit/geometry.js";
+import { normals } from "../kit/draws.js";
 import { centredColumns, cholesky, gram, product, squareSingularValues, transposed } from "../kit/linear.js";
+import { numbers } from "../kit/numbers.js";
 import { sliced } from "../kit/sliced.js";
 
 const EPS = 1e-5; // added to a variance, as batch normalisation does
@@ -11,8 +12,8 @@ const BETA = [0.9, 0.999]; // of Adam
 /** @typedef {{ n: number, d: number, one: Float64Array, other: Float64Array, extra: Float64Array, m: number }} Views two views [n, d], extra rows [m, d] */
 
 /** The two views as far as they are looked at, and the artificial rows. @param {any} state @param {any} carried @returns {Views} */
-export function rankViews({ source, batch_size: n, dimensions: d, artificial_rows: m, seed }, carried) {
-  const extra = Float64Array.from(m ? normals(seed, m * d) : []);
+export function rankViews({ source, batch_size: n, dimensions: d, artificial_rows: m }, carried) {
+  const extra = Float64Array.from(m ? normals(carried.seed, m * d) : []);
   const given = carried.sources[source];
   const [, rows, width] = given.shape;
   const at = (/** @type {number} */ view, /** @type {number} */ i) => (view * rows + i) * width;
@@ -180,7 +181,7 @@ function* descent(views, steps, rate, loss) {
 
 /** Both losses on their way down; undefined where they are still being computed. @param {any} state @param {any} carried @param {() => void} [again] */
 export function rankDescents(state, carried, again) {
-  const { source, batch_size, dimensions, artificial_rows, seed } = state;
+  const { source, batch_size, dimensions, artificial_rows } = state;
   const { steps, rate, weight, temperature } = carried;
   const views = () => rankViews(state, carried);
   const barlow = () => {
@@ -191,13 +192,46 @@ export function rankDescents(state, carried, again) {
   const plain = () => ({ ...views(), m: 0, extra: new Float64Array(0) });
   const which = [carried.own, source, batch_size, dimensions];
   return {
-    "Barlow Twins": sliced(`barlow:${[...which, artificial_rows, seed]}`, barlow, again),
+    "Barlow Twins": sliced(`barlow:${[...which, artificial_rows]}`, barlow, again),
     "dimension-wise": sliced(`dimensions:${which}`, () => descent(plain(), steps, rate, (now) => dimensionContrastiveOf(now, temperature)), again),
   };
 }
 
-/** The figure of a state. @param {any} state @param {any} carried @param {() => void} [again] */
-export function rankLabFigure(state, carried, again) {
+/** Another source may have fewer rows and dimensions: then all it has are taken. @param {any} asked @param {any} carried */
+function fitting(asked, carried) {
+  const [rows, width] = carried.most[asked.source];
+  return { ...asked, batch_size: Math.min(asked.batch_size, rows), dimensions: Math.min(asked.dimensions, width) };
+}
+
+/** What its sliders offer then. @param {any} state @param {any} carried */
+function offered(state, carried) {
+  const [rows, width] = carried.most[state.source];
+  const up = (/** @type {number} */ most, /** @type {number} */ now) =>
+    [...new Set([...carried.sizes.filter((/** @type {number} */ size) => size <= most), now])].sort((a, b) => a - b).map((size) => [String(size), size]);
+  return { batch_size: up(rows, state.batch_size), dimensions: up(width, state.dimensions) };
+}
+
+/** Ranks, floors and what was reached, and what training made of it. @param {any} state @param {any} carried @param {number[]} ranks @param {Record<string, number[] | undefined>} descents @param {Record<string, number>} floors */
+function inWords(state, carried, ranks, descents, floors) {
+  const { source, batch_size: n, dimensions: d, artificial_rows: m } = state;
+  const bound = Math.min(n + m, d);
+  const number = (/** @type {number | undefined} */ value) => (value === undefined ? "..." : value.toFixed(3)).padStart(8);
+  return [
+    `Cross-correlation of ${source}: N ${n}, D ${d}, M ${m} artificial rows`,
+    `  rank ${ranks[0]} uncentred, ${ranks[1]} centred; ${bound === d ? "full rank" : `at most ${bound} of ${d}`}`,
+    ...Object.entries(descents).map(
+      ([name, values]) =>
+        `  ${name.padEnd(14)}  as it is ${number(values?.[0])}  reached ${number(values?.[values.length - 1])}` +
+        `  cannot go below ${number(floors[name])}`,
+    ),
+    ...carried.trained,
+  ].join("\n");
+}
+
+/** @param {any} asked @param {any} given what Python carries @param {() => void} [again] */
+export function figureOf(asked, given, again) {
+  const carried = numbers(given);
+  const state = fitting(asked, carried);
   const { batch_size: n, dimensions: d, artificial_rows: m } = state;
   const views = rankViews(state, carried);
   const found = { uncentred: correlationOf(views, false, carried.shown), centred: correlationOf(views, true, 1) };
@@ -223,14 +257,16 @@ export function rankLabFigure(state, carried, again) {
     2: matrixAxes(found.uncentred.z.length),
     1: { x: { tickvals, ticktext: tickvals.map(String) }, y: { range: [0, d * 1.08] } },
   };
-  Object.entries(rankDescents(state, carried, again)).forEach(([name, values], at) => {
+  const descents = rankDescents(state, carried, again);
+  Object.entries(descents).forEach(([name, values], at) => {
     const floor = floors[/** @type {keyof typeof floors} */ (name)];
     traces[name] = { x: counting(values?.length ?? 0, 0), y: values ?? [] };
     traces[`${name}: floor`] = { x: [0, carried.steps], y: [floor, floor] };
     if (!values) planes[3 + at] = { title: `${name}: computing` };
     else planes[3 + at] = { title: `${name}: ${general(values[values.length - 1], 4)}, floor ${general(floor, 4)}`, y: reach(name, values, floor) };
   });
-  return changed(carried.figure, traces, planes);
+  const words = inWords(state, carried, ranks, descents, floors);
+  return { ...changed(carried.figure, traces, planes), words, note: carried.note, state, options: offered(state, carried) };
 }
 
 /** The axis of a loss. @param {string} name @param {number[]} values @param {number} floor */

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import ipywidgets
@@ -16,8 +17,10 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.controls import choice, slider
 from ..kit.draws import normals
+from ..kit.numbers import COMPUTED, as_text
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.plot import as_json
 from ..kit.sources import SameArray, named_views
 from ..kit.theme import INK, OKABE_ITO
 from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
@@ -26,6 +29,10 @@ NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
 STEPS = 30  # of the free descent
 RATE = 0.1
+PAGE_WIDTH = 256  # dimensions of the normal numbers that a page shows
+LIMITED = (
+    f"On a page the normal numbers have {PAGE_WIDTH} dimensions, not 768, whose singular values would take it seconds."
+)
 TABLE_2 = (
     Beside("M = 0", "+BarlowTwins (D =768)", "Barlow Twins, M = 0"),
     Beside("M = 100 of 704", "+100 artificial z", None),
@@ -126,7 +133,7 @@ class RankLabState:
         }
 
 
-def carried(state: RankLabState) -> dict[str, Any]:
+def for_page(state: RankLabState) -> dict[str, Any]:
     """What a page carries, for rank_lab.js: the views, but for the normal numbers, which it draws by itself."""
     sources = {name: {"shape": views.shape} if name == NORMAL else views for name, views in state.sources.items()}
     return {
@@ -137,8 +144,19 @@ def carried(state: RankLabState) -> dict[str, Any]:
         "steps": STEPS,
         "rate": RATE,
         "sizes": SIZES,
+        "most": {name: page_most(state, name) for name in sources},
+        "seed": state.seed,
+        "trained": in_words(state.trained),
+        "note": f"{explain(state)} {LIMITED}",
         "shown": DIMENSIONS,
     }
+
+
+def page_most(state: RankLabState, source: str) -> tuple[int, int]:
+    """The most rows and dimensions that a page shows of a source."""
+    _, rows, width = state.sources[source].shape
+    shown = state.dimensions if source == state.source else 0
+    return rows, max(min(width, PAGE_WIDTH), shown) if source == NORMAL else width
 
 
 def _views(source: SameArray, batch_size: int, dimensions: int) -> tuple[Tensor, Tensor]:
@@ -253,6 +271,7 @@ class RankLab(Panel):
       rank 8 uncentred, 7 centred; at most 8 of 32
     """
 
+    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -316,6 +335,18 @@ class RankLab(Panel):
             fits = {"batch_size": min(self.state.batch_size, rows), "dimensions": min(self.state.dimensions, width)}
             changes = {**fits, **changes}
         return super()._changed(changes)
+
+    def page_values(self) -> dict[str, Sequence[Any]]:
+        state = self.state
+        rows, width = (max(most) for most in zip(*(page_most(state, name) for name in state.sources), strict=True))
+        return {
+            "batch_size": sorted({*(n for n in SIZES if n <= rows), state.batch_size}),
+            "dimensions": sorted({*(d for d in SIZES if d <= width), state.dimensions}),
+            "artificial_rows": sorted({*range(0, 705, 16), *ARTIFICIAL, state.artificial_rows}),
+        }
+
+    def carried(self) -> dict[str, Any]:
+        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: values.numpy() for name, values in self.state.matrices.items()}

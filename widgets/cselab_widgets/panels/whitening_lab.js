@@ -1,6 +1,7 @@
 // WhiteningLab in a page: a whitening fitted on a batch, as cselab.sgw does it, and the figure that whitening_lab.py draws.
 import { changed, counting, general, matrixAxes } from "../kit/changed_figure.js";
 import { centredColumns, gram, product, symmetricEigen, transposed } from "../kit/linear.js";
+import { numbers } from "../kit/numbers.js";
 import { sliced } from "../kit/sliced.js";
 
 const STAGES = ["as it is", "mean removed", "turned to its axes", "scaled: PCA", "turned back: ZCA"];
@@ -263,8 +264,39 @@ function stageOf({ stage }, { fitted, batch, groups, ...found }) {
   };
 }
 
-/** The figure of a state. @param {any} state @param {any} carried @param {() => void} [again] */
-export function whiteningLabFigure(state, carried, again) {
+/** What was whitened how, and the geometry before and after. @param {any} state @param {any} carried @param {any} found @param {Record<string, any>} geometry @param {any} views */
+function inWords(state, carried, { groups, batch, others }, geometry, views) {
+  const { d } = batch;
+  const grouped = state.strategy.includes("group") ? ` in ${groups} groups of ${d / groups}` : "";
+  const fixed = (/** @type {number} */ value, /** @type {number} */ digits, /** @type {number} */ wide) => value.toFixed(digits).padStart(wide);
+  const lines = Object.entries(geometry).map(
+    ([name, numbers]) =>
+      `  ${name.padEnd(22)}  uniformity ${fixed(numbers.uniformity, 3, 7)}  mean cosine ${fixed(numbers["mean cosine"], 3, 6)}` +
+      `  effective rank ${fixed(numbers["effective rank"], 1, 6)}  largest variance ${general(numbers["largest variance"], 3)}`,
+  );
+  const here = views?.groups.indexOf(groups);
+  const apart = views && `diversity ${views.shuffled[here].toFixed(3)}, perturbation ${views.perturbation[here].toFixed(2)} of a vector's length`;
+  return [
+    `Whitening of ${carried.names[state.source]}: ${state.strategy}${grouped}, eps ${general(state.eps, 6)}, ` +
+      `fitted on ${batch.n} of ${batch.n + others.n} sentences of width ${d} (seed ${state.seed})`,
+    ...lines,
+    `  views at ${groups} groups: ${apart ?? "computing"}`,
+    ...tooFew(batch.n, d / groups).map((line) => `  ${line}`),
+  ].join("\n");
+}
+
+/** @param {number} rows @param {number} width of a group */
+const tooFew = (rows, width) =>
+  rows > width
+    ? []
+    : [
+        `${rows} rows have no variance in ${width - rows + 1} of the ${width} directions of a group: ` +
+          "whitening divides by sqrt(eps) there, which other sentences show.",
+      ];
+
+/** @param {any} state @param {any} given what Python carries @param {() => void} [again] */
+export function figureOf(state, given, again) {
+  const carried = numbers(given);
   const found = whiteningOutcome(state, carried);
   const { fitted, batch, others, groups } = found;
   const geometry = {
@@ -305,6 +337,8 @@ export function whiteningLabFigure(state, carried, again) {
       5: viewsPlane(views),
     }),
     details: table(geometry, batch.d),
+    words: inWords(state, carried, found, geometry, views),
+    note: [carried.note, ...tooFew(batch.n, batch.d / groups)].join(" "),
   };
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import ipywidgets
@@ -16,8 +17,10 @@ from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_
 from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.controls import LONG, NAMED, choice, slider
+from ..kit.numbers import COMPUTED, as_text, finely
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.plot import as_json
 from ..kit.sources import SameArray, named_views
 from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
@@ -29,6 +32,12 @@ CHANNELS = 48  # of the heat maps
 TICKS = 8  # of the variance's axis, at most about as many: more would lie on each other
 VIEWS = 3  # permutations, as many as WhitenedCSE has views
 SEEDS = 10  # that a page can show
+PLANES_IN_WORDS = (
+    "First: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
+    "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Then: the same for "
+    "sentences it has not seen; variance along each principal axis; how different the views of one sentence "
+    "are (0 alike, 2 unrelated), and how much whitening changes a vector, for each number of groups."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +169,7 @@ def outcome(state: WhiteningLabState) -> Outcome:
     return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
 
 
-def carried(state: WhiteningLabState) -> dict[str, Any]:
+def for_page(state: WhiteningLabState) -> dict[str, Any]:
     """What a page carries, for whitening_lab.js: the vectors, and what is drawn for `SEEDS` seeds from this one on."""
     seeds = range(state.seed, state.seed + SEEDS)
     return {
@@ -175,7 +184,9 @@ def carried(state: WhiteningLabState) -> dict[str, Any]:
             name: np.stack([_shuffled(views.shape[2], seed).numpy() for seed in range(seeds[0], seeds[-1] + VIEWS)])
             for name, views in state.sources.items()
         },
+        "names": {name: escape(name, quote=False) for name in state.sources},
         "channels": CHANNELS,
+        "note": PLANES_IN_WORDS,
     }
 
 
@@ -232,14 +243,8 @@ def summary(state: WhiteningLabState) -> str:
 
 def explain(state: WhiteningLabState) -> str:
     """What is seen in each plane."""
-    text = (
-        "First: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
-        "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Then: the same for "
-        "sentences it has not seen; variance along each principal axis; how different the views of one sentence "
-        "are (0 alike, 2 unrelated), and how much whitening changes a vector, for each number of groups."
-    )
     few = state.batch_size <= state.views.shape[2] // state.groups
-    return f"{text} {_too_few(state)}" if few else text
+    return f"{PLANES_IN_WORDS} {_too_few(state)}" if few else PLANES_IN_WORDS
 
 
 def details(state: WhiteningLabState) -> str:
@@ -287,6 +292,7 @@ class WhiteningLab(Panel):
     Whitening of vectors: ZCA, eps 1e-06, fitted on 30 of 40 sentences of width 4 (seed 0)
     """
 
+    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -344,6 +350,20 @@ class WhiteningLab(Panel):
             ),
             "stage": Scrubber(range(len(STAGES)), state.stage, "stage"),
         }
+
+    def page_values(self) -> dict[str, Sequence[Any]]:
+        state, controls = self.state, self.controls()
+        most = controls["batch_size"].max
+        return {
+            "num_groups": [value for value in controls["num_groups"].options],
+            "batch_size": range(2, most + 1),
+            "eps": finely(1e-10, 1.0, state.eps),
+            "seed": range(state.seed, state.seed + SEEDS),
+            "stage": range(len(STAGES)),
+        }
+
+    def carried(self) -> dict[str, Any]:
+        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
