@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import LossLab, NoiseLab, RankLab, WhiteningLab
-from cselab_widgets.kit.numbers import COMPUTED, as_text
+from cselab_widgets.kit.computed import COMPUTED, as_text
 from cselab_widgets.kit.plot import as_json
 from cselab_widgets.kit.scripts import KIT, inlined
 from cselab_widgets.panels import loss_lab, noise_lab, rank_lab, whitening_lab
@@ -73,7 +73,7 @@ LABS = {
         ],
     ),
     "whitening": (
-        lambda: WhiteningLab(vectors=VIEWS @ MIXING, num_groups=4, batch_size=30),
+        lambda: WhiteningLab(vectors=np.round(VIEWS @ MIXING * 512) / 512, num_groups=4, batch_size=30),
         whitening_lab.for_page,
         [
             {"stage": 0},

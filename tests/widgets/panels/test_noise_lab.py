@@ -99,7 +99,7 @@ def test_the_words_tell_the_cloud_the_cosines_and_the_fall(lab):
     assert lines[0] == "Dropout noise of 40 passes over 12 sentences"
     assert "'sentence 0': cloud of radius" in lines[1]
     assert "of 12 clouds have a radius larger" in lines[2]
-    assert "(variance 0.1)" in lines[4] and "(K = 10)" in lines[5]
+    assert "(variance 0.1 of a coordinate's mean square)" in lines[4] and "(K = 10)" in lines[5]
     assert "mean of 10: variance 0.090" in lines[7] and "1/K 0.100" in lines[7]
 
 

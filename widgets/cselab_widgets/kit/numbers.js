@@ -1,4 +1,4 @@
-// Arrays of numbers as numbers.py writes them: { shape, float32 } becomes { shape, values }.
+// Arrays of numbers as numbers.py writes them: { shape, float32 } or { shape, int16, unit } becomes { shape, values }.
 
 /** @type {WeakMap<object, any>} what has been read is read once */
 const known = new WeakMap();
@@ -13,7 +13,8 @@ export function numbers(value) {
 /** @param {any} value */
 function read(value) {
   if (Array.isArray(value)) return value.map(numbers);
-  if (typeof value.float32 !== "string") return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, numbers(part)]));
-  const bytes = Uint8Array.from(atob(value.float32), (letter) => letter.charCodeAt(0));
-  return { shape: value.shape, values: new Float32Array(bytes.buffer) };
+  if (typeof (value.float32 ?? value.int16) !== "string") return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, numbers(part)]));
+  const { shape, float32, int16, unit } = value;
+  const { buffer } = Uint8Array.from(atob(float32 ?? int16), (letter) => letter.charCodeAt(0));
+  return { shape, values: float32 ? new Float32Array(buffer) : Float32Array.from(new Int16Array(buffer), (whole) => whole * unit) };
 }

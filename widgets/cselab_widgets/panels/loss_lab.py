@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 from torch import Tensor
+from torch.func import grad_and_value, vmap
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import arc_con, decoupled_info_nce, focal_info_nce, info_nce, multi_positive_info_nce
@@ -20,16 +21,16 @@ from cselab.metrics import batch_with_cosines, cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
+from ..kit.computed import COMPUTED, Computed, evenly, finely
 from ..kit.controls import buttons, choice, slider
-from ..kit.numbers import COMPUTED, as_text, evenly, finely
-from ..kit.panel import Panel, rounded
+from ..kit.panel import rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
-from ..kit.plot import as_json
-from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
+from ..kit.sources import SameArray, as_views, dropout_views, opened, sentences_or_world
 from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
 
 POINTS = 25  # of each curve
+TAG = 1e-6
 MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
 PAIRS = ("positive", "negative")
 
@@ -126,16 +127,9 @@ class LossLabState:
         anchor, positive, second, clean = torch.from_numpy(self.views[self.step if step is None else step]).double()
         return anchor, positive, second, clean
 
-    def pairs(self, step: int | None = None) -> tuple[Pair, Pair]:
-        """Between which vectors the loss looks at positives and at negatives."""
-        anchor, positive, _, clean = self.batch(step)
-        return (anchor, positive), ((clean, clean) if self.loss == "off-dropout" else (anchor, positive))
-
     def cosines(self, step: int | None = None) -> Tensor:
         """The cosines that the loss sees: [n, n], its positives on the diagonal."""
-        (one, other), negatives = self.pairs(step)
-        found = _cosine(*negatives)
-        return found.diagonal_scatter(_cosine(one, other).diagonal())
+        return _cosines_of(SameArray(self.views[self.step if step is None else step]), self.loss == "off-dropout")
 
     @cached_property
     def gradient(self) -> Tensor:
@@ -144,18 +138,7 @@ class LossLabState:
 
     def gradient_of(self, name: str) -> Tensor:
         """n times the derivative of the mean, so that a row is what its own sentence wants."""
-        anchor, positive, second, clean = self.batch()
-        total, setting = LOSSES[name].total, self.setting
-        if name != "off-dropout":
-            found = cosine_gradients(lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second)
-            return len(found) * found
-        diagonal = cosine_gradients(
-            lambda a, b, c: total((a, b), (c, c), c, setting), anchor, positive, clean
-        ).diagonal()
-        found = cosine_gradients(
-            lambda a, b, one, two: total((one, two), (a, b), a, setting), clean, clean, anchor, positive
-        )
-        return len(found) * found.diagonal_scatter(diagonal)
+        return _gradient_of(SameArray(self.views[self.step]), name, _own_setting(name, self.setting))
 
     @property
     def wrong(self) -> tuple[int, int]:
@@ -176,8 +159,35 @@ class LossLabState:
         return round(positives, 1) + 0.0, min(max(round(negatives, 1), 0.0), MOST_ALIKE)
 
 
+def _own_setting(name: str, setting: Setting) -> Setting:
+    """Without the other losses' parameters: only what changed is computed again."""
+    own = LOSSES[name].own
+    return Setting(setting.temperature, **({own: getattr(setting, own)} if own else {}))
+
+
+@lru_cache(maxsize=64)
+def _gradient_of(views: SameArray, name: str, setting: Setting) -> Tensor:
+    anchor, positive, second, clean = torch.from_numpy(views.array).double()
+    total = LOSSES[name].total
+    if name != "off-dropout":
+        found = cosine_gradients(lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second)
+        return len(found) * found
+    diagonal = cosine_gradients(lambda a, b, c: total((a, b), (c, c), c, setting), anchor, positive, clean).diagonal()
+    found = cosine_gradients(
+        lambda a, b, one, two: total((one, two), (a, b), a, setting), clean, clean, anchor, positive
+    )
+    return len(found) * found.diagonal_scatter(diagonal)
+
+
 def _cosine(one: Tensor, other: Tensor) -> Tensor:
     return torch.nn.functional.normalize(one, dim=1) @ torch.nn.functional.normalize(other, dim=1).T
+
+
+@lru_cache(maxsize=64)
+def _cosines_of(views: SameArray, of_clean: bool) -> Tensor:
+    anchor, positive, _, clean = torch.from_numpy(views.array).double()
+    found = _cosine(anchor, positive)
+    return _cosine(clean, clean).diagonal_scatter(found.diagonal()) if of_clean else found
 
 
 def _split(values: Tensor) -> Pair:
@@ -224,22 +234,30 @@ def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negat
     The positives have the cosine `positive`, the negatives `negatives`, but for what runs. Of Eq. 8 both positives
     run together; off-dropout's clean vectors have the same cosines as the others.
     """
-    total = LOSSES[name].total
+    total, column = LOSSES[name].total, PAIRS.index(pair)
+    cosines, rows, columns = _situations(pair, n, positive, negatives)
+
+    def loss(a: Tensor, b: Tensor) -> Tensor:
+        return total((a, b), (a, b), b, setting)
+
+    slopes, losses = vmap(grad_and_value(loss))(rows, columns)
+    gradients = n * slopes[:, 0, -1] / columns[0, column, -1]
+    return Curve(cosines, losses.tolist(), gradients.tolist())
+
+
+@lru_cache(maxsize=8)
+def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[list[float], Tensor, Tensor]:
+    """The cosines that run, and rows and columns for each, [points, n, w].
+
+    One column has a tiny component of its own, by which the derivative is read, as in `cosine_gradients`.
+    """
     low = max(-0.5, 2 * negatives - 0.99)  # below, no such sentences exist
     cosines = np.linspace(low, 0.99, POINTS).tolist()
-    losses, gradients = [], []
-    for cosine in cosines:
-        own, one = (cosine, negatives) if pair == "positive" else (max(positive, low), cosine)
-        rows, columns = batch_with_cosines(n, own, one, negatives)
-
-        def loss(a: Tensor, b: Tensor) -> Tensor:
-            value = total((a, b), (a, b), b, setting)
-            losses.append(float(value.detach()))  # the gradient asks for it once
-            return value
-
-        found = cosine_gradients(loss, rows, columns)
-        gradients.append(n * float(found[0, 0 if pair == "positive" else 1]))
-    return Curve(cosines, losses, gradients)
+    ways = [(one, negatives) if pair == "positive" else (max(positive, low), one) for one in cosines]
+    both = [batch_with_cosines(n, own, one, negatives) for own, one in ways]
+    rows, columns = (torch.nn.functional.pad(torch.stack(views), (0, 1)) for views in zip(*both, strict=True))
+    columns[:, PAIRS.index(pair), -1] = TAG
+    return cosines, rows, columns
 
 
 def figure(state: LossLabState) -> go.Figure:
@@ -288,7 +306,7 @@ def explain(state: LossLabState) -> str:
     )
 
 
-class LossLab(Panel):
+class LossLab(Computed):
     """A batch's cosines while the diagonal lights up, and what InfoNCE and its variants want of them.
 
     What to try: temperature from 0.5 to 0.02 (who carries the gradient?); "Eq. 8, printed" (which way do positives
@@ -315,6 +333,7 @@ class LossLab(Panel):
     """
 
     page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
+    for_page = staticmethod(for_page)
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -380,9 +399,6 @@ class LossLab(Panel):
             "off_dropout_m": evenly(0.5, 2.0, 0.05, self.state.off_dropout_m),
             "margin": evenly(0.0, 60.0, 1.0, self.state.margin),
         }
-
-    def carried(self) -> dict[str, Any]:
-        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {f"step {step}": views for step, views in self.state.views.items()}
@@ -464,9 +480,7 @@ def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
     n = next(iter(state.views.values())).shape[1]
     traces = []
     for name, family in LOSSES.items():
-        own = {family.own: getattr(state.setting, family.own)} if family.own else {}
-        # Without the others' parameters: only what changed is computed again.
-        found = curve(name, Setting(state.temperature, **own), state.pair, n, *state.typical)
+        found = curve(name, _own_setting(name, state.setting), state.pair, n, *state.typical)
         traces.append(
             go.Scatter(
                 x=rounded(found.cosines),

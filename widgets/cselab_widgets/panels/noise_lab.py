@@ -16,11 +16,10 @@ import torch
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
+from ..kit.computed import COMPUTED, Computed, finely
 from ..kit.controls import choice, slider
-from ..kit.numbers import COMPUTED, as_text, finely
-from ..kit.panel import Panel, rounded
+from ..kit.panel import rounded
 from ..kit.planes import Plane, side_by_side
-from ..kit.plot import as_json
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
 from ..kit.theme import INK, OKABE_ITO
 from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
@@ -49,7 +48,8 @@ class NoiseLabState:
         passes: vectors [p, n, d] with dropout, each pass with masks of its own.
         clean: vectors [n, d] with dropout off.
         sentence: the row whose cloud is shown.
-        variance: of the Gaussian of +noise, as a share of the mean square of a coordinate.
+        variance: of the Gaussian of +noise, as a share of the mean square of a coordinate. In training
+            (`cselab.methods.Noise`) it is absolute, after the head.
         mean_of: the K of -noise: each view is the mean of so many passes.
         trained: what training made of it; see `cselab_widgets.kit.trained`.
     """
@@ -229,7 +229,10 @@ def summary(state: NoiseLabState) -> str:
         f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
         f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
     ]
-    settings = {"+noise": f"variance {state.variance:g}", "-noise": f"K = {state.mean_of}"}
+    settings = {
+        "+noise": f"variance {state.variance:g} of a coordinate's mean square",
+        "-noise": f"K = {state.mean_of}",
+    }
     for kind, (positives, negatives) in state.cosines.items():
         lines.append(
             f"  {kind:11}  positives {positives.mean():.3f}  negatives {negatives.mean():.3f} ± {negatives.std():.3f}"
@@ -250,11 +253,14 @@ def explain(state: NoiseLabState) -> str:
         "sentence; each sentence's radius against that distance (click one; above the line the cloud reaches the "
         "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
         "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
-        f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)}"
+        f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)} The variance of "
+        "+noise is here a share of the mean square of a coordinate of the vectors before the head, "
+        f"{np.square(state.clean).mean():.3g}; the paper's 0.1, and that of `cselab.methods.Noise`, is absolute and "
+        "added after the head."
     )
 
 
-class NoiseLab(Panel):
+class NoiseLab(Computed):
     """Dropout noise in positives and in negatives (ImSimCSE, section 3).
 
     What to try: a sentence whose ring reaches its neighbour; +noise until the boxes overlap; K from 1 to 20.
@@ -283,6 +289,7 @@ class NoiseLab(Panel):
 
     page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
     clicks = "sentence"
+    for_page = staticmethod(for_page)
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -335,7 +342,7 @@ class NoiseLab(Panel):
         variances = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
         return {
             "sentence": choice("cloud of", names, state.sentence, "28em"),
-            "variance": slider("+noise: variance added", variances, state.variance),
+            "variance": slider("+noise: variance, times a coordinate's mean square", variances, state.variance),
             "mean_of": slider("-noise: mean of K passes", range(1, state.most + 1), state.mean_of),
         }
 
@@ -364,9 +371,6 @@ class NoiseLab(Panel):
     def page_values(self) -> dict[str, Sequence[Any]]:
         variances = [0.0, *finely(0.005, 2.0, self.state.variance or 0.1)]
         return {"variance": variances, "mean_of": range(1, self.state.most + 1)}
-
-    def carried(self) -> dict[str, Any]:
-        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {"passes": self.state.passes, "clean": self.state.clean}

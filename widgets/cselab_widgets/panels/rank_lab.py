@@ -15,12 +15,11 @@ from torch import Tensor
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
+from ..kit.computed import COMPUTED, Computed
 from ..kit.controls import choice, slider
 from ..kit.draws import normals
-from ..kit.numbers import COMPUTED, as_text
-from ..kit.panel import Panel, rounded
+from ..kit.panel import rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
-from ..kit.plot import as_json
 from ..kit.sources import SameArray, named_views
 from ..kit.theme import INK, OKABE_ITO
 from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
@@ -243,7 +242,7 @@ def explain(state: RankLabState) -> str:
     )
 
 
-class RankLab(Panel):
+class RankLab(Computed):
     """Why a batch of 64 cannot make 768 dimensions independent, and what gets round it (ImSimCSE, section 4).
 
     What to try: N below and above D; then M artificial rows until N + M = D.
@@ -272,6 +271,7 @@ class RankLab(Panel):
     """
 
     page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
+    for_page = staticmethod(for_page)
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -344,9 +344,6 @@ class RankLab(Panel):
             "dimensions": sorted({*(d for d in SIZES if d <= width), state.dimensions}),
             "artificial_rows": sorted({*range(0, 705, 16), *ARTIFICIAL, state.artificial_rows}),
         }
-
-    def carried(self) -> dict[str, Any]:
-        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: values.numpy() for name, values in self.state.matrices.items()}

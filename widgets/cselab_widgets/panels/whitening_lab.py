@@ -16,11 +16,10 @@ from torch import Tensor
 from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
+from ..kit.computed import COMPUTED, Computed, coarse, finely
 from ..kit.controls import LONG, NAMED, choice, slider
-from ..kit.numbers import COMPUTED, as_text, finely
-from ..kit.panel import Panel, rounded
+from ..kit.panel import rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
-from ..kit.plot import as_json
 from ..kit.sources import SameArray, named_views
 from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
@@ -173,15 +172,15 @@ def for_page(state: WhiteningLabState) -> dict[str, Any]:
     """What a page carries, for whitening_lab.js: the vectors, and what is drawn for `SEEDS` seeds from this one on."""
     seeds = range(state.seed, state.seed + SEEDS)
     return {
-        "sources": {name: views[:VIEWS] for name, views in state.sources.items()},
+        "sources": {name: coarse(views[:VIEWS]) for name, views in state.sources.items()},
         "own": next(iter(state.sources)),
         "seed": state.seed,
         "orders": {
-            name: np.stack([np.concatenate(_divided(views.shape[1], 0, seed)) for seed in seeds])
+            name: coarse(np.stack([np.concatenate(_divided(views.shape[1], 0, seed)) for seed in seeds]), 1)
             for name, views in state.sources.items()
         },
         "permutations": {
-            name: np.stack([_shuffled(views.shape[2], seed).numpy() for seed in range(seeds[0], seeds[-1] + VIEWS)])
+            name: coarse(np.stack([_shuffled(views.shape[2], seed) for seed in range(seeds[0], seeds[-1] + VIEWS)]), 1)
             for name, views in state.sources.items()
         },
         "names": {name: escape(name, quote=False) for name in state.sources},
@@ -264,7 +263,7 @@ def details(state: WhiteningLabState) -> str:
     return f"<table><tr><th></th>{head}</tr>{lines}</table>"
 
 
-class WhiteningLab(Panel):
+class WhiteningLab(Computed):
     """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
 
     What to try: a batch smaller than the width with ZCA (the batch looks perfect, other sentences explode); then
@@ -293,6 +292,7 @@ class WhiteningLab(Panel):
     """
 
     page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
+    for_page = staticmethod(for_page)
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -362,9 +362,6 @@ class WhiteningLab(Panel):
             "stage": range(len(STAGES)),
         }
 
-    def carried(self) -> dict[str, Any]:
-        return as_text({**for_page(self.state), "figure": as_json(self.figure())})
-
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
 
@@ -403,14 +400,15 @@ def _of_views(views: SameArray, batch_size: int, eps: float, seed: int) -> OfVie
     groups = [k for k in range(1, width + 1) if width % k == 0]
     shuffled, both, perturbation = [], [], []
     for k in groups:
-        whitenings = [Fitted(batch[0], "shuffled group", k, eps, seed + p) for p in range(VIEWS)]
-        views_of_one = [whiten(batch[0]) for whiten in whitenings]
+        different = VIEWS if k > 1 else 1
+        views_of_one = [Fitted(batch[0], "shuffled group", k, eps, seed + p)(batch[0]) for p in range(different)]
+        views_of_one += views_of_one[:1] * (VIEWS - different)  # one group: whatever the permutation
         shuffled.append(diversity(views_of_one))
         perturbation.append(float(np.mean([perturbation_size(batch[0], after) for after in views_of_one])))
         if dropout:
-            own = [Fitted(view, "shuffled group", k, eps, seed + p)(view) for p, view in enumerate(batch[:VIEWS])]
-            both.append(diversity(own))
-    return OfViews(groups, shuffled, both or None, diversity(list(batch[:VIEWS])) if dropout else None, perturbation)
+            others = [Fitted(view, "shuffled group", k, eps, seed + p)(view) for p, view in enumerate(batch) if p]
+            both.append(diversity([views_of_one[0], *others]))
+    return OfViews(groups, shuffled, both or None, diversity(list(batch)) if dropout else None, perturbation)
 
 
 def _stage(state: WhiteningLabState, found: Outcome) -> Plane:
