@@ -21,7 +21,7 @@ from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
 from cselab.losses import dimension_contrastive, off_dropout_info_nce
 from cselab.methods import MixCSE, SNCSEDropout
-from cselab.metrics import effective_rank, rank
+from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
 from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
@@ -428,6 +428,150 @@ def DROPOUT_CLOUDS():
 
 
 # ---- 06 ---------------------------------------------------------------------------------------------------
+
+
+def correlation_by_loop(first, second):
+    a, b = (view.double().numpy().T for view in (first, second))
+    return [[float(x @ y) / np.linalg.norm(x) / np.linalg.norm(y) for y in b] for x in a]
+
+
+CORRELATION = [
+    lambda a, b: F.normalize(a, dim=0).T @ F.normalize(b, dim=0),
+    lambda a, b: a.T @ b / torch.outer(a.norm(dim=0), b.norm(dim=0)),
+    lambda a, b: torch.einsum("ic,id->cd", F.normalize(a, dim=0), F.normalize(b, dim=0)),
+    correlation_by_loop,
+]
+
+
+def twins_by_loop(c, weight=0.012):
+    size = range(len(c))
+    return sum(float((1 - c[i, j]) ** 2 if i == j else weight * c[i, j] ** 2) for i in size for j in size)
+
+
+BARLOW_TWINS = [
+    lambda c, weight=0.012: (
+        (1 - c.diagonal()).square().sum() + weight * (c.square().sum() - c.diagonal().square().sum())
+    ),
+    lambda c, weight=0.012: ((c - torch.eye(len(c))).square() * torch.where(own(c), 1.0, weight)).sum(),
+    lambda c, weight=0.012: (1 - c.diagonal()).norm() ** 2 + weight * c[~own(c)].norm() ** 2,
+    twins_by_loop,
+]
+
+
+def floor_by_trying(dimensions, rank, weight):
+    t, r = np.linspace(0, 1, 20_001), min(rank, dimensions)
+    return (dimensions * ((1 - t) ** 2 + weight * (dimensions / r - 1) * t**2)).min()
+
+
+FLOOR = [
+    lambda d, r, w: (lambda k: d * k / (1 + k))(w * max(d - r, 0) / r),
+    lambda d, r, w: barlow_twins_floor(d, r, w),
+    lambda d, r, w: 0.0 if r >= d else d / (1 + r / (w * (d - r))),
+    floor_by_trying,
+]
+
+
+def descent_by_backward(loss, first, second, steps, rate):
+    views, losses = [v.clone().requires_grad_() for v in (first, second)], []
+    for _ in range(steps):
+        for view in views:
+            view.grad = None
+        losses.append(loss(*views))
+        losses[-1].backward()
+        with torch.no_grad():
+            for view in views:
+                view -= rate * view.grad
+    return [value.item() for value in losses]
+
+
+def descent_by_torch(loss, first, second, steps, rate):
+    views, losses = [v.clone().requires_grad_() for v in (first, second)], []
+    optimizer = torch.optim.SGD(views, lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        losses.append(loss(*views))
+        losses[-1].backward()
+        optimizer.step()
+    return torch.stack(losses).detach()
+
+
+def descent_by_func(loss, first, second, steps, rate):
+    losses = []
+    for _ in range(steps):
+        gradients, value = torch.func.grad_and_value(loss, argnums=(0, 1))(first, second)
+        first, second = first - rate * gradients[0], second - rate * gradients[1]
+        losses.append(value)
+    return losses
+
+
+DESCENT = [descent_by_backward, descent_by_torch, descent_by_func]
+
+
+def ROWS():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def drawn(view, count, generator):
+        return torch.randn(count, view.shape[1], generator=generator)
+
+    def both(first, second, rows):
+        return torch.cat([first, rows]), torch.cat([second, rows])
+
+    def stacked(first, second, count, generator):
+        rows = drawn(first, count, generator)
+        return torch.cat([torch.stack([first, second]), rows.expand(2, -1, -1)], dim=1)
+
+    def one_by_one(first, second, count, generator):
+        rows = [torch.randn(1, first.shape[1], generator=generator) for _ in range(count)]
+        return both(first, second, torch.cat(rows))
+
+    def by_numpy(first, second, count, generator):
+        seed = int(torch.randint(2**31, (1,), generator=generator))
+        return both(first, second, torch.from_numpy(np.random.default_rng(seed).normal(size=(count, first.shape[1]))))
+
+    return [
+        lambda a, b, m, g: both(a, b, drawn(a, m, g)),
+        lambda a, b, m, g: [torch.vstack([v, rows]) for rows in [drawn(a, m, g)] for v in (a, b)],
+        lambda a, b, m, g: both(a, b, torch.normal(0.0, 1.0, (m, a.shape[1]), generator=g)),
+        lambda a, b, m, g: both(a, b, torch.empty(m, a.shape[1]).normal_(generator=g)),
+        lambda a, b, m, g: stacked(a, b, m, g),
+        lambda a, b, m, g: list(stacked(a, b, m, g).unbind()),
+        one_by_one,
+        by_numpy,
+    ]
+
+
+def PULL():
+    """The gradient is asked of a graph, so these are spelled by hand."""
+
+    def asked(term, weights):
+        found = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
+        return [g for g in found if g is not None]
+
+    def by_loop(term, weights):
+        total = 0.0
+        for gradient in asked(term, weights):
+            for number in gradient.flatten().tolist():
+                total += number**2
+        return total**0.5
+
+    def of_zeros(term, weights):
+        found = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True, materialize_grads=True)
+        return torch.cat([g.flatten() for g in found]).norm()
+
+    def flat(term, weights):
+        return torch.cat([g.reshape(-1) for g in asked(term, weights)])
+
+    return [
+        lambda t, w: flat(t, w).norm(),
+        lambda t, w: flat(t, w).norm().item(),
+        lambda t, w: np.linalg.norm(flat(t, w).numpy()),
+        lambda t, w: np.float32(np.sqrt(sum(float((g**2).sum()) for g in asked(t, w)))),
+        lambda t, w: torch.einsum("i,i", flat(t, w), flat(t, w)).sqrt(),
+        lambda t, w: round(float(flat(t, w).norm()), 3),
+        lambda t, w: [float(flat(t, w).norm())],
+        by_loop,
+        of_zeros,
+    ]
 
 
 def shares(v, power=1):

@@ -9,6 +9,10 @@
     off_dropout      positives with noise, negatives without
     queue            keys of earlier batches as further negatives; the oldest leaves
     circle           alignment and uniformity of unit vectors
+    correlation      two views of a batch, and the D x D table of their dimensions
+    artificial_rows  the same rows of random numbers beneath both views
+    columns          rows in contrast, and columns in contrast
+    focal            all negatives alike, and negatives that count by how near they are
 
 Lines and letters take the colour of the text around them, so a drawing follows a light or a dark page. Its panes stand
 side by side where there is room, else below each other. Where no picture is shown, `str(sketch)` says it in words.
@@ -17,11 +21,23 @@ side by side where there is room, else below each other. Where no picture is sho
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Sketch", "batch_matrix", "circle", "dropout_passes", "group_whitening", "off_dropout", "queue"]
+__all__ = [
+    "Sketch",
+    "artificial_rows",
+    "batch_matrix",
+    "circle",
+    "columns",
+    "correlation",
+    "dropout_passes",
+    "focal",
+    "group_whitening",
+    "off_dropout",
+    "queue",
+]
 
 BLUE, ORANGE = "#2f86cc", "#cf6a1c"  # both can be seen on white and on black
 WIDTH, LETTERS = 300, 14  # of a pane, in units of its view box; the height of letters
@@ -187,6 +203,90 @@ def circle() -> Sketch:
     return Sketch(words, ((aligned, 190), (spread, 190)))
 
 
+def correlation(rows: int = 3, dimensions: int = 7, c: int = 1, d: int = 4) -> Sketch:
+    """A column of the first view and one of the second make one entry of the D x D table.
+
+    Args:
+        rows, dimensions: sentences and dimensions drawn.
+        c, d: which column of the first view, and which of the second.
+    """
+    views = _text(139, 18, f"D dimensions (here {dimensions})")
+    for top, name, at, color in ((30, "first view", c, BLUE), (130, "second view", d, ORANGE)):
+        views += _table(55, top, rows, dimensions, lambda i, j, at=at, color=color: color if j == at else "none")
+        views += _text(28, top + 30, "N") + _text(139, top + 24 * rows + 18, name, color)
+    side, left, top = 24, 66, 44
+    table = _table(left, top, dimensions, dimensions, lambda i, j: BLUE if (i, j) == (c, d) else "none", side)
+    table += _text(150, 18, "C: D rows, D columns") + _text(left + side * (d + 0.5), 38, "d", ORANGE)
+    table += _text(left - 14, top + side * (c + 0.7), "c", BLUE)
+    words = (
+        f"Two tables, the views of a batch: {rows} rows are sentences, {dimensions} columns are dimensions. Column c "
+        "of the first view and column d of the second are compared over the sentences; that gives one entry, row c and "
+        "column d, of a third table, which has as many rows and columns as there are dimensions."
+    )
+    return Sketch(words, ((views, 232), (table, top + side * dimensions + 12)))
+
+
+def artificial_rows(rows: int = 3, more: int = 4, dimensions: int = 7) -> Sketch:
+    """Rows of random numbers beneath both views, the same beneath each.
+
+    Args:
+        rows, more, dimensions: sentences, artificial rows and dimensions drawn.
+    """
+
+    def view(name: str) -> tuple[str, int]:
+        table = _table(66, 30, rows, dimensions, lambda i, j: BLUE)
+        table += _table(66, 34 + 24 * rows, more, dimensions, lambda i, j: ORANGE)
+        sides = _text(38, 30 + 12 * rows, "N", BLUE) + _text(38, 34 + 24 * rows + 12 * more, "M", ORANGE)
+        return _text(150, 18, name) + table + sides, 34 + 24 * (rows + more) + 14
+
+    words = (
+        f"Two tables, the views of a batch. On top {rows} rows, the sentences, which differ a little between the "
+        f"views; beneath them {more} rows of random numbers, and these are the same in both."
+    )
+    return Sketch(words, (view("first view"), view("second view")))
+
+
+def columns(rows: int = 4, dimensions: int = 7) -> Sketch:
+    """InfoNCE compares the rows of a batch, the dimension-wise contrast its columns.
+
+    Args:
+        rows, dimensions: sentences and dimensions drawn.
+    """
+    low = 30 + 24 * rows + 20
+
+    def pane(title: str, chosen: Callable[[int, int], bool], said: str) -> tuple[str, int]:
+        table = _table(66, 30, rows, dimensions, lambda i, j: BLUE if chosen(i, j) else "none")
+        return _text(150, 18, title) + table + _text(38, 30 + 12 * rows, "N") + _text(150, low, said), low + 12
+
+    words = (
+        f"A batch twice, {rows} rows of {dimensions} numbers. Left, InfoNCE: a row, the vector of one sentence, is "
+        "compared with all other rows. Right, the contrast between dimensions: a column, one dimension over all "
+        "sentences, is compared with all other columns."
+    )
+    by_row = pane("InfoNCE", lambda i, j: i == 1, "a sentence among N")
+    by_column = pane("between dimensions", lambda i, j: j == 2, "a dimension among D")
+    return Sketch(words, (by_row, by_column))
+
+
+def focal() -> Sketch:
+    """All negatives on one scale, and negatives that count for more the nearer they are."""
+
+    def pane(title: str, thick: Sequence[float], said: str) -> tuple[str, int]:
+        inside = _text(150, 18, title) + _text(40, 116, "sentence", BLUE)
+        for (x, y), width in zip(((110, 50), (185, 132), (270, 76)), thick, strict=True):
+            inside += _line(40, 90, x, y, width) + _dot(x, y, ORANGE)
+        inside += _dot(40, 90, BLUE)
+        return inside + _text(110, 38, "near") + _text(268, 64, "far") + _text(150, 166, said), 178
+
+    words = (
+        "A sentence and three negatives, one near, one farther, one far, joined by lines. Left, InfoNCE: the three "
+        "lines are equally thick, each cosine is divided by the same number. Right, Focal-InfoNCE: the nearer "
+        "the negative, the thicker its line, because its cosine is multiplied by a factor that grows with it."
+    )
+    alike = pane("InfoNCE", (3, 3, 3), "each cosine over one number")
+    return Sketch(words, (alike, pane("Focal-InfoNCE", (8, 3, 1), "a factor that grows with the cosine")))
+
+
 def _svg(inside: str, height: int) -> str:
     look = f"flex: 1 1 240px; max-width: {1.2 * WIDTH:.0f}px; height: auto; min-width: 0"
     return (
@@ -208,6 +308,16 @@ def _box(
 ) -> str:  # fmt: skip
     fill = f'fill="{color}" fill-opacity="{strength:g}" stroke="{edge}" stroke-width="{thick:g}"'
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" {fill}/>'
+
+
+def _table(
+    x: float, y: float, rows: int, width: int, color: Callable[[int, int], str], side: float = 24
+) -> str:  # fmt: skip
+    return "".join(_box(x + side * j, y + side * i, side, side, color(i, j)) for i in range(rows) for j in range(width))
+
+
+def _line(x: float, y: float, to_x: float, to_y: float, thick: float) -> str:
+    return f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor" stroke-width="{thick:g}" opacity="0.5"/>'
 
 
 def _cells(colors: Sequence[str], x: float, y: float, side: float = 30) -> str:
