@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
-from cselab_lab.lessons.checks.focal_infonce import TAU, M, concentration
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
+from scipy.optimize import brentq
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
@@ -671,17 +671,127 @@ def focal_gradient_by_loops(c, t=0.07, m=0.3):
 FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_autograd, focal_gradient_by_loops]
 
 
-def matching():
-    """By bisection: the lower the temperature, the more the hardest carry."""
-    low, high = 0.01, 0.2
+def own_by_where(c, t=0.07, m=0.3):
+    return t / torch.where(own(c), c, c + m)
+
+
+def own_by_loops(c, t=0.07, m=0.3):
+    return [[t / (float(s) if i == j else float(s) + m) for j, s in enumerate(row)] for i, row in enumerate(c)]
+
+
+TEMPERATURES = [
+    own_by_where,
+    own_by_loops,
+    lambda c, t=0.07, m=0.3: t / (c + m * (1 - torch.eye(len(c)))),
+    lambda c, t=0.07, m=0.3: c * t / focal_logits(c, m),
+]
+
+
+def carried_by_loop(gradient):
+    curves = []
+    for i, row in enumerate(gradient.tolist()):
+        push = sorted((max(g, 0) for j, g in enumerate(row) if j != i), reverse=True)
+        curves.append(np.cumsum(push) / sum(push))
+    return np.mean(curves, axis=0)
+
+
+def carried_by_relu(gradient):
+    push = F.relu(gradient.masked_fill(own(gradient), 0))
+    return (push / push.sum(1, keepdim=True)).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
+
+
+def carried_by_numpy(gradient):
+    g = gradient.double().numpy()
+    push = np.sort(np.maximum(g[~np.eye(len(g), dtype=bool)].reshape(len(g), -1), 0))[:, ::-1]
+    return np.einsum("ij,i->j", push.cumsum(1), 1 / push.sum(1)) / len(g)
+
+
+CARRIED = [carried_by_relu, carried_by_loop, carried_by_numpy]
+
+
+def loop_by_adamw(encode, loss, weights, batches, lr):
+    optimizer, losses, norms = torch.optim.AdamW(weights, lr=lr, weight_decay=0), [], []
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 1e-9, total_iters=len(batches))
+    for texts in batches:
+        losses.append(loss(*encode(texts, texts)))
+        optimizer.zero_grad()
+        losses[-1].backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(weights, 1))
+        optimizer.step()
+        schedule.step()
+    return torch.stack(losses).tolist(), torch.stack(norms).tolist()
+
+
+def loop_by_adam(encode, loss, weights, batches, lr):
+    optimizer, found = torch.optim.Adam(weights, lr=lr), []
+    for left, texts in zip(range(len(batches), 0, -1), batches, strict=True):
+        optimizer.param_groups[0]["lr"] = lr * left / len(batches)
+        value = loss(*encode(texts, texts))
+        for weight, gradient in zip(weights, torch.autograd.grad(value, weights), strict=True):
+            weight.grad = gradient
+        norm = sum(float(weight.grad.square().sum()) for weight in weights) ** 0.5
+        for weight in weights:
+            weight.grad /= max(1, norm)
+        optimizer.step()
+        found.append((value.item(), norm))
+    return np.transpose(found)
+
+
+TRAINING_07 = [loop_by_adamw, loop_by_adam]
+
+
+def match_by_grid(share, wanted, low, high):
+    grid = np.linspace(low, high, 40_001)
+    return grid[np.argmin([abs(share(t) - wanted) for t in grid])]
+
+
+def match_by_halving(share, wanted, low, high):
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if concentration(middle) > concentration(TAU, M) else (low, middle)
+        if share(middle) > wanted:
+            low = middle
+        else:
+            high = middle
     return middle
 
 
-def MATCHING_TEMPERATURE():
-    return [*of_a_number(0.039).values(), *of_a_number(matching()).values()]
+def match_by_shrinking(share, wanted, low, high):
+    while high - low > 1e-6:
+        low, high = sorted(((low + high) / 2, high if share((low + high) / 2) > wanted else low))
+    return low
+
+
+MATCH = [
+    match_by_halving,
+    match_by_grid,
+    match_by_shrinking,
+    lambda share, wanted, low, high: brentq(lambda t: share(t) - wanted, low, high),
+]
+
+
+def CONSTANT():
+    """The gradient is asked of a graph, so these are spelled by hand."""
+
+    def factors(c, m):
+        return torch.where(own(c), c, c + m).detach()
+
+    def without_gradient(c, t=0.07, m=0.3):
+        with torch.no_grad():
+            by = c + m - m * torch.eye(len(c))
+        return F.cross_entropy(c * by / t, labels(c))
+
+    return [
+        without_gradient,
+        lambda c, t=0.07, m=0.3: F.cross_entropy(c * factors(c, m) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).log_softmax(1).diagonal().mean(),
+        lambda c, t=0.07, m=0.3: ((s := c * factors(c, m) / t).logsumexp(1) - s.diagonal()).mean(),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).softmax(1).diagonal().log().mean(),
+        lambda c, t=0.07, m=0.3: F.cross_entropy(c * c.data.add(m).diagonal_scatter(c.data.diagonal()) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: F.nll_loss((c * factors(c, m) / t).log_softmax(1), labels(c)),
+        lambda c, t=0.07, m=0.3: torch.stack(
+            [(row / t).logsumexp(0) - row[i] / t for i, row in enumerate(c * factors(c, m))]
+        ).mean(),
+    ]
 
 
 # ---- 08 ---------------------------------------------------------------------------------------------------
@@ -1037,9 +1147,12 @@ CUT_COSINES = [
 # ---- all --------------------------------------------------------------------------------------------------
 
 
+OTHERWISE = {"focal_infonce.TRAINING": "TRAINING_07"}  # where two lessons have an exercise of one name
+
+
 def right_answers(name):
     """Every spelling of the right answers of an exercise: a function returns them in all types, values are spelled."""
-    written = globals()[name.partition(".")[2]]
+    written = globals()[OTHERWISE.get(name, name.partition(".")[2])]
     if callable(written):  # an encoder must be asked for them
         return written()
     return [*written, *of_a_function(written[0]).values()] if isfunction(written[0]) else written
