@@ -187,9 +187,9 @@ def _own(cosines: list[list[float]], t: float, m: float) -> list[list[float]]:
 
 TEMPERATURES = Exercise(
     Example(
-        "a negative at 0.6 has 0.06 / 0.8 = 0.075, a positive at 0.5 has 0.06 / 0.5 = 0.12",
-        (torch.tensor([[0.5, 0.6], [0.1, 0.8]]), 0.06, 0.2),
-        [[0.12, 0.075], [0.2, 0.075]],
+        "temperature 0.6, m 0.2: a negative at 0.6 has 0.6 / 0.8 = 0.75, a positive at 0.5 has 0.6 / 0.5 = 1.2",
+        (torch.tensor([[0.5, 0.6], [0.1, 0.8]]), 0.6, 0.2),
+        [[1.2, 0.75], [2.0, 0.75]],
     ),
     Example("unequal rows at temperature 0.5 and m 0.1", (torch.tensor(_UNEQUAL), 0.5, 0.1), _own(_UNEQUAL, 0.5, 0.1)),
     mistakes={
@@ -266,7 +266,6 @@ CARRIED = Exercise(
             order=lambda p: torch.stack([torch.cat([r[:i], r[i + 1 :]]) for i, r in enumerate(p)])
         ),
         "Add up: what the 1, 2, ... hardest carry together.": _carried(end=lambda p: p.mean(0)),
-        "Take the mean over the sentences, not the sum.": _carried(end=lambda p: p.sum(0).cumsum(0)),
         "A gradient below 0 pulls; only what is above 0 is push.": _carried(torch.abs),
     },
     standing_in=_carried(),
