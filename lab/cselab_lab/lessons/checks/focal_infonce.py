@@ -187,7 +187,7 @@ def _own(cosines: list[list[float]], t: float, m: float) -> list[list[float]]:
 
 TEMPERATURES = Exercise(
     Example(
-        "temperature 0.6, m 0.2: a negative at 0.6 has 0.6 / 0.8 = 0.75, a positive at 0.5 has 0.6 / 0.5 = 1.2",
+        "two sentences, temperature 0.6 and m 0.2",
         (torch.tensor([[0.5, 0.6], [0.1, 0.8]]), 0.6, 0.2),
         [[1.2, 0.75], [2.0, 0.75]],
     ),
