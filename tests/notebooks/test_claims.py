@@ -438,6 +438,16 @@ CLAIMS: dict[str, dict[str, Check]] = {
             and r["Focal: mean gradient norm of the last 10 steps"]
             > 1.5 * r["SimCSE: mean gradient norm of the last 10 steps"]
         ),
+        "its loss ends below SimCSE's, and its gradient near SimCSE's": lambda r: (
+            r["matched: mean loss of the last 10 steps"] < r["SimCSE: mean loss of the last 10 steps"]
+            and r["matched: mean gradient norm of the last 10 steps"]
+            < 1.3 * r["SimCSE: mean gradient norm of the last 10 steps"]
+            < r["Focal: mean gradient norm of the last 10 steps"]
+        ),
+        "keeps SimCSE's small gradient": lambda r: (
+            r["matched: mean gradient norm of the last 10 steps"]
+            < r["Focal: mean gradient norm of the last 10 steps"] / 2
+        ),
         "they lie no further apart than two seeds of one method do": lambda r: (
             abs(r["Focal: gain on dev"] - r["SimCSE: gain on dev"])
             < spread_of("07_focal_infonce", "SimCSE: gain on dev")
