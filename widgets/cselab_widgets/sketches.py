@@ -211,8 +211,12 @@ def correlation(rows: int = 3, dimensions: int = 7, c: int = 1, d: int = 4) -> S
         c, d: which column of the first view, and which of the second.
     """
     views = _text(139, 18, f"D dimensions (here {dimensions})")
+
+    def column(at: int, color: str) -> Callable[[int, int], str]:
+        return lambda i, j: color if j == at else "none"
+
     for top, name, at, color in ((30, "first view", c, BLUE), (130, "second view", d, ORANGE)):
-        views += _table(55, top, rows, dimensions, lambda i, j, at=at, color=color: color if j == at else "none")
+        views += _table(55, top, rows, dimensions, column(at, color))
         views += _text(28, top + 30, "N") + _text(139, top + 24 * rows + 18, name, color)
     side, left, top = 24, 66, 44
     table = _table(left, top, dimensions, dimensions, lambda i, j: BLUE if (i, j) == (c, d) else "none", side)
