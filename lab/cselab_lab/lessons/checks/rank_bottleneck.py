@@ -361,7 +361,7 @@ def _left_alone(answer: Any) -> bool:
 
 
 PULL = Exercise(
-    Stage("gradients of 3, 4 and 12 have length 13", _thirteen),
+    Stage("gradients of 3, 4 and 12 have length 13", _thirteen, "torch.autograd.grad gives a gradient a tensor."),
     Stage(
         "a weight on which the term does not depend counts nothing",
         _of_unused,
