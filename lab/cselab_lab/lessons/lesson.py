@@ -104,6 +104,11 @@ class Lesson:
         entry = self._baseline.get(name)
         return recorded_range(entry) if entry else ""
 
+    def seeds(self, name: str, here: float) -> dict[int, float]:
+        """What was recorded of a number under this profile by seed, and what this run found for its own seed."""
+        recorded = self._baseline.get(name, {}).get("seeds", {})
+        return {int(seed): value for seed, value in recorded.items()} | {self.seed: float(here)}
+
     @cached_property
     def _baseline(self) -> dict[str, dict]:
         from cselab_lab.headless.notebook_folder import bundled_notebooks
