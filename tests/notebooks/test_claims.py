@@ -23,6 +23,7 @@ from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.store import recorded_results
 from cselab_lab.experiments.survey import FOUND, SEARCHED
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
+from cselab_lab.headless.parameters import parameters_of
 
 from cselab.losses import barlow_twins
 from cselab.metrics.significance import paired_t_test
@@ -38,6 +39,7 @@ class Run:
 
     seed: int
     recorded: Mapping[str, float]
+    profile: str = "classroom"
 
     def __getitem__(self, name: str) -> float:
         return self.recorded[name]
@@ -269,11 +271,12 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Whitening needs several times more rows than channels": lambda r: (
             r["rows with the lowest dev score"] in (128, 256)  # the width, not the smallest number of rows
         ),
-        "whitened, SimCSE's vectors lost on both tests with each recorded seed": lambda r: all(
-            r[f"SimCSE, whitened {test}"] < r[f"SimCSE {test}"] for test in SCORES[1:]
+        "whitened, SimCSE's vectors lost on both tests with every recorded seed": lambda r: (
+            r.profile == "smoke"  # which trains `micro`; the sentence speaks of `mini`
+            or all(r[f"SimCSE, whitened {test}"] < r[f"SimCSE {test}"] for test in SCORES[1:])
         ),
-        "On the two tests all dots are on one side": lambda r: all(
-            r[f"SimCSE {test}"] > r[f"whitened {test}"] for test in SCORES[1:]
+        "On the two tests every dot is on one side": lambda r: (
+            r.profile == "smoke" or all(r[f"SimCSE {test}"] > r[f"whitened {test}"] for test in SCORES[1:])
         ),
         "above SimCSE on STS-B, below it on the two other tests": lambda r: (
             [gain > 0 for gain in r.over("plain, whitened", "SimCSE")] == [True, False, False]
@@ -611,7 +614,7 @@ def recorded_runs(lesson: str, profile: str) -> list[Run]:
     records = json.loads(file.read_text(encoding="utf-8"))["records"]
     seeds = sorted({int(seed) for entry in records for seed in entry.get("seeds", {"0": None})})
     return [
-        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records})
+        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records}, profile)
         for seed in seeds
     ]
 
@@ -659,6 +662,32 @@ def test_every_lesson_is_recorded_over_five_seeds_at_both_sizes_and_has_its_clai
     for profile in ("smoke", "classroom"):
         assert all([run.seed for run in recorded_runs(lesson, profile)] == list(SEEDS) for lesson in CLAIMS)
     assert all(set(EFFECTS.values("SimCSE", test)) == set(SEEDS) for test in SCORES)
+
+
+GAIN = {"00_tour": "SimCSE: dev", "02_simcse": "two masks: gain on dev", "03_whitening": "SimCSE gain on dev"}
+"""What a training gained on dev; lessons 08 to 12 train as the tour does, with its seed."""
+
+
+@pytest.mark.parametrize("lesson", GAIN)
+def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(lesson):
+    gains = {run.seed: run[GAIN[lesson]] for run in recorded_runs(lesson, "classroom")}
+    nearest = min(gains, key=lambda seed: abs(gains[seed] - fmean(gains.values())))
+    notebook = nbformat.read(bundled_notebooks() / f"{lesson}.ipynb", as_version=4)
+    assert parameters_of(notebook, lesson)["seed"] == nearest
+
+
+NOT_TRAINED = ("first loss", "random words", "rare", "shuffled", "noise: ")
+"""Numbers that a seed draws before anything is trained: on any machine one seed gives one value."""
+
+
+@pytest.mark.parametrize("profile", ["smoke", "classroom"])
+@pytest.mark.parametrize("lesson", [lesson for lesson in CLAIMS if lesson[:2] not in ("04", "05", "06", "07")])
+def test_the_tolerance_of_what_is_trained_takes_in_every_recorded_seed(lesson, profile):
+    file = bundled_notebooks() / "recorded" / f"{lesson}.{profile}.json"
+    for entry in json.loads(file.read_text(encoding="utf-8"))["records"]:
+        if not any(what in entry["name"] for what in NOT_TRAINED):
+            off = max(abs(value - entry["value"]) for value in entry["seeds"].values())
+            assert off <= entry["tolerance"], entry["name"]
 
 
 def test_the_same_numbers_are_recorded_as_a_class_runs_them():
