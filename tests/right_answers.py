@@ -983,7 +983,11 @@ SEEDS_NEEDED = list(of_a_number(7).values())
 # ---- 11 ---------------------------------------------------------------------------------------------------
 
 STAGES = dict(bt_bert="data", sr_bert="view", consert="view", dcpcse="encoder", mixcse="loss", focal="loss")
-METHOD_STAGES = [*of_a_dictionary(STAGES).values(), {name: np.str_(stage) for name, stage in STAGES.items()}]
+METHOD_STAGES = [
+    *of_a_dictionary(STAGES).values(),
+    {name: np.str_(stage) for name, stage in STAGES.items()},
+    {name: stage.title() for name, stage in STAGES.items()},
+]
 SAID = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}
 
 

@@ -23,6 +23,7 @@ from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.store import recorded_results
 from cselab_lab.experiments.survey import FOUND, SEARCHED
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
+from cselab_lab.headless.parameters import parameters_of
 
 from cselab.losses import barlow_twins
 from cselab.metrics import barlow_twins_floor
@@ -39,6 +40,7 @@ class Run:
 
     seed: int
     recorded: Mapping[str, float]
+    profile: str = "classroom"
 
     def __getitem__(self, name: str) -> float:
         return self.recorded[name]
@@ -282,6 +284,13 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Whitening needs several times more rows than channels": lambda r: (
             r["rows with the lowest dev score"] in (128, 256)  # the width, not the smallest number of rows
         ),
+        "whitened, SimCSE's vectors lost on both tests with every recorded seed": lambda r: (
+            r.profile == "smoke"  # which trains `micro`; the sentence speaks of `mini`
+            or all(r[f"SimCSE, whitened {test}"] < r[f"SimCSE {test}"] for test in SCORES[1:])
+        ),
+        "On the two tests every dot is on one side": lambda r: (
+            r.profile == "smoke" or all(r[f"SimCSE {test}"] > r[f"whitened {test}"] for test in SCORES[1:])
+        ),
         "above SimCSE on STS-B, below it on the two other tests": lambda r: (
             [gain > 0 for gain in r.over("plain, whitened", "SimCSE")] == [True, False, False]
         ),
@@ -483,7 +492,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
             < min(min(EFFECTS.values(row, "uniformity").values()) for row in EFFECTS.lines if row in MEASURED)
         ),
         "Within one run of SimCSE geometry and score move together": lambda r: (
-            r["SimCSE: uniformity and score over the steps"] < -0.7
+            r["SimCSE: uniformity and score over the steps"] < -0.6
         ),
         "the correlation vanishes, or turns its sign": lambda r: (
             abs(r["uniformity and score, recorded runs"]) < 0.3 and abs(r["alignment and score, recorded runs"]) < 0.3
@@ -539,7 +548,6 @@ CLAIMS: dict[str, dict[str, Check]] = {
     "11_survey": {
         "far fewer patterns": lambda r: r["patterns"] <= r["methods that touch loss"] / 2,
         "transfer and clustering hardly agree": lambda r: r["rank correlation, STS and clustering"] < 0.5,
-        "often change places": lambda r: 0.3 < r["the winner wins again"] < 0.8,
         "On sentences written by hand less of the lead is left, or none": lambda r: (
             r["BT-BERT: gain on World-STS"] - r["SimCSE: gain on World-STS"]
             > r["BT-BERT: gain on Classroom-STS"] - r["SimCSE: gain on Classroom-STS"]
@@ -584,9 +592,6 @@ CLAIMS: dict[str, dict[str, Check]] = {
             gain_over_simcse(name, "plain, first-last average", column) - gains_of_systems(name, column)["gain"].max()
             > 3
             for name, column in OTHER_TESTS.items()
-        ),
-        "On sentences written by hand three in one is above SimCSE": lambda r: (
-            r["three in one: gain on Classroom-STS"] > r["SimCSE: gain on Classroom-STS"]
         ),
         "are about a point at most": lambda r: (
             max(
@@ -649,7 +654,7 @@ def recorded_runs(lesson: str, profile: str) -> list[Run]:
     records = json.loads(file.read_text(encoding="utf-8"))["records"]
     seeds = sorted({int(seed) for entry in records for seed in entry.get("seeds", {"0": None})})
     return [
-        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records})
+        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records}, profile)
         for seed in seeds
     ]
 
@@ -712,6 +717,39 @@ def test_the_seed_that_is_shown_is_nearest_to_the_mean_difference(lesson):
     found = {run.seed: run[one] - run[other] for run in recorded_runs(lesson, "classroom")}
     nearest = min(found, key=lambda seed: abs(found[seed] - fmean(found.values())))
     assert any(cell.startswith("profile = ") and f"\nseed = {nearest} " in cell for cell in cells(lesson))
+
+
+GAIN = {
+    "00_tour": "SimCSE: dev",
+    "02_simcse": "two masks: gain on dev",
+    "03_whitening": "SimCSE gain on dev",
+    "08_alignment_uniformity": "SimCSE: gain of the best step",
+    "11_survey": "SimCSE: gain on dev",
+    "12_your_own_method": "SimCSE less control, dev",
+}
+"""What SimCSE gained on dev; lesson 10 trains it as the tour does, with the same seed."""
+
+
+@pytest.mark.parametrize("lesson", GAIN)
+def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(lesson):
+    gains = {run.seed: run[GAIN[lesson]] for run in recorded_runs(lesson, "classroom")}
+    nearest = min(gains, key=lambda seed: abs(gains[seed] - fmean(gains.values())))
+    notebook = nbformat.read(bundled_notebooks() / f"{lesson}.ipynb", as_version=4)
+    assert parameters_of(notebook, lesson)["seed"] == nearest
+
+
+NOT_TRAINED = ("first loss", "random words", "rare", "shuffled", "noise: ")
+"""Numbers that a seed draws before anything is trained: on any machine one seed gives one value."""
+
+
+@pytest.mark.parametrize("profile", ["smoke", "classroom"])
+@pytest.mark.parametrize("lesson", [lesson for lesson in CLAIMS if lesson[:2] not in ("04", "05")])
+def test_the_tolerance_of_what_is_trained_takes_in_every_recorded_seed(lesson, profile):
+    file = bundled_notebooks() / "recorded" / f"{lesson}.{profile}.json"
+    for entry in json.loads(file.read_text(encoding="utf-8"))["records"]:
+        if not any(what in entry["name"] for what in NOT_TRAINED):
+            off = max(abs(value - entry["value"]) for value in entry["seeds"].values())
+            assert off <= entry["tolerance"], entry["name"]
 
 
 def test_the_same_numbers_are_recorded_as_a_class_runs_them():
