@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import warnings
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from tiny import make_encoder, make_sentences, write_checkpoint
+from two_processes import launch
 
 from cselab import encode_to_file, evaluate
 from cselab.data import Pairs
@@ -77,24 +77,11 @@ def main(folder):
     (folder / f"seen-{rank}.json").write_text(json.dumps(seen))
 
 
-def launched(*command):
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    return subprocess.run(
-        [*launch, *map(str, command)],
-        env=os.environ
-        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
 @pytest.fixture(scope="module")
 def together(tmp_path_factory):
     """The folder in which two processes encoded and scored."""
     folder = tmp_path_factory.mktemp("together")
-    done = launched(__file__, folder)
+    done = launch(__file__, folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
 
@@ -166,7 +153,7 @@ def test_a_scorer_of_pairs_is_still_refused_by_tasks_that_need_vectors():
 def test_the_commands_share_the_work_and_one_process_speaks(tmp_path):
     encoder, corpus = write_checkpoint(tmp_path / "tiny"), tmp_path / "corpus.txt"
     corpus.write_text("\n".join(SENTENCES[:30]) + "\n")
-    done = launched("-m", "cselab_lab.cli", "encode", encoder, corpus, "--output", tmp_path / "v.npy")
+    done = launch("-m", "cselab_lab.cli", "encode", encoder, corpus, "--output", tmp_path / "v.npy")
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("30 vectors of width 8") == 1
     alone = make_encoder(layers=2).encode(SENTENCES[:30])
@@ -175,7 +162,7 @@ def test_the_commands_share_the_work_and_one_process_speaks(tmp_path):
     rows = zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True)
     pairs.write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in rows))
     out = tmp_path / "scores.json"
-    done = launched("-m", "cselab_lab.cli", "evaluate", encoder, "--suite", pairs, "--json", out, "--pooling", "mean")
+    done = launch("-m", "cselab_lab.cli", "evaluate", encoder, "--suite", pairs, "--json", out, "--pooling", "mean")
     assert done.returncode == 0, done.stderr[-3000:]
     (score,) = (record["value"] for record in json.loads(out.read_text())["records"] if record["key"])
     assert score == pytest.approx(evaluate(make_encoder(layers=2), PAIRS).scores["pairs"], abs=1e-2)
