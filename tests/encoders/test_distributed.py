@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from cselab_lab.cli import app
 from tiny import make_encoder, make_sentences, write_checkpoint
 from two_processes import launch
 
@@ -74,15 +75,35 @@ def main(folder):
         DistributedEncoder(Broken()).encode(SENTENCES)
     except ValueError as error:
         seen["failure"] = str(error)
+    seen["exit codes"] = [code_of(line.split()) for line in COMMANDS]
     (folder / f"seen-{rank}.json").write_text(json.dumps(seen))
+
+
+COMMANDS = (
+    "encode tiny corpus.txt --output v.npy",
+    "evaluate tiny --suite pairs.tsv --json scores.json --pooling mean",
+)
+
+
+def code_of(line):
+    """What a command ends with that is given to both processes."""
+    try:
+        app(line)
+    except SystemExit as ended:
+        return ended.code
 
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory):
     """The folder in which two processes encoded and scored."""
     folder = tmp_path_factory.mktemp("together")
+    write_checkpoint(folder / "tiny")
+    (folder / "corpus.txt").write_text("\n".join(SENTENCES[:30]) + "\n")
+    rows = zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True)
+    (folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in rows))
     done = launch(__file__, folder)
     assert done.returncode == 0, done.stderr[-3000:]
+    (folder / "said.txt").write_text(done.stdout)
     return folder
 
 
@@ -150,24 +171,17 @@ def test_a_scorer_of_pairs_is_still_refused_by_tasks_that_need_vectors():
     assert list(scores.missing) == ["geometry"] and all("vectors" in reason for reason in scores.missing.values())
 
 
-def test_the_commands_share_the_work_and_one_process_speaks(tmp_path):
-    encoder, corpus = write_checkpoint(tmp_path / "tiny"), tmp_path / "corpus.txt"
-    corpus.write_text("\n".join(SENTENCES[:30]) + "\n")
-    done = launch("-m", "cselab_lab.cli", "encode", encoder, corpus, "--output", tmp_path / "v.npy")
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.count("30 vectors of width 8") == 1
-    alone = make_encoder(layers=2).encode(SENTENCES[:30])
-    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), alone, atol=1e-6)
-    pairs = tmp_path / "pairs.tsv"
-    rows = zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True)
-    pairs.write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in rows))
-    out = tmp_path / "scores.json"
-    done = launch("-m", "cselab_lab.cli", "evaluate", encoder, "--suite", pairs, "--json", out, "--pooling", "mean")
-    assert done.returncode == 0, done.stderr[-3000:]
-    (score,) = (record["value"] for record in json.loads(out.read_text())["records"] if record["key"])
-    assert score == pytest.approx(evaluate(make_encoder(layers=2), PAIRS).scores["pairs"], abs=1e-2)
-    assert done.stdout.count("spearman") == 1
+def test_the_commands_share_the_work_and_one_process_speaks(together, seen):
+    assert [each["exit codes"] for each in seen] == [[0, 0]] * 2
+    alone = make_encoder(layers=2)
+    np.testing.assert_allclose(np.load(together / "v.npy"), alone.encode(SENTENCES[:30]), atol=1e-6)
+    records = json.loads((together / "scores.json").read_text())["records"]
+    (score,) = (record["value"] for record in records if record["key"])
+    assert score == pytest.approx(evaluate(alone, PAIRS).scores["pairs"], abs=1e-2)
+    said = (together / "said.txt").read_text()
+    assert said.count("30 vectors of width 8") == 1 and said.count("spearman") == 1
 
 
 if __name__ == "__main__":
+    os.chdir(sys.argv[1])
     main(Path(sys.argv[1]))
