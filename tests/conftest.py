@@ -31,6 +31,17 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 os.environ.setdefault("CSELAB_DATA", str(BESIDE) if BESIDE.is_dir() else "")
 
 
+@pytest.fixture
+def real_data():
+    """The root of the real data sets, where they are on this machine."""
+    from cselab.data import data_root
+
+    root = data_root()
+    if root is None:
+        pytest.skip("the real data sets are not on this machine (CSELAB_DATA)")
+    return root
+
+
 def pytest_collection_modifyitems(items):
     """Without a browser the tests marked `browser` are skipped, with how to get one; in CI they fail."""
     marked = [item for item in items if item.get_closest_marker("browser")]

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
-from cselab_lab.lessons.checks.focal_infonce import TAU, M, concentration
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
+from scipy.optimize import brentq
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
@@ -21,7 +21,7 @@ from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
 from cselab.losses import dimension_contrastive, off_dropout_info_nce
 from cselab.methods import MixCSE, SNCSEDropout
-from cselab.metrics import effective_rank, rank
+from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
 from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
@@ -430,6 +430,150 @@ def DROPOUT_CLOUDS():
 # ---- 06 ---------------------------------------------------------------------------------------------------
 
 
+def correlation_by_loop(first, second):
+    a, b = (view.double().numpy().T for view in (first, second))
+    return [[float(x @ y) / np.linalg.norm(x) / np.linalg.norm(y) for y in b] for x in a]
+
+
+CORRELATION = [
+    lambda a, b: F.normalize(a, dim=0).T @ F.normalize(b, dim=0),
+    lambda a, b: a.T @ b / torch.outer(a.norm(dim=0), b.norm(dim=0)),
+    lambda a, b: torch.einsum("ic,id->cd", F.normalize(a, dim=0), F.normalize(b, dim=0)),
+    correlation_by_loop,
+]
+
+
+def twins_by_loop(c, weight=0.012):
+    size = range(len(c))
+    return sum(float((1 - c[i, j]) ** 2 if i == j else weight * c[i, j] ** 2) for i in size for j in size)
+
+
+BARLOW_TWINS = [
+    lambda c, weight=0.012: (
+        (1 - c.diagonal()).square().sum() + weight * (c.square().sum() - c.diagonal().square().sum())
+    ),
+    lambda c, weight=0.012: ((c - torch.eye(len(c))).square() * torch.where(own(c), 1.0, weight)).sum(),
+    lambda c, weight=0.012: (1 - c.diagonal()).norm() ** 2 + weight * c[~own(c)].norm() ** 2,
+    twins_by_loop,
+]
+
+
+def floor_by_trying(dimensions, rank, weight):
+    t, r = np.linspace(0, 1, 20_001), min(rank, dimensions)
+    return (dimensions * ((1 - t) ** 2 + weight * (dimensions / r - 1) * t**2)).min()
+
+
+FLOOR = [
+    lambda d, r, w: (lambda k: d * k / (1 + k))(w * max(d - r, 0) / r),
+    lambda d, r, w: barlow_twins_floor(d, r, w),
+    lambda d, r, w: 0.0 if r >= d else d / (1 + r / (w * (d - r))),
+    floor_by_trying,
+]
+
+
+def descent_by_backward(loss, first, second, steps, rate):
+    views, losses = [v.clone().requires_grad_() for v in (first, second)], []
+    for _ in range(steps):
+        for view in views:
+            view.grad = None
+        losses.append(loss(*views))
+        losses[-1].backward()
+        with torch.no_grad():
+            for view in views:
+                view -= rate * view.grad
+    return [value.item() for value in losses]
+
+
+def descent_by_torch(loss, first, second, steps, rate):
+    views, losses = [v.clone().requires_grad_() for v in (first, second)], []
+    optimizer = torch.optim.SGD(views, lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        losses.append(loss(*views))
+        losses[-1].backward()
+        optimizer.step()
+    return torch.stack(losses).detach()
+
+
+def descent_by_func(loss, first, second, steps, rate):
+    losses = []
+    for _ in range(steps):
+        gradients, value = torch.func.grad_and_value(loss, argnums=(0, 1))(first, second)
+        first, second = first - rate * gradients[0], second - rate * gradients[1]
+        losses.append(value)
+    return losses
+
+
+DESCENT = [descent_by_backward, descent_by_torch, descent_by_func]
+
+
+def ROWS():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def drawn(view, count, generator):
+        return torch.randn(count, view.shape[1], generator=generator)
+
+    def both(first, second, rows):
+        return torch.cat([first, rows]), torch.cat([second, rows])
+
+    def stacked(first, second, count, generator):
+        rows = drawn(first, count, generator)
+        return torch.cat([torch.stack([first, second]), rows.expand(2, -1, -1)], dim=1)
+
+    def one_by_one(first, second, count, generator):
+        rows = [torch.randn(1, first.shape[1], generator=generator) for _ in range(count)]
+        return both(first, second, torch.cat(rows))
+
+    def by_numpy(first, second, count, generator):
+        seed = int(torch.randint(2**31, (1,), generator=generator))
+        return both(first, second, torch.from_numpy(np.random.default_rng(seed).normal(size=(count, first.shape[1]))))
+
+    return [
+        lambda a, b, m, g: both(a, b, drawn(a, m, g)),
+        lambda a, b, m, g: [torch.vstack([v, rows]) for rows in [drawn(a, m, g)] for v in (a, b)],
+        lambda a, b, m, g: both(a, b, torch.normal(0.0, 1.0, (m, a.shape[1]), generator=g)),
+        lambda a, b, m, g: both(a, b, torch.empty(m, a.shape[1]).normal_(generator=g)),
+        lambda a, b, m, g: stacked(a, b, m, g),
+        lambda a, b, m, g: list(stacked(a, b, m, g).unbind()),
+        one_by_one,
+        by_numpy,
+    ]
+
+
+def PULL():
+    """The gradient is asked of a graph, so these are spelled by hand."""
+
+    def asked(term, weights):
+        found = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
+        return [g for g in found if g is not None]
+
+    def by_loop(term, weights):
+        total = 0.0
+        for gradient in asked(term, weights):
+            for number in gradient.flatten().tolist():
+                total += number**2
+        return total**0.5
+
+    def of_zeros(term, weights):
+        found = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True, materialize_grads=True)
+        return torch.cat([g.flatten() for g in found]).norm()
+
+    def flat(term, weights):
+        return torch.cat([g.reshape(-1) for g in asked(term, weights)])
+
+    return [
+        lambda t, w: flat(t, w).norm(),
+        lambda t, w: flat(t, w).norm().item(),
+        lambda t, w: np.linalg.norm(flat(t, w).numpy()),
+        lambda t, w: np.float32(np.sqrt(sum(float((g**2).sum()) for g in asked(t, w)))),
+        lambda t, w: torch.einsum("i,i", flat(t, w), flat(t, w)).sqrt(),
+        lambda t, w: round(float(flat(t, w).norm()), 3),
+        lambda t, w: [float(flat(t, w).norm())],
+        by_loop,
+        of_zeros,
+    ]
+
+
 def shares(v, power=1):
     s = torch.linalg.svdvals(v - v.mean(0)) ** power
     s = s[s > 1e-6 * s.max()]
@@ -527,17 +671,127 @@ def focal_gradient_by_loops(c, t=0.07, m=0.3):
 FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_autograd, focal_gradient_by_loops]
 
 
-def matching():
-    """By bisection: the lower the temperature, the more the hardest carry."""
-    low, high = 0.01, 0.2
+def own_by_where(c, t=0.07, m=0.3):
+    return t / torch.where(own(c), c, c + m)
+
+
+def own_by_loops(c, t=0.07, m=0.3):
+    return [[t / (float(s) if i == j else float(s) + m) for j, s in enumerate(row)] for i, row in enumerate(c)]
+
+
+TEMPERATURES = [
+    own_by_where,
+    own_by_loops,
+    lambda c, t=0.07, m=0.3: t / (c + m * (1 - torch.eye(len(c)))),
+    lambda c, t=0.07, m=0.3: c * t / focal_logits(c, m),
+]
+
+
+def carried_by_loop(gradient):
+    curves = []
+    for i, row in enumerate(gradient.tolist()):
+        push = sorted((max(g, 0) for j, g in enumerate(row) if j != i), reverse=True)
+        curves.append(np.cumsum(push) / sum(push))
+    return np.mean(curves, axis=0)
+
+
+def carried_by_relu(gradient):
+    push = F.relu(gradient.masked_fill(own(gradient), 0))
+    return (push / push.sum(1, keepdim=True)).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
+
+
+def carried_by_numpy(gradient):
+    g = gradient.double().numpy()
+    push = np.sort(np.maximum(g[~np.eye(len(g), dtype=bool)].reshape(len(g), -1), 0))[:, ::-1]
+    return np.einsum("ij,i->j", push.cumsum(1), 1 / push.sum(1)) / len(g)
+
+
+CARRIED = [carried_by_relu, carried_by_loop, carried_by_numpy]
+
+
+def loop_by_adamw(encode, loss, weights, batches, lr):
+    optimizer, losses, norms = torch.optim.AdamW(weights, lr=lr, weight_decay=0), [], []
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 1e-9, total_iters=len(batches))
+    for texts in batches:
+        losses.append(loss(*encode(texts, texts)))
+        optimizer.zero_grad()
+        losses[-1].backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(weights, 1))
+        optimizer.step()
+        schedule.step()
+    return torch.stack(losses).tolist(), torch.stack(norms).tolist()
+
+
+def loop_by_adam(encode, loss, weights, batches, lr):
+    optimizer, found = torch.optim.Adam(weights, lr=lr), []
+    for left, texts in zip(range(len(batches), 0, -1), batches, strict=True):
+        optimizer.param_groups[0]["lr"] = lr * left / len(batches)
+        value = loss(*encode(texts, texts))
+        for weight, gradient in zip(weights, torch.autograd.grad(value, weights), strict=True):
+            weight.grad = gradient
+        norm = sum(float(weight.grad.square().sum()) for weight in weights) ** 0.5
+        for weight in weights:
+            weight.grad /= max(1, norm)
+        optimizer.step()
+        found.append((value.item(), norm))
+    return np.transpose(found)
+
+
+TRAINING_07 = [loop_by_adamw, loop_by_adam]
+
+
+def match_by_grid(share, wanted, low, high):
+    grid = np.linspace(low, high, 40_001)
+    return grid[np.argmin([abs(share(t) - wanted) for t in grid])]
+
+
+def match_by_halving(share, wanted, low, high):
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if concentration(middle) > concentration(TAU, M) else (low, middle)
+        if share(middle) > wanted:
+            low = middle
+        else:
+            high = middle
     return middle
 
 
-def MATCHING_TEMPERATURE():
-    return [*of_a_number(0.039).values(), *of_a_number(matching()).values()]
+def match_by_shrinking(share, wanted, low, high):
+    while high - low > 1e-6:
+        low, high = sorted(((low + high) / 2, high if share((low + high) / 2) > wanted else low))
+    return low
+
+
+MATCH = [
+    match_by_halving,
+    match_by_grid,
+    match_by_shrinking,
+    lambda share, wanted, low, high: brentq(lambda t: share(t) - wanted, low, high),
+]
+
+
+def CONSTANT():
+    """The gradient is asked of a graph, so these are spelled by hand."""
+
+    def factors(c, m):
+        return torch.where(own(c), c, c + m).detach()
+
+    def without_gradient(c, t=0.07, m=0.3):
+        with torch.no_grad():
+            by = c + m - m * torch.eye(len(c))
+        return F.cross_entropy(c * by / t, labels(c))
+
+    return [
+        without_gradient,
+        lambda c, t=0.07, m=0.3: F.cross_entropy(c * factors(c, m) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).log_softmax(1).diagonal().mean(),
+        lambda c, t=0.07, m=0.3: ((s := c * factors(c, m) / t).logsumexp(1) - s.diagonal()).mean(),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).softmax(1).diagonal().log().mean(),
+        lambda c, t=0.07, m=0.3: F.cross_entropy(c * c.data.add(m).diagonal_scatter(c.data.diagonal()) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: F.nll_loss((c * factors(c, m) / t).log_softmax(1), labels(c)),
+        lambda c, t=0.07, m=0.3: torch.stack(
+            [(row / t).logsumexp(0) - row[i] / t for i, row in enumerate(c * factors(c, m))]
+        ).mean(),
+    ]
 
 
 # ---- 08 ---------------------------------------------------------------------------------------------------
@@ -729,7 +983,11 @@ SEEDS_NEEDED = list(of_a_number(7).values())
 # ---- 11 ---------------------------------------------------------------------------------------------------
 
 STAGES = dict(bt_bert="data", sr_bert="view", consert="view", dcpcse="encoder", mixcse="loss", focal="loss")
-METHOD_STAGES = [*of_a_dictionary(STAGES).values(), {name: np.str_(stage) for name, stage in STAGES.items()}]
+METHOD_STAGES = [
+    *of_a_dictionary(STAGES).values(),
+    {name: np.str_(stage) for name, stage in STAGES.items()},
+    {name: stage.title() for name, stage in STAGES.items()},
+]
 SAID = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}
 
 
@@ -893,9 +1151,12 @@ CUT_COSINES = [
 # ---- all --------------------------------------------------------------------------------------------------
 
 
+OTHERWISE = {"focal_infonce.TRAINING": "TRAINING_07"}  # where two lessons have an exercise of one name
+
+
 def right_answers(name):
     """Every spelling of the right answers of an exercise: a function returns them in all types, values are spelled."""
-    written = globals()[name.partition(".")[2]]
+    written = globals()[OTHERWISE.get(name, name.partition(".")[2])]
     if callable(written):  # an encoder must be asked for them
         return written()
     return [*written, *of_a_function(written[0]).values()] if isfunction(written[0]) else written

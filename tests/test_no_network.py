@@ -1,6 +1,7 @@
 """Nothing reaches out unless a name of the hub is given: every connection of every command is watched."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -43,22 +44,25 @@ notebooks list
 notebooks run --folder notebooks --output out
 world sentences 3
 doctor
-"""
+""".strip().splitlines()
+OF_THE_HUB = "evaluate someone/their-encoder --suite pairs.tsv"
 
 RUN = """
 import sys
 from cselab_lab.cli import app
-for line in sys.stdin.read().strip().splitlines():
+for line in sys.stdin.read().splitlines():
     try:
         app(line.split())
     except SystemExit as ended:
-        print(ended.code, line, flush=True)
+        with open("watched.txt", "a") as watched:
+            watched.write(f"ended with {ended.code}: {line}\\n")
 """
 
 
-@pytest.fixture
-def told(tmp_path):
-    """Runs lines of commands in an own process: the exit code of each, and whom they reached for."""
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """By line its exit code, and whom it reached for; all in a process of their own."""
+    tmp_path = tmp_path_factory.mktemp("watched")
     write_checkpoint(tmp_path / "encoder", layers=1)
     sentences = make_sentences(64)
     (tmp_path / "corpus.txt").write_text("\n".join(sentences) + "\n")
@@ -77,26 +81,24 @@ def told(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
     environment |= {"PYTHONPATH": path, "WATCHED": str(watched), "CSELAB_DATA": "", "CSELAB_HEADLESS": "1"}
     environment |= {"HF_HOME": str(tmp_path / "hub")}
-
-    def tell(lines):
-        done = subprocess.run(
-            [sys.executable, "-c", RUN], input=lines, cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        lines = lines.strip().splitlines()
-        codes = {line: code for code, line in (one.split(" ", 1) for one in done.stdout.splitlines() if " " in one)}
-        reached = watched.read_text().splitlines() if watched.exists() else []
-        return {line: codes.get(line) for line in lines}, reached
-
-    return tell
+    done = subprocess.run(
+        [sys.executable, "-c", RUN], input="\n".join([*COMMANDS, OF_THE_HUB]), cwd=tmp_path, env=environment,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told, hosts = {}, []
+    for one in watched.read_text().splitlines():
+        if ended := re.fullmatch(r"ended with (\d+): (.+)", one):
+            told[ended[2]], hosts = (ended[1], hosts), []
+        else:
+            hosts.append(one)
+    return told
 
 
 def test_no_command_reaches_out(told):
-    codes, reached = told(COMMANDS)
-    assert reached == []
-    assert {line: code for line, code in codes.items() if code != "0"} == {}
+    assert {line: told[line] for line in COMMANDS} == dict.fromkeys(COMMANDS, ("0", []))
 
 
 def test_a_name_of_the_hub_does(told):
-    codes, reached = told("evaluate someone/their-encoder --suite pairs.tsv")
-    assert set(codes.values()) == {"1"} and "huggingface.co" in reached
+    code, reached = told[OF_THE_HUB]
+    assert code == "1" and "huggingface.co" in reached

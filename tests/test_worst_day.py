@@ -17,11 +17,12 @@ from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.headless.notebooks import run_notebooks
 from safetensors.torch import load_file, save_file
+from stsb import write_stsb
 from tiny import make_encoder, make_sentences, write_checkpoint
 
 import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
-from cselab.data import STS_PAIRS, DataError, load_sts
+from cselab.data import DataError, load_sts
 from cselab.encoders.checkpoint import _checksum, load_checkpoint
 from cselab.encoders.encoder import CHARACTERS, TruncationWarning
 from cselab.encoders.errors import CheckpointError
@@ -564,35 +565,27 @@ def test_a_line_of_50_megabytes_is_cut_before_it_is_tokenised(monkeypatch):
 
 @pytest.fixture
 def stsb(tmp_path):
-    """Writes STS-B with these lines in place of the first of the test part."""
-
-    def write(*fields):
-        folder = tmp_path / "STS" / "STSBenchmark"
-        folder.mkdir(parents=True, exist_ok=True)
-        for split, rows in STS_PAIRS["STS-B"].items():
-            sentences = make_sentences(40)
-            lines = [
-                ["main", "file", "2012", str(row), f"{row % 51 / 10}", sentences[row % 40], sentences[row % 39]]
-                for row in range(rows)
-            ]
-            lines[0] = list(fields) or lines[0]
-            (folder / f"sts-{split}.csv").write_text("".join("\t".join(line) + "\n" for line in lines))
-        return tmp_path
-
-    return write
+    sentences = make_sentences(40)
+    return write_stsb(tmp_path, lambda _, row: (f"{row % 51 / 10}", sentences[row % 40], sentences[row % 39]))
 
 
-def test_sts_files_whose_columns_shifted_or_whose_scores_cannot_be_are_refused(stsb):
-    with pytest.raises(DataError, match=r"sts-test\.csv, line 1: the score 17 is not between 0 and 5; are the col"):
-        load_sts("STS-B", stsb("main", "file", "2012", "5.0", "17", "a cat", "a dog"))
-    with pytest.raises(DataError, match="the score 'a cat' is not a number"):
-        load_sts("STS-B", stsb("file", "2012", "17", "5.0", "a cat", "a dog", "a dog"))
-    with pytest.raises(DataError, match=r"line 1: the score -0\.5 is not between 0 and 5"):
-        load_sts("STS-B", stsb("main", "file", "2012", "17", "-0.5", "a cat", "a dog"))
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ("main file 2012 5.0 17 cat dog", r"sts-test\.csv, line 1: the score 17 is not between 0 and 5; are the col"),
+        ("file 2012 17 5.0 cat dog dog", "the score 'cat' is not a number"),
+        ("main file 2012 17 -0.5 cat dog", r"line 1: the score -0\.5 is not between 0 and 5"),
+    ],
+)
+def test_sts_files_whose_columns_shifted_or_whose_scores_cannot_be_are_refused(first, said, stsb):
+    file = stsb / "STS" / "STSBenchmark" / "sts-test.csv"
+    file.write_text(first.replace(" ", "\t") + "\n" + file.read_text().split("\n", 1)[1])
+    with pytest.raises(DataError, match=said):
+        load_sts("STS-B", stsb)
 
 
 def test_sts_of_another_text_never_scores_without_a_loud_word(stsb, tmp_path):
-    scores = evaluate(make_encoder(), "sts", stsb(), ["STS-B"])
+    scores = evaluate(make_encoder(), "sts", stsb, ["STS-B"])
     loud = "STS-B was scored on unknown text: 1379 rows as published, but neither the published sentences nor scores"
     assert loud in str(scores) and loud in scores.doubts[0]
     encoder = write_checkpoint(tmp_path / "encoder")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from cselab.data.files import DataError, ending, read_lines
+from cselab.data.files import DataError, ending
+from cselab.data.tables import csv_rows, tab_rows
 
 
 @dataclass(frozen=True)
@@ -143,27 +143,14 @@ def read_pairs(path: str | Path) -> Pairs:
     """
     rows: list[Any] = []
     columns: tuple[int, ...] = (0, 1, 2)
-    for number, fields in _fields(Path(path)):
+    read = csv_rows if ending(path) == ".csv" else tab_rows
+    for number, fields in read(Path(path)):
         if number == 1 and set(COLUMNS) <= {field.strip().lower() for field in fields}:
             named = [field.strip().lower() for field in fields]
             columns = tuple(named.index(column) for column in COLUMNS)
         elif any(field.strip() for field in fields):
             rows.append(pair_from(fields, columns, f"{path}, line {number}"))
     return _pairs(rows, Path(path).name.split(".")[0], path)
-
-
-def _fields(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The number of each line, from 1 on, and its fields."""
-    if ending(path) != ".csv":
-        for number, line in enumerate(read_lines(path), start=1):
-            yield number, line.split("\t")
-        return
-    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
-    try:
-        for fields in reader:
-            yield reader.line_num, fields
-    except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: {error}") from None
 
 
 def _pairs(rows: list[tuple[str, str, float]], name: str, place: str | Path) -> Pairs:

@@ -39,8 +39,8 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
             is not installed; a dictionary of data sets without "train".
     """
     path = check_corpus(path)
-    read = {".csv": _csv, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}
-    rows = _dataset(path) if path.is_dir() else read.get(ending(path), _tsv)(path)
+    read = {".csv": csv_rows, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}
+    rows = _dataset(path) if path.is_dir() else read.get(ending(path), tab_rows)(path)
     number, names = next(rows, (0, []))
     if not number:
         raise DataError(f"{path}: it is empty; wanted is a table whose first line names its columns")
@@ -103,11 +103,13 @@ def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:
             yield number, [field.strip() for field in row]
 
 
-def _tsv(path: Path) -> Rows:
+def tab_rows(path: Path) -> Rows:
+    """The fields of each line, parted by tabs and never quoted; lines are numbered from 1 on."""
     return ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
 
 
-def _csv(path: Path) -> Rows:
+def csv_rows(path: Path) -> Rows:
+    """The fields of each row, parted by commas and quoted as a spreadsheet does it; the number is of its last line."""
     reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
     try:
         for row in reader:

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from cselab.data import MissingFile
 from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
 from cselab.evaluators.records import Measured, Record
@@ -139,17 +138,8 @@ class Clustering:
             DataError: a damaged file.
         """
         root = folder(data, self.name)
-        collected: list[ClusteringTask] = []
-        missing: dict[str, str] = {}
-        for task in self.tasks if tasks is None else tasks:
-            try:
-                rows = load_clustering(task, root)
-            except MissingFile as reason:
-                if tasks is not None:
-                    raise
-                missing[task] = str(reason)
-            else:
-                collected.append(ClusteringTask(rows, tuple(self.seeds), self.restarts))
-        if not collected:
-            raise MissingFile(next(iter(missing.values())))
-        return Collected(collected, missing)
+
+        def load(task: str) -> ClusteringTask:
+            return ClusteringTask(load_clustering(task, root), tuple(self.seeds), self.restarts)
+
+        return Collected.of(self.tasks if tasks is None else tasks, load, asked=tasks is not None)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cselab.data import STS_TASKS, MissingFile, Pairs, load_sts, sts_splits
+from cselab.data import STS_TASKS, Pairs, load_sts, sts_splits
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import Collected, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
@@ -164,18 +164,9 @@ class STS:
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         """The STS tasks to run and, when no tasks were named, those whose files are missing, with the reason."""
-        collected: list[StsTask] = []
-        missing: dict[str, str] = {}
-        for name in STS_TASKS if tasks is None else tasks:
+
+        def load(name: str) -> StsTask:
             task, _, split = name.partition("/")
-            try:
-                pairs = load_sts(task, folder(data, self.name), split or "test")
-            except MissingFile as reason:
-                if tasks is not None:
-                    raise
-                missing[name] = str(reason)
-            else:
-                collected.append(self.task(pairs, name))
-        if not collected:
-            raise MissingFile(next(iter(missing.values())))
-        return Collected(collected, missing)
+            return self.task(load_sts(task, folder(data, self.name), split or "test"), name)
+
+        return Collected.of(STS_TASKS if tasks is None else tasks, load, asked=tasks is not None)

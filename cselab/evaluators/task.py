@@ -1,10 +1,10 @@
 """What `evaluate` measures: a task, and a suite that loads tasks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from cselab.data import Pairs
+from cselab.data import MissingFile, Pairs
 from cselab.data.pairs import Table
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.vectors import Encoded, Scorer
@@ -43,6 +43,26 @@ class Collected(NamedTuple):
 
     tasks: Sequence[Task]
     missing: dict[str, str]
+
+    @classmethod
+    def of(cls, names: Sequence[str], load: Callable[[str], Task], asked: bool) -> "Collected":
+        """Load each task; one that was not asked for by its name may lack its data.
+
+        Raises:
+            MissingFile: one that was asked for is not there, or none at all.
+            DataError: a damaged file.
+        """
+        collected, missing = list[Task](), dict[str, str]()
+        for name in names:
+            try:
+                collected.append(load(name))
+            except MissingFile as reason:
+                if asked:
+                    raise
+                missing[name] = str(reason)
+        if not collected:
+            raise MissingFile(next(iter(missing.values())))
+        return cls(collected, missing)
 
 
 @runtime_checkable

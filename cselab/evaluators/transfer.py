@@ -18,7 +18,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from cselab.data import MissingFile
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
 from cselab.data.published import PROVENANCES
 from cselab.encoders.progress import Progress
@@ -312,20 +311,12 @@ class Transfer:
             DataError: a damaged file.
         """
         protocol, root = protocol_named(self.protocol), folder(data, self.name)
-        collected: list[TransferTask] = []
-        missing: dict[str, str] = {}
-        for task in self.tasks if tasks is None else tasks:
-            try:
-                splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
-            except MissingFile as reason:
-                if tasks is not None:
-                    raise
-                missing[task] = str(reason)
-            else:
-                collected.append(TransferTask(task, splits, protocol))
-        if not collected:
-            raise MissingFile(next(iter(missing.values())))
-        return Collected(collected, missing)
+
+        def load(task: str) -> TransferTask:
+            splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
+            return TransferTask(task, splits, protocol)
+
+        return Collected.of(self.tasks if tasks is None else tasks, load, asked=tasks is not None)
 
 
 def _features(rows: Labelled, encoded: Encoded | Scorer) -> Float[np.ndarray, "_n _d"]:

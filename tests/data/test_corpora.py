@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from cselab_lab.experiments.corpora import half_world
-from huggingface_hub import constants
 
 from cselab.data import DataError, read_rows, read_sentences
 from cselab.data.corpora import CORPORA, fetch_corpus
@@ -18,46 +17,39 @@ NLI = 'sent0,sent1,hard_neg\n"A man, old",A person,Nobody\n"Two\nlines","say ""y
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """Nothing is there at first, there is no network, and the corpora have three and two rows."""
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+def publish(hub, monkeypatch):
+    """The corpora have two or three rows."""
     for name, rows in {"wiki1m": 3, "nli": 2, "simplewiki": 2}.items():
         monkeypatch.setitem(CORPORA, name, replace(CORPORA[name], rows=rows))
-
-    def publish(name, content, source=ARCHIVE[:2]):
-        repository = f"datasets--{source[0].replace('/', '--')}"
-        file = tmp_path / "hub" / repository / "snapshots" / source[1] / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-    return publish
+    return lambda name, content, source=ARCHIVE[:2]: hub(
+        *source, name, content if isinstance(content, bytes) else content.encode()
+    )
 
 
 @pytest.fixture
-def simple(hub, monkeypatch):
+def simple(publish, monkeypatch):
     """`simple(*lines)`: what is published of Simple English Wikipedia, and what is known of it."""
 
-    def publish(*lines, known=True):
+    def of_lines(*lines, known=True):
         content = gzip.compress("".join(f"{line}\n" for line in lines).encode())
         corpus = CORPORA["simplewiki"]
-        hub(corpus.published, content, corpus.source)
+        publish(corpus.published, content, corpus.source)
         sha256 = hashlib.sha256(content if known else b"").hexdigest()
         monkeypatch.setitem(CORPORA, "simplewiki", replace(corpus, sha256=sha256))
 
-    return publish
+    return of_lines
 
 
-def test_wiki1m_comes_line_by_line_as_it_is(hub, tmp_path):
-    hub("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
+def test_wiki1m_comes_line_by_line_as_it_is(publish, tmp_path):
+    publish("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
     place, fetched = fetch_corpus("wiki1m", tmp_path / "new")
     assert (place, fetched) == (tmp_path / "new" / "wiki1m.txt", True)
     assert list(read_sentences(place)) == WIKI
     assert fetch_corpus("wiki1m", tmp_path / "new") == (place, False)
 
 
-def test_nli_becomes_a_table_that_methods_of_several_columns_read(hub, tmp_path):
-    hub("nli_for_simcse.csv", NLI)
+def test_nli_becomes_a_table_that_methods_of_several_columns_read(publish, tmp_path):
+    publish("nli_for_simcse.csv", NLI)
     place, _ = fetch_corpus("nli", tmp_path)
     assert list(read_rows(place, ("sentence", "contradiction", "entailment"))) == [
         ("A man, old", "Nobody", "A person"),
@@ -65,7 +57,7 @@ def test_nli_becomes_a_table_that_methods_of_several_columns_read(hub, tmp_path)
     ]
 
 
-def test_the_published_file_beside_it_is_taken_without_the_hub(hub, tmp_path):
+def test_the_published_file_beside_it_is_taken_without_the_hub(publish, tmp_path):
     with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* it is then taken from there"):
         fetch_corpus("nli", tmp_path)
     (tmp_path / "nli_for_simcse.csv").write_text(NLI)
@@ -83,8 +75,8 @@ def test_the_published_file_beside_it_is_taken_without_the_hub(hub, tmp_path):
         ("nli", "nli_for_simcse.csv", 'sent0,sent1,hard_neg\na,"b,c\n', "line 2: unexpected end of data"),
     ],
 )
-def test_what_is_not_whole_is_refused_and_nothing_is_written(name, file, content, said, hub, tmp_path):
-    hub(file, content)
+def test_what_is_not_whole_is_refused_and_nothing_is_written(name, file, content, said, publish, tmp_path):
+    publish(file, content)
     with pytest.raises(DataError, match=said):
         fetch_corpus(name, tmp_path / "data")
     assert not list((tmp_path / "data").iterdir())
@@ -131,15 +123,15 @@ def test_half_the_world_is_half_of_what_was_fetched(simple, tmp_path, monkeypatc
     assert sorted(set(half_world(4)) & set(wiki)) == wiki and len(half_world(4)) == 4
 
 
-def test_a_file_that_is_there_is_not_overwritten(hub, tmp_path):
-    hub("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
+def test_a_file_that_is_there_is_not_overwritten(publish, tmp_path):
+    publish("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
     (tmp_path / "wiki1m.txt").write_text("my own\n")
     with pytest.raises(DataError, match=r"wiki1m\.txt is there with 1 rows, not 3: move it away"):
         fetch_corpus("wiki1m", tmp_path)
     assert (tmp_path / "wiki1m.txt").read_text() == "my own\n"
 
 
-def test_without_a_network_and_for_an_unknown_name_it_says_so(hub, tmp_path):
+def test_without_a_network_and_for_an_unknown_name_it_says_so(publish, tmp_path):
     with pytest.raises(Unreachable, match=r"cannot be reached for .*wiki1m_for_simcse\.txt.*Run the command again"):
         fetch_corpus("wiki1m", tmp_path)
     with pytest.raises(ValueError, match="unknown corpus 'wiki2m'; choose one of wiki1m, nli, simplewiki"):

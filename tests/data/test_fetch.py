@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
-from huggingface_hub import constants
 from huggingface_hub.errors import RemoteEntryNotFoundError
 
 from cselab.data import classification, load_sts, sts
@@ -19,21 +18,6 @@ from cselab.data.sts import ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS
 
 ROWS = 4
 LATIN_1 = (*FILES_BY_CLASS, "TREC")
-
-
-@pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """Nothing is there at first, and there is no network."""
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-
-    def publish(repository, revision, name, content):
-        repository = f"datasets--{repository.replace('/', '--')}"
-        file = tmp_path / "hub" / repository / "snapshots" / revision / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-    return publish
 
 
 def pairs_of(part):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import warnings
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from cselab_lab.cli import app
 from tiny import make_encoder, make_sentences, write_checkpoint
+from two_processes import launch
 
 from cselab import encode_to_file, evaluate
 from cselab.data import Pairs
@@ -74,28 +75,35 @@ def main(folder):
         DistributedEncoder(Broken()).encode(SENTENCES)
     except ValueError as error:
         seen["failure"] = str(error)
+    seen["exit codes"] = [code_of(line.split()) for line in COMMANDS]
     (folder / f"seen-{rank}.json").write_text(json.dumps(seen))
 
 
-def launched(*command):
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    return subprocess.run(
-        [*launch, *map(str, command)],
-        env=os.environ
-        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+COMMANDS = (
+    "encode tiny corpus.txt --output v.npy",
+    "evaluate tiny --suite pairs.tsv --json scores.json --pooling mean",
+)
+
+
+def code_of(line):
+    """What a command ends with that is given to both processes."""
+    try:
+        app(line)
+    except SystemExit as ended:
+        return ended.code
 
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory):
     """The folder in which two processes encoded and scored."""
     folder = tmp_path_factory.mktemp("together")
-    done = launched(__file__, folder)
+    write_checkpoint(folder / "tiny")
+    (folder / "corpus.txt").write_text("\n".join(SENTENCES[:30]) + "\n")
+    rows = zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True)
+    (folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in rows))
+    done = launch(__file__, folder)
     assert done.returncode == 0, done.stderr[-3000:]
+    (folder / "said.txt").write_text(done.stdout)
     return folder
 
 
@@ -163,24 +171,17 @@ def test_a_scorer_of_pairs_is_still_refused_by_tasks_that_need_vectors():
     assert list(scores.missing) == ["geometry"] and all("vectors" in reason for reason in scores.missing.values())
 
 
-def test_the_commands_share_the_work_and_one_process_speaks(tmp_path):
-    encoder, corpus = write_checkpoint(tmp_path / "tiny"), tmp_path / "corpus.txt"
-    corpus.write_text("\n".join(SENTENCES[:30]) + "\n")
-    done = launched("-m", "cselab_lab.cli", "encode", encoder, corpus, "--output", tmp_path / "v.npy")
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.count("30 vectors of width 8") == 1
-    alone = make_encoder(layers=2).encode(SENTENCES[:30])
-    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), alone, atol=1e-6)
-    pairs = tmp_path / "pairs.tsv"
-    rows = zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True)
-    pairs.write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in rows))
-    out = tmp_path / "scores.json"
-    done = launched("-m", "cselab_lab.cli", "evaluate", encoder, "--suite", pairs, "--json", out, "--pooling", "mean")
-    assert done.returncode == 0, done.stderr[-3000:]
-    (score,) = (record["value"] for record in json.loads(out.read_text())["records"] if record["key"])
-    assert score == pytest.approx(evaluate(make_encoder(layers=2), PAIRS).scores["pairs"], abs=1e-2)
-    assert done.stdout.count("spearman") == 1
+def test_the_commands_share_the_work_and_one_process_speaks(together, seen):
+    assert [each["exit codes"] for each in seen] == [[0, 0]] * 2
+    alone = make_encoder(layers=2)
+    np.testing.assert_allclose(np.load(together / "v.npy"), alone.encode(SENTENCES[:30]), atol=1e-6)
+    records = json.loads((together / "scores.json").read_text())["records"]
+    (score,) = (record["value"] for record in records if record["key"])
+    assert score == pytest.approx(evaluate(alone, PAIRS).scores["pairs"], abs=1e-2)
+    said = (together / "said.txt").read_text()
+    assert said.count("30 vectors of width 8") == 1 and said.count("spearman") == 1
 
 
 if __name__ == "__main__":
+    os.chdir(sys.argv[1])
     main(Path(sys.argv[1]))

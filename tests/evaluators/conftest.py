@@ -4,9 +4,9 @@ import hashlib
 
 import numpy as np
 import pytest
+from stsb import write_stsb
 
-from cselab.data import Pairs, data_root
-from cselab.data.sts import STS_PAIRS
+from cselab.data import Pairs
 
 
 class Angles:
@@ -48,22 +48,9 @@ def pairs():
 @pytest.fixture
 def sts_folder(tmp_path):
     """A SentEval folder with STS-B alone: pairs of angles, right row counts."""
-    folder = tmp_path / "data" / "STS" / "STSBenchmark"
-    folder.mkdir(parents=True)
-    for split, rows in STS_PAIRS["STS-B"].items():
-        lines = []
-        for row in range(rows):
-            apart = row * 7 % 180
-            sentences = f"{row} degrees {split}\t{row + apart} degrees {split}"
-            lines.append(f"genre\tfile\tyear\t{row}\t{5 - apart / 36:.3f}\t{sentences}\n")
-        (folder / f"sts-{split}.csv").write_text("".join(lines))
-    return tmp_path / "data"
 
+    def graded(split, row):
+        apart = row * 7 % 180
+        return f"{5 - apart / 36:.3f}", f"{row} degrees {split}", f"{row + apart} degrees {split}"
 
-@pytest.fixture
-def real_data():
-    """The root of the real data sets, where they are on this machine."""
-    root = data_root()
-    if root is None:
-        pytest.skip("the real data sets are not on this machine (CSELAB_DATA)")
-    return root
+    return write_stsb(tmp_path / "data", graded)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn import noisy as drawn_noisy
 
 from cselab.evaluators import Scores, compare
 from cselab.evaluators.records import Outcome, Record
@@ -9,13 +10,7 @@ from cselab.metrics import paired_t_test
 
 
 def noisy(n=200, noise=1.0, seed=0, levels=None):
-    """Gold scores and predictions that follow them; with levels, both with ties."""
-    generator = np.random.default_rng(seed)
-    gold = generator.normal(size=n)
-    predicted = gold + noise * generator.normal(size=n)
-    if levels:
-        gold, predicted = np.round(gold * levels) / levels, np.round(predicted * levels) / levels
-    return Outcome(predicted, gold, [(np.arange(n), 1.0)])
+    return Outcome(*drawn_noisy(n, noise, seed, levels), [(np.arange(n), 1.0)])
 
 
 def classified(right, gold=None, folds=1, **about):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from drawn import overlapping_classes
 from sklearn.model_selection import StratifiedKFold
 from torch import nn
 
@@ -29,14 +30,6 @@ from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 RMSPROP = MinibatchProbes("RMSprop", 1e-2, batch_size=16, tenacity=1, epoch_size=1, max_epochs=10)
 PENALTIES = (1e-3, 0.1, 1.0)
-
-
-def overlapping_classes(n, d, classes, seed=0):
-    """Rows of classes that a line cannot part entirely, so that accuracies differ between penalties."""
-    random = np.random.default_rng(seed)
-    labels = random.integers(classes, size=n)
-    centres = random.normal(size=(classes, d))
-    return (centres[labels] + 1.5 * random.normal(size=(n, d))).astype(np.float32), labels
 
 
 def plain_fit(x, y, classes, fold, penalty, setting):

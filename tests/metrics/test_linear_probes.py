@@ -5,19 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from drawn import overlapping_classes
 from torch import nn
 
 from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
-
-
-def overlapping_classes(n, d, classes, seed=0):
-    """Rows of classes that a line cannot part entirely, so that accuracies differ between penalties."""
-    random = np.random.default_rng(seed)
-    labels = random.integers(classes, size=n)
-    centres = random.normal(size=(classes, d))
-    return (centres[labels] + 1.5 * random.normal(size=(n, d))).astype(np.float32), labels
 
 
 def folds_of(n, k, seed=0):

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from drawn import noisy
 from scipy import stats
 
 from cselab.metrics.significance import (
@@ -16,16 +17,6 @@ from cselab.metrics.significance import (
     runs_interval,
     score,
 )
-
-
-def noisy(n=200, noise=1.0, seed=0, levels=None):
-    """Predictions and the gold scores that they follow; with levels, both with ties."""
-    generator = np.random.default_rng(seed)
-    gold = generator.normal(size=n)
-    predicted = gold + noise * generator.normal(size=n)
-    if levels:
-        gold, predicted = np.round(gold * levels) / levels, np.round(predicted * levels) / levels
-    return predicted, gold
 
 
 @pytest.mark.parametrize("levels", [None, 1, 3])

@@ -23,8 +23,10 @@ from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.store import recorded_results
 from cselab_lab.experiments.survey import FOUND, SEARCHED
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
+from cselab_lab.headless.parameters import parameters_of
 
 from cselab.losses import barlow_twins
+from cselab.metrics import barlow_twins_floor
 from cselab.metrics.significance import paired_t_test
 
 SEEDS = range(5)
@@ -38,6 +40,7 @@ class Run:
 
     seed: int
     recorded: Mapping[str, float]
+    profile: str = "classroom"
 
     def __getitem__(self, name: str) -> float:
         return self.recorded[name]
@@ -126,6 +129,13 @@ def spread(test: str) -> float:
     return max(values) - min(values)
 
 
+@cache
+def difference_on(lesson: str, name: str, baseline: str, profile: str) -> tuple[float, float]:
+    """The interval of what one number of a lesson has more than another, paired by seed."""
+    runs = recorded_runs(lesson, profile)
+    return paired_t_test([run[baseline] for run in runs], [run[name] for run in runs]).interval
+
+
 def told_from_chance(row: str, baseline: str, test: str) -> bool:
     found = gains(row, baseline, test)
     low, high = paired_t_test([0.0] * len(found), found).interval
@@ -167,6 +177,11 @@ def pulls_of_rows(run: Run) -> dict[float, float]:
         barlow_twins(view, one + 1 + 0.3 * noise, 0.012, length * rows if length else None).total.backward()
         pulls[length] = float(view.grad.norm())
     return {length: pull / pulls[0] for length, pull in pulls.items()}
+
+
+def floor_of_64(dimensions: float) -> float:
+    """The share of Barlow Twins that is left at best with 64 rows."""
+    return barlow_twins_floor(int(dimensions), 64, 0.012) / dimensions
 
 
 def printed(paper: str, number: int, row: str, column: str) -> float:
@@ -268,6 +283,13 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "Whitening needs several times more rows than channels": lambda r: (
             r["rows with the lowest dev score"] in (128, 256)  # the width, not the smallest number of rows
+        ),
+        "whitened, SimCSE's vectors lost on both tests with every recorded seed": lambda r: (
+            r.profile == "smoke"  # which trains `micro`; the sentence speaks of `mini`
+            or all(r[f"SimCSE, whitened {test}"] < r[f"SimCSE {test}"] for test in SCORES[1:])
+        ),
+        "On the two tests every dot is on one side": lambda r: (
+            r.profile == "smoke" or all(r[f"SimCSE {test}"] > r[f"whitened {test}"] for test in SCORES[1:])
         ),
         "above SimCSE on STS-B, below it on the two other tests": lambda r: (
             [gain > 0 for gain in r.over("plain, whitened", "SimCSE")] == [True, False, False]
@@ -377,12 +399,23 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "has at most $N$ directions, $N - 1$ when centred": lambda r: (
             (r["rank of 64 sentences"], r["rank of 64 sentences, centred"]) == (64, 63)
         ),
+        "The formula foretells the fall": lambda r: (
+            abs(r["a dimension with itself, more noise"] - r["a dimension with itself"] / 1.1) < 0.005
+        ),
         "keeps pulling where it cannot arrive": lambda r: r["pull of Barlow Twins, M = 0"] > 1,
+        "its floor follows from the rank": lambda r: (
+            0 < r["share left of Barlow Twins, N = 64"] - floor_of_64(r["rank with short artificial rows"]) < 0.002
+        ),
+        "has no floor set by the batch": lambda r: abs(r["columns in contrast, N = 16 above N = D"]) < 0.005,
+        "Its gradient is a small part of InfoNCE's": lambda r: r["pull of columns in contrast"] < 0.02,
         "too weak to be noticed here": lambda r: (
             max(map(abs, r.over("ImSimCSE, dimension-wise alone", "SimCSE"))) < 0.2
         ),
         "Artificial rows raise the rank *and* switch the loss off": lambda r: (
-            r["pull of Barlow Twins, full rank"] < 0.05 and pulls_of_rows(r)[3] < 0.1
+            r["pull of Barlow Twins, full rank"] < 0.05
+            and r["one batch: rows 3.0 times as long, over InfoNCE"]
+            < 0.1 * r["one batch: Barlow Twins, M = 0, over InfoNCE"]
+            and pulls_of_rows(r)[3] < 0.1
         ),
         "short rows raise the rank alone, and the gradient stays": lambda r: (
             r["rank with short artificial rows"] in (128, 256) and 0.95 < pulls_of_rows(r)[0.01] < 1.05
@@ -398,6 +431,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "At full rank it lies on SimCSE": lambda r: (
             abs(r.seven("imsimcse-table2", "Barlow Twins, full rank") - r.seven("imsimcse-table2", "SimCSE")) < 0.2
         ),
+        "on dev, full rank ends above": lambda r: r["dev gain, full rank"] > r["dev gain, M = 0"],
         "This encoder shows a tenth of the paper's fall of Barlow Twins": lambda r: (
             0.05
             < (found := verdict("imsimcse-table2", "at the rank of the batch it costs points")).ours / found.published
@@ -411,10 +445,25 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "the loss does not go silent when SimCSE's does": lambda r: (
             r["Focal: mean loss of the last 10 steps"] > 2 * r["SimCSE: mean loss of the last 10 steps"]
-            and r["gradient norm, Focal by SimCSE"] > 1.5
+            and r["Focal: mean gradient norm of the last 10 steps"]
+            > 1.5 * r["SimCSE: mean gradient norm of the last 10 steps"]
         ),
-        "dev hardly notices": lambda r: (
-            abs(r["Focal: gain on dev"] - r["SimCSE: gain on dev"]) < 1.6  # SimCSE: from 3.9 to 5.5
+        "its loss ends below SimCSE's, and its gradient near SimCSE's": lambda r: (
+            r["matched: mean loss of the last 10 steps"] < r["SimCSE: mean loss of the last 10 steps"]
+            and r["matched: mean gradient norm of the last 10 steps"]
+            < 1.3 * r["SimCSE: mean gradient norm of the last 10 steps"]
+            < r["Focal: mean gradient norm of the last 10 steps"]
+        ),
+        "keeps SimCSE's small gradient": lambda r: (
+            r["matched: mean gradient norm of the last 10 steps"]
+            < r["Focal: mean gradient norm of the last 10 steps"] / 2
+        ),
+        "The five recorded seeds of this lesson leave that undecided": lambda r: all(
+            low < 0 < high
+            for low, high in (
+                difference_on("07_focal_infonce", "Focal: gain on dev", "SimCSE: gain on dev", profile)
+                for profile in ("smoke", "classroom")
+            )
         ),
         "There Focal-InfoNCE lies above SimCSE by more than chance": lambda r: (
             verdict("focal-table2", "Focal is above SimCSE").answer == SMALLER
@@ -443,7 +492,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
             < min(min(EFFECTS.values(row, "uniformity").values()) for row in EFFECTS.lines if row in MEASURED)
         ),
         "Within one run of SimCSE geometry and score move together": lambda r: (
-            r["SimCSE: uniformity and score over the steps"] < -0.7
+            r["SimCSE: uniformity and score over the steps"] < -0.6
         ),
         "the correlation vanishes, or turns its sign": lambda r: (
             abs(r["uniformity and score, recorded runs"]) < 0.3 and abs(r["alignment and score, recorded runs"]) < 0.3
@@ -499,7 +548,6 @@ CLAIMS: dict[str, dict[str, Check]] = {
     "11_survey": {
         "far fewer patterns": lambda r: r["patterns"] <= r["methods that touch loss"] / 2,
         "transfer and clustering hardly agree": lambda r: r["rank correlation, STS and clustering"] < 0.5,
-        "often change places": lambda r: 0.3 < r["the winner wins again"] < 0.8,
         "On sentences written by hand less of the lead is left, or none": lambda r: (
             r["BT-BERT: gain on World-STS"] - r["SimCSE: gain on World-STS"]
             > r["BT-BERT: gain on Classroom-STS"] - r["SimCSE: gain on Classroom-STS"]
@@ -544,9 +592,6 @@ CLAIMS: dict[str, dict[str, Check]] = {
             gain_over_simcse(name, "plain, first-last average", column) - gains_of_systems(name, column)["gain"].max()
             > 3
             for name, column in OTHER_TESTS.items()
-        ),
-        "On sentences written by hand three in one is above SimCSE": lambda r: (
-            r["three in one: gain on Classroom-STS"] > r["SimCSE: gain on Classroom-STS"]
         ),
         "are about a point at most": lambda r: (
             max(
@@ -609,7 +654,7 @@ def recorded_runs(lesson: str, profile: str) -> list[Run]:
     records = json.loads(file.read_text(encoding="utf-8"))["records"]
     seeds = sorted({int(seed) for entry in records for seed in entry.get("seeds", {"0": None})})
     return [
-        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records})
+        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records}, profile)
         for seed in seeds
     ]
 
@@ -657,6 +702,54 @@ def test_every_lesson_is_recorded_over_five_seeds_at_both_sizes_and_has_its_clai
     for profile in ("smoke", "classroom"):
         assert all([run.seed for run in recorded_runs(lesson, profile)] == list(SEEDS) for lesson in CLAIMS)
     assert all(set(EFFECTS.values("SimCSE", test)) == set(SEEDS) for test in SCORES)
+
+
+COMPARED = {
+    "06_rank_bottleneck": ("dev gain, full rank", "dev gain, M = 0"),
+    "07_focal_infonce": ("Focal: gain on dev", "SimCSE: gain on dev"),
+}
+"""What a lesson compares on dev."""
+
+
+@pytest.mark.parametrize("lesson", COMPARED)
+def test_the_seed_that_is_shown_is_nearest_to_the_mean_difference(lesson):
+    one, other = COMPARED[lesson]
+    found = {run.seed: run[one] - run[other] for run in recorded_runs(lesson, "classroom")}
+    nearest = min(found, key=lambda seed: abs(found[seed] - fmean(found.values())))
+    assert any(cell.startswith("profile = ") and f"\nseed = {nearest} " in cell for cell in cells(lesson))
+
+
+GAIN = {
+    "00_tour": "SimCSE: dev",
+    "02_simcse": "two masks: gain on dev",
+    "03_whitening": "SimCSE gain on dev",
+    "08_alignment_uniformity": "SimCSE: gain of the best step",
+    "11_survey": "SimCSE: gain on dev",
+    "12_your_own_method": "SimCSE less control, dev",
+}
+"""What SimCSE gained on dev; lesson 10 trains it as the tour does, with the same seed."""
+
+
+@pytest.mark.parametrize("lesson", GAIN)
+def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(lesson):
+    gains = {run.seed: run[GAIN[lesson]] for run in recorded_runs(lesson, "classroom")}
+    nearest = min(gains, key=lambda seed: abs(gains[seed] - fmean(gains.values())))
+    notebook = nbformat.read(bundled_notebooks() / f"{lesson}.ipynb", as_version=4)
+    assert parameters_of(notebook, lesson)["seed"] == nearest
+
+
+NOT_TRAINED = ("first loss", "random words", "rare", "shuffled", "noise: ")
+"""Numbers that a seed draws before anything is trained: on any machine one seed gives one value."""
+
+
+@pytest.mark.parametrize("profile", ["smoke", "classroom"])
+@pytest.mark.parametrize("lesson", [lesson for lesson in CLAIMS if lesson[:2] not in ("04", "05")])
+def test_the_tolerance_of_what_is_trained_takes_in_every_recorded_seed(lesson, profile):
+    file = bundled_notebooks() / "recorded" / f"{lesson}.{profile}.json"
+    for entry in json.loads(file.read_text(encoding="utf-8"))["records"]:
+        if not any(what in entry["name"] for what in NOT_TRAINED):
+            off = max(abs(value - entry["value"]) for value in entry["seeds"].values())
+            assert off <= entry["tolerance"], entry["name"]
 
 
 def test_the_same_numbers_are_recorded_as_a_class_runs_them():

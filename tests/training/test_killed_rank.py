@@ -3,13 +3,13 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from tiny import make_encoder, make_sentences
+from two_processes import launch
 
 import cselab.training
 from cselab.encoders.checkpoint import read_info
@@ -42,31 +42,13 @@ def signal_at(step, number):
     cselab.training.loop._Training._take_step = taken
 
 
-def launch(folder, *arguments):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", __file__]
-    return subprocess.run(
-        [*command, str(folder), *arguments],
-        env=os.environ
-        | {
-            "CSELAB_TIMEOUT": "20",
-            "OMP_NUM_THREADS": "1",
-            "ACCELERATE_USE_CPU": "1",
-            "PYTHONPATH": str(Path(__file__).parents[1]),
-        },
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
 def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_on(tmp_path):
     folder = tmp_path / "run"
-    killed = launch(folder, "SIGKILL")
+    killed = launch(__file__, folder, "SIGKILL")
     assert killed.returncode != 0
     assert "Signal 9 (SIGKILL)" in killed.stderr and "rank      : 1" in killed.stderr
     assert not json.loads((folder / "run.json").read_text())["finished"]
-    again = launch(folder)
+    again = launch(__file__, folder)
     assert again.returncode == 0, again.stderr[-3000:]
     assert json.loads(again.stdout.splitlines()[-1]) == 4
     rows = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
@@ -75,7 +57,7 @@ def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_o
 
 
 def test_a_stopped_process_ends_the_launch_with_a_message_that_says_which(tmp_path):
-    stopped = launch(tmp_path / "run", "SIGSTOP")
+    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="20")
     assert stopped.returncode != 0
     assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 20 s: it was stopped" in stopped.stderr
     assert read_info(tmp_path / "run" / "checkpoint.safetensors")["step"] == 4

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from accelerate import PartialState
-from tiny import LONGEST, family_for, make_encoder, make_rows, make_sentences, write_checkpoint
+from tiny import LONGEST, make_encoder, make_sentences, write_checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import cselab.encoders.device
@@ -718,25 +718,6 @@ def stop_at(step):
 def start_and_stop(output, step=5, **options):
     with pytest.raises(Stopped):
         run_training(output=output, callbacks=[stop_at(step)], **options)
-
-
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_a_stopped_run_goes_on_to_the_same_end(method, tmp_path):
-    options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
-    method = create_method(method, **options)
-    corpus = CORPUS if method.columns == ("sentence",) else make_rows(method.columns, 24)
-
-    def given():
-        return {"method": method, "encoder": make_encoder(family_for(method), layers=1), "corpus": corpus}
-
-    whole = run_training(**given(), evaluator=Spread())
-    start_and_stop(tmp_path, **given(), evaluator=Spread())
-    run = run_training(**given(), evaluator=Spread(), output=tmp_path)
-    assert run.resumed_from == 4
-    assert run.history == whole.history and run.best == whole.best
-    assert_equal_weights(weights(run), weights(whole))
-    lines = (tmp_path / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == whole.history
 
 
 def test_a_best_that_is_newer_than_the_checkpoint_is_kept(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -10,6 +9,7 @@ from unittest.mock import patch
 import pytest
 import torch
 from tiny import make_encoder, make_rows, make_sentences
+from two_processes import launch
 
 from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
@@ -101,16 +101,7 @@ def together(tmp_path_factory):
     folder = tmp_path_factory.mktemp("together")
     with pytest.raises(Stopped):
         run_training(RUNS["resumed"], folder / "resumed", callbacks=[stop_after_five])
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    done = subprocess.run(
-        [*launch, __file__, str(folder)],
-        env=os.environ
-        | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = launch(__file__, folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
 

@@ -60,7 +60,7 @@ def wait_for(file, process, seconds=240):
         time.sleep(0.005)
 
 
-METHODS = ["simcse", "whitenedcse"]
+METHODS = ["whitenedcse"]
 if find_spec("peft") is not None:
     METHODS.append("simcse, adapters of rank 2")
 

@@ -1,4 +1,4 @@
-"""`cselab train` as a process of its own, killed or interrupted while a data folder was set: what the next one does."""
+"""`cselab train` as a process of its own, killed or interrupted while a data folder was set; what the next one does."""
 
 import os
 import signal
@@ -7,9 +7,10 @@ import sys
 import time
 
 import pytest
+from click.testing import CliRunner
+from cselab_lab.cli import app
+from stsb import write_stsb
 from tiny import make_sentences, write_checkpoint
-
-from cselab.data import STS_PAIRS
 
 pytestmark = pytest.mark.process
 
@@ -23,32 +24,24 @@ def folder(tmp_path_factory):
     write_checkpoint(folder / "encoder", layers=1)
     sentences = make_sentences(200)
     (folder / "corpus.txt").write_text("\n".join(sentences[:64]) + "\n")
-    benchmark = folder / "data" / "STS" / "STSBenchmark"
-    benchmark.mkdir(parents=True)
-    for split, rows in STS_PAIRS["STS-B"].items():
-        lines = [
-            ["main", "file", "2012", str(row), f"{row % 51 / 10}", sentences[row % 200], sentences[row % 199]]
-            for row in range(rows)
-        ]
-        (benchmark / f"sts-{split}.csv").write_text("".join("\t".join(line) + "\n" for line in lines))
+    write_stsb(folder / "data", lambda _, row: (f"{row % 51 / 10}", sentences[row % 200], sentences[row % 199]))
     return folder
 
 
-def train(folder, output, data):
+def line(output):
     options = {"--encoder": "encoder", "--corpus": "corpus.txt", "--output": output, "--batch-size": 8}
     options |= {"--steps": STEPS, "--eval-every": EVERY, "--precision": "fp32"}
-    line = [str(word) for option in options.items() for word in option]
-    return subprocess.Popen(
-        [sys.executable, "-m", "cselab_lab.cli", "train", "simcse", *line],
-        cwd=folder, env=os.environ | {"CSELAB_DATA": data, "CSELAB_HEADLESS": "1"}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
-    )  # fmt: skip
+    return ["train", "simcse", *(str(word) for option in options.items() for word in option)]
 
 
 def stopped_by(how, folder, output):
     """Start a run with STS-B as its dev set and stop it after its first checkpoint; what it said at its end."""
-    process = train(folder, output, "data")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cselab_lab.cli", *line(output)],
+        cwd=folder, env=os.environ | {"CSELAB_DATA": "data", "CSELAB_HEADLESS": "1"}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
+    )  # fmt: skip
     deadline = time.monotonic() + 240
     while not (folder / output / "checkpoint.safetensors").exists():
         assert process.poll() is None and time.monotonic() < deadline
@@ -60,19 +53,22 @@ def stopped_by(how, folder, output):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_stopped_with_a_data_folder_does_not_go_on_without_it(how, folder):
+def test_a_run_stopped_with_a_data_folder_does_not_go_on_without_it(how, folder, monkeypatch):
     output = f"run-{how}"
     code, said = stopped_by(how, folder, output)
     if how == signal.SIGINT:
         assert code == 130 and f"interrupted: {output} holds the run up to step" in said
         assert "the same command continues from there" in said and "Traceback" not in said
-    elsewhere = train(folder, output, "")
-    _, refused = elsewhere.communicate(timeout=240)
-    assert elsewhere.returncode == 1
-    (line,) = refused.splitlines()
-    assert f"{output} holds a run with another dev (pairs was 'STS-B', now 'world-sts')" in line
-    assert "choose another output, or repeat the settings to continue it" in line
-    again = train(folder, output, "data")
-    said, _ = again.communicate(timeout=240)
-    assert again.returncode == 0 and "goes on from step" in said
+
+    def again(data):
+        done = CliRunner(env={"CSELAB_DATA": data, "CSELAB_HEADLESS": "1"}).invoke(app, line(output))
+        return done.exit_code, done.stdout, done.stderr
+
+    monkeypatch.chdir(folder)
+    code, _, refused = again("")
+    (refused,) = refused.splitlines()
+    assert code == 1 and f"{output} holds a run with another dev (pairs was 'STS-B', now 'world-sts')" in refused
+    assert "choose another output, or repeat the settings to continue it" in refused
+    code, said, _ = again("data")
+    assert code == 0 and "goes on from step" in said
     assert (folder / output / "model.safetensors").exists()

@@ -17,33 +17,42 @@ from cselab.world.meaning import SPLITS
 from cselab.world.world import ENTAILMENT, KINDS, TASKS, overlap
 
 WORLD = World(seed=0)
-MANY = WORLD.sentences(100_000)
-STS = WORLD.sts(600, "test")
 
 
-def test_a_hundred_thousand_sentences_are_distinct_and_of_their_split():
-    assert len({sentence.text for sentence in MANY}) == 100_000
-    assert {sentence.meaning.split for sentence in MANY} == {"train"}
+@pytest.fixture(scope="module")
+def many():
+    """A hundred thousand sentences: seconds, which nobody waits for who only collects the tests."""
+    return WORLD.sentences(100_000)
 
 
-def test_every_topic_has_its_share_of_the_sentences():
-    topics = Counter(WORLD.frames[sentence.meaning.frame].topic for sentence in MANY)
+@pytest.fixture(scope="module")
+def sts():
+    return WORLD.sts(600, "test")
+
+
+def test_a_hundred_thousand_sentences_are_distinct_and_of_their_split(many):
+    assert len({sentence.text for sentence in many}) == 100_000
+    assert {sentence.meaning.split for sentence in many} == {"train"}
+
+
+def test_every_topic_has_its_share_of_the_sentences(many):
+    topics = Counter(WORLD.frames[sentence.meaning.frame].topic for sentence in many)
     assert topics.keys() == set(WORLD.topics)
     assert min(topics.values()) > 0.5 * max(topics.values())
 
 
-def test_one_text_has_one_story():
+def test_one_text_has_one_story(many):
     stories = defaultdict(set)
-    for sentence in MANY:
+    for sentence in many:
         stories[sentence.text].add(sentence.meaning.story)
     assert max(map(len, stories.values())) == 1
 
 
-def test_rows_may_hold_labels_of_the_sentence_as_text():
+def test_rows_may_hold_labels_of_the_sentence_as_text(many):
     rows = WORLD.rows(("sentence", "topic", "sentiment"), 80)
     assert 10 < len({topic for _, topic, _ in rows} & set(WORLD.topics)) == len({topic for _, topic, _ in rows})
     assert {feeling for _, _, feeling in rows} == {"positive", "negative"}
-    of_text = {sentence.text: sentence.meaning for sentence in MANY}
+    of_text = {sentence.text: sentence.meaning for sentence in many}
     known = [(of_text[text], topic, feeling) for text, topic, feeling in rows if text in of_text]
     assert len(known) >= 10
     for meaning, topic, feeling in known:
@@ -51,20 +60,20 @@ def test_rows_may_hold_labels_of_the_sentence_as_text():
         assert WORLD.feeling(meaning) == {"positive": 1, "negative": -1}[feeling]
 
 
-def test_sentences_are_of_reasonable_length():
-    lengths = [len(sentence.text.split()) for sentence in MANY]
+def test_sentences_are_of_reasonable_length(many):
+    lengths = [len(sentence.text.split()) for sentence in many]
     assert 7 < np.mean(lengths) < 13
     assert max(lengths) <= 32
 
 
-def test_the_same_seed_gives_the_same_and_another_another():
-    assert World(seed=0).sentences(50) == MANY[:50]
-    assert World(seed=0).sts(600, "test") == STS
-    assert World(seed=1).sentences(50) != MANY[:50]
+def test_the_same_seed_gives_the_same_and_another_another(many, sts):
+    assert World(seed=0).sentences(50) == many[:50]
+    assert World(seed=0).sts(600, "test") == sts
+    assert World(seed=1).sentences(50) != many[:50]
 
 
 @pytest.mark.process
-def test_the_same_seed_gives_the_same_in_another_process():
+def test_the_same_seed_gives_the_same_in_another_process(many):
     code = """if True:
         import json
         from cselab.world import World
@@ -87,7 +96,7 @@ def test_the_same_seed_gives_the_same_in_another_process():
         for seed in ("1", "2")
     ]
     assert runs[0].stdout == runs[1].stdout
-    assert json.loads(runs[0].stdout)[0] == [str(sentence) for sentence in MANY[:30]]
+    assert json.loads(runs[0].stdout)[0] == [str(sentence) for sentence in many[:30]]
 
 
 def test_splits_have_their_shares():
@@ -102,9 +111,9 @@ def _any_split(n):
     return [WORLD.say(WORLD.composer.compose(rng.choice(frames), rng), rng) for _ in range(n)]
 
 
-def test_no_text_and_no_story_is_in_two_splits():
-    texts = {sentence.text for sentence in MANY}
-    stories = {sentence.meaning.story for sentence in MANY}
+def test_no_text_and_no_story_is_in_two_splits(many):
+    texts = {sentence.text for sentence in many}
+    stories = {sentence.meaning.story for sentence in many}
     for split in ("dev", "test"):
         others = WORLD.sentences(3000, split)
         assert {sentence.meaning.split for sentence in others} == {split}
@@ -112,42 +121,42 @@ def test_no_text_and_no_story_is_in_two_splits():
         assert not stories & {sentence.meaning.story for sentence in others}
 
 
-def test_pairs_and_labels_stay_in_their_split():
-    train = {sentence.text for sentence in MANY}
+def test_pairs_and_labels_stay_in_their_split(many, sts):
+    train = {sentence.text for sentence in many}
     for split in ("dev", "test"):
         for pair in WORLD.paraphrases(50, split) + WORLD.negations(50, split):
             assert {sentence.meaning.split for sentence in pair} == {split}
         for task in TASKS:
             assert not train & set(WORLD.transfer(task, 100, split).texts)
-    assert not train & set(STS.sentences)
+    assert not train & set(sts.sentences)
 
 
-def test_details_denial_and_roles_leave_a_story_in_its_split():
+def test_details_denial_and_roles_leave_a_story_in_its_split(many, sts):
     rng = random.Random(0)
-    for sentence in MANY[:300]:
+    for sentence in many[:300]:
         for change in (changes.negation, changes.roles, changes.number, changes.less, changes.more, changes.moved):
             changed = change(WORLD.composer, sentence.meaning, rng)
             assert changed is None or changed.split == sentence.meaning.split
 
 
-# ---- STS -------------------------------------------------------------------------------------------------
+# ---- sts -------------------------------------------------------------------------------------------------
 
 
-def test_sts_pairs_are_pairs_balanced_over_the_grades():
-    assert isinstance(STS, Pairs)
-    assert (STS.name, STS.split, len(STS)) == ("world-sts", "test", 600)
-    assert Counter(STS.scores) == {float(grade): 100 for grade in range(6)}
-    assert all(one != two for one, two in zip(STS.sentences1, STS.sentences2, strict=True))
+def test_sts_pairs_are_pairs_balanced_over_the_grades(sts):
+    assert isinstance(sts, Pairs)
+    assert (sts.name, sts.split, len(sts)) == ("world-sts", "test", 600)
+    assert Counter(sts.scores) == {float(grade): 100 for grade in range(6)}
+    assert all(one != two for one, two in zip(sts.sentences1, sts.sentences2, strict=True))
 
 
-def test_every_kind_of_pair_comes_with_its_grade():
-    found = set(zip(STS.scores, STS.subsets, strict=True))
+def test_every_kind_of_pair_comes_with_its_grade(sts):
+    found = set(zip(sts.scores, sts.subsets, strict=True))
     assert found == {(float(grade), kind[0]) for grade, kinds in KINDS.items() for kind in kinds}
 
 
-def test_the_hard_kinds_are_hard_for_word_overlap():
+def test_the_hard_kinds_are_hard_for_word_overlap(sts):
     shared = defaultdict(list)
-    for one, two, kind in zip(STS.sentences1, STS.sentences2, STS.subsets, strict=True):
+    for one, two, kind in zip(sts.sentences1, sts.sentences2, sts.subsets, strict=True):
         one, two = (set(text.lower().rstrip(".").split()) for text in (one, two))
         shared[kind].append(len(one & two) / len(one | two))
     mean = {kind: np.mean(values) for kind, values in shared.items()}
@@ -190,9 +199,9 @@ def test_transfer_sets_are_balanced_and_distinct(task):
     assert len(set(zip(labelled.sentences, labelled.sentences2 or labelled.sentences, strict=True))) == 420
 
 
-def test_feeling_is_turned_by_a_denial():
+def test_feeling_is_turned_by_a_denial(many):
     rng = random.Random(0)
-    felt = [sentence.meaning for sentence in MANY[:3000] if WORLD.feeling(sentence.meaning)]
+    felt = [sentence.meaning for sentence in many[:3000] if WORLD.feeling(sentence.meaning)]
     assert len(felt) > 300
     for meaning in felt:
         denied = changes.negation(WORLD.composer, meaning, rng)
@@ -243,10 +252,10 @@ def test_what_is_known_in_a_document_takes_the():
             met |= {thing.noun for _, thing in sentence.meaning.roles}
 
 
-def test_a_scene_is_the_same_for_every_wording_and_near_for_similar_events():
+def test_a_scene_is_the_same_for_every_wording_and_near_for_similar_events(many):
     rng = random.Random(0)
     near, far = [], []
-    for sentence in MANY[:200]:
+    for sentence in many[:200]:
         scene = WORLD.scene_vector(sentence.meaning)
         assert scene.dtype == np.float32
         assert np.linalg.norm(scene) == pytest.approx(1, abs=1e-5)
@@ -256,7 +265,7 @@ def test_a_scene_is_the_same_for_every_wording_and_near_for_similar_events():
         other = changes.other(WORLD.composer, sentence.meaning, rng)
         if other:
             near.append(scene @ WORLD.scene_vector(other))
-        far.append(scene @ WORLD.scene_vector(rng.choice(MANY).meaning))
+        far.append(scene @ WORLD.scene_vector(rng.choice(many).meaning))
     assert np.mean(near) > 0.5 > 0.2 > np.mean(far)
 
 

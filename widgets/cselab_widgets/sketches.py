@@ -9,6 +9,14 @@
     off_dropout      positives with noise, negatives without
     queue            keys of earlier batches as further negatives; the oldest leaves
     circle           alignment and uniformity of unit vectors
+    correlation      two views of a batch, and the D x D table of their dimensions
+    artificial_rows  the same rows of random numbers beneath both views
+    columns          rows in contrast, and columns in contrast
+    focal            all negatives alike, and negatives that count by how near they are
+    cone             vectors with a common direction, and the same with their mean subtracted
+    averaging        tokens that are slightly alike, and their means, which are very much alike
+    whitening        a long, tilted cloud off centre, and the same cloud whitened
+    pipeline         from a row of the corpus to the loss: SimCSE, and a method that changes two of its stages
 
 Lines and letters take the colour of the text around them, so a drawing follows a light or a dark page. Its panes stand
 side by side where there is room, else below each other. Where no picture is shown, `str(sketch)` says it in words.
@@ -17,11 +25,27 @@ side by side where there is room, else below each other. Where no picture is sho
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Sketch", "batch_matrix", "circle", "dropout_passes", "group_whitening", "off_dropout", "queue"]
+__all__ = [
+    "Sketch",
+    "artificial_rows",
+    "averaging",
+    "batch_matrix",
+    "circle",
+    "columns",
+    "cone",
+    "correlation",
+    "dropout_passes",
+    "focal",
+    "group_whitening",
+    "off_dropout",
+    "pipeline",
+    "queue",
+    "whitening",
+]
 
 BLUE, ORANGE = "#2f86cc", "#cf6a1c"  # both can be seen on white and on black
 WIDTH, LETTERS = 300, 14  # of a pane, in units of its view box; the height of letters
@@ -187,6 +211,196 @@ def circle() -> Sketch:
     return Sketch(words, ((aligned, 190), (spread, 190)))
 
 
+def correlation(rows: int = 3, dimensions: int = 7, c: int = 1, d: int = 4) -> Sketch:
+    """A column of the first view and one of the second make one entry of the D x D table.
+
+    Args:
+        rows, dimensions: sentences and dimensions drawn.
+        c, d: which column of the first view, and which of the second.
+    """
+    views = _text(139, 18, f"D dimensions (here {dimensions})")
+
+    def column(at: int, color: str) -> Callable[[int, int], str]:
+        return lambda i, j: color if j == at else "none"
+
+    for top, name, at, color in ((30, "first view", c, BLUE), (130, "second view", d, ORANGE)):
+        views += _table(55, top, rows, dimensions, column(at, color))
+        views += _text(28, top + 30, "N") + _text(139, top + 24 * rows + 18, name, color)
+    side, left, top = 24, 66, 44
+    table = _table(left, top, dimensions, dimensions, lambda i, j: BLUE if (i, j) == (c, d) else "none", side)
+    table += _text(150, 18, "C: D rows, D columns") + _text(left + side * (d + 0.5), 38, "d", ORANGE)
+    table += _text(left - 14, top + side * (c + 0.7), "c", BLUE)
+    words = (
+        f"Two tables, the views of a batch: {rows} rows are sentences, {dimensions} columns are dimensions. Column c "
+        "of the first view and column d of the second are compared over the sentences; that gives one entry, row c and "
+        "column d, of a third table, which has as many rows and columns as there are dimensions."
+    )
+    return Sketch(words, ((views, 232), (table, top + side * dimensions + 12)))
+
+
+def artificial_rows(rows: int = 3, more: int = 4, dimensions: int = 7) -> Sketch:
+    """Rows of random numbers beneath both views, the same beneath each.
+
+    Args:
+        rows, more, dimensions: sentences, artificial rows and dimensions drawn.
+    """
+
+    def view(name: str) -> tuple[str, int]:
+        table = _table(66, 30, rows, dimensions, lambda i, j: BLUE)
+        table += _table(66, 34 + 24 * rows, more, dimensions, lambda i, j: ORANGE)
+        sides = _text(38, 30 + 12 * rows, "N", BLUE) + _text(38, 34 + 24 * rows + 12 * more, "M", ORANGE)
+        return _text(150, 18, name) + table + sides, 34 + 24 * (rows + more) + 14
+
+    words = (
+        f"Two tables, the views of a batch. On top {rows} rows, the sentences, which differ a little between the "
+        f"views; beneath them {more} rows of random numbers, and these are the same in both."
+    )
+    return Sketch(words, (view("first view"), view("second view")))
+
+
+def columns(rows: int = 4, dimensions: int = 7) -> Sketch:
+    """InfoNCE compares the rows of a batch, the dimension-wise contrast its columns.
+
+    Args:
+        rows, dimensions: sentences and dimensions drawn.
+    """
+    low = 30 + 24 * rows + 20
+
+    def pane(title: str, chosen: Callable[[int, int], bool], said: str) -> tuple[str, int]:
+        table = _table(66, 30, rows, dimensions, lambda i, j: BLUE if chosen(i, j) else "none")
+        return _text(150, 18, title) + table + _text(38, 30 + 12 * rows, "N") + _text(150, low, said), low + 12
+
+    words = (
+        f"A batch twice, {rows} rows of {dimensions} numbers. Left, InfoNCE: a row, the vector of one sentence, is "
+        "compared with all other rows. Right, the contrast between dimensions: a column, one dimension over all "
+        "sentences, is compared with all other columns."
+    )
+    by_row = pane("InfoNCE", lambda i, j: i == 1, "a sentence among N")
+    by_column = pane("between dimensions", lambda i, j: j == 2, "a dimension among D")
+    return Sketch(words, (by_row, by_column))
+
+
+def focal() -> Sketch:
+    """All negatives on one scale, and negatives that count for more the nearer they are."""
+
+    def pane(title: str, thick: Sequence[float], said: str) -> tuple[str, int]:
+        inside = _text(150, 18, title) + _text(40, 116, "sentence", BLUE)
+        for (x, y), width in zip(((110, 50), (185, 132), (270, 76)), thick, strict=True):
+            inside += _line(40, 90, x, y, width) + _dot(x, y, ORANGE)
+        inside += _dot(40, 90, BLUE)
+        return inside + _text(110, 38, "near") + _text(268, 64, "far") + _text(150, 166, said), 178
+
+    words = (
+        "A sentence and three negatives, one near, one farther, one far, joined by lines. Left, InfoNCE: the three "
+        "lines are equally thick, each cosine is divided by the same number. Right, Focal-InfoNCE: the nearer "
+        "the negative, the thicker its line, because its cosine is multiplied by a factor that grows with it."
+    )
+    alike = pane("InfoNCE", (3, 3, 3), "each cosine over one number")
+    return Sketch(words, (alike, pane("Focal-InfoNCE", (8, 3, 1), "a factor that grows with the cosine")))
+
+
+def cone() -> Sketch:
+    """Vectors that share a direction, their mean, and what is left of each when the mean is subtracted."""
+    parts = [(20 + 45 * at, 42 + 14 * (at % 3)) for at in range(8)]  # angle and length of what is a vector's own
+
+    def vectors(x: float, y: float, common: float) -> str:
+        ends = [
+            (math.cos(math.radians(angle)) * length, math.sin(math.radians(angle)) * length) for angle, length in parts
+        ]
+        own = "".join(_arrow(x, y, x + common + along, y - up, BLUE) for along, up in ends)
+        return own + _circle(x, y, 3)
+
+    before = _text(150, 18, "one common direction") + vectors(28, 112, 180) + _arrow(28, 112, 208, 112, ORANGE, 3)
+    before += _text(244, 116, "mean", ORANGE)
+    after = _text(150, 18, "the mean subtracted") + vectors(150, 112, 0)
+    words = (
+        "Left, vectors from one point, all to the right: they differ by little beside the direction that they share, "
+        "the orange mean, so the cosine of any two is high. Right, the same vectors with the mean subtracted: what "
+        "told them apart is unchanged, and they point in all directions."
+    )
+    return Sketch(words, ((before, 214), (after, 214)))
+
+
+def averaging() -> Sketch:
+    """Tokens that share a slight direction; in their means it is most of what is left."""
+    tokens = [(140, 66), (95, 72), (48, 78), (5, 84), (-40, 78), (-88, 72), (-130, 66), (22, 80)]
+    means = [(16, 62), (7, 66), (-4, 60), (-13, 64)]
+
+    def fan(x: float, ends: Sequence[tuple[float, float]], color: str) -> str:
+        turned = [(math.radians(angle), length) for angle, length in ends]
+        return _circle(x, 112, 3) + "".join(
+            _arrow(x, 112, x + length * math.cos(angle), 112 - length * math.sin(angle), color)
+            for angle, length in turned
+        )
+
+    left = _text(150, 18, "tokens: slightly alike") + fan(140, tokens, BLUE)
+    right = _text(150, 18, "means of many: a cone") + fan(110, means, ORANGE)
+    words = (
+        "Left, token vectors point nearly everywhere, a few more of them to the right than to the left. Right, means "
+        "of many such tokens: what points to opposite sides cancels, what is common stays, so all means point to the "
+        "right."
+    )
+    return Sketch(words, ((left, 206), (right, 206)))
+
+
+def whitening() -> Sketch:
+    """A cloud that is long, tilted and off centre; whitened it is round and lies about 0."""
+    spots = [(0.3 + 1.7 * (at / 26) ** 0.5, 2.4 * at) for at in range(26)]  # radius and angle: an even, round cloud
+    cloud = [(radius * math.cos(angle), radius * math.sin(angle)) for radius, angle in spots]
+
+    def axes(x: float, y: float) -> str:
+        lines = f"M{x - 110:g} {y:g}L{x + 110:g} {y:g}M{x:g} {y - 85:g}L{x:g} {y + 85:g}"
+        return f'<path d="{lines}" stroke="currentColor" stroke-opacity="0.4"/>'
+
+    turn = math.radians(35)
+    wide, narrow = (math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))
+
+    def place(a: float, b: float) -> tuple[float, float]:
+        long, short = 34 * a, 9 * b
+        return 185 + long * wide[0] + short * narrow[0], 92 - long * wide[1] - short * narrow[1]
+
+    left = _text(150, 18, "a cloud of vectors") + axes(130, 120)
+    left += "".join(_dot(*place(a, b), BLUE) for a, b in cloud)
+    left += _arrow(*place(0, 0), *place(2.3, 0), ORANGE, 3) + _arrow(*place(0, 0), *place(0, 4.2), ORANGE, 3)
+    right = _text(150, 18, "whitened") + axes(150, 120)
+    right += "".join(_dot(150 + 34 * a, 120 - 34 * b, BLUE) for a, b in cloud)
+    words = (
+        "Left, a cloud of vectors: long, tilted and off centre, its two axes in orange. Right, the same cloud "
+        "whitened: its centre is 0, and it is equally wide in every direction."
+    )
+    return Sketch(words, ((left, 212), (right, 212)))
+
+
+def pipeline() -> Sketch:
+    """The five stages from a row of the corpus to the loss, for SimCSE and for a method that differs at two of them."""
+    simcse = {
+        "data": "a sentence",
+        "view": "as it is, twice",
+        "encoder": "one network, dropout",
+        "head": "Linear + tanh",
+        "loss": "InfoNCE",
+    }
+    other = simcse | {"view": "some words repeated", "loss": "InfoNCE and a queue"}
+
+    def stages(title: str, what: dict[str, str]) -> tuple[str, int]:
+        drawn = _text(150, 16, title)
+        for at, (stage, words) in enumerate(what.items()):
+            y = 30 + 46 * at
+            color = "currentColor" if simcse[stage] == words else ORANGE
+            drawn += _box(24, y, 84, 28, BLUE if color == "currentColor" else ORANGE) + _text(66, y + 19, stage)
+            drawn += _text(122, y + 19, words, color, start=True)
+            drawn += _arrow(66, y + 28, 66, y + 46) if at < 4 else ""
+        return drawn, 250
+
+    words = (
+        "Five stages, one below the other: data, view, encoder, head, loss. Left, SimCSE: a row is a sentence; it "
+        "goes in twice as it is; one network with dropout; Linear and tanh; InfoNCE. Right, a method that differs at "
+        "two stages, in orange: some words of the second view are repeated, and the loss has a queue of further "
+        "negatives."
+    )
+    return Sketch(words, (stages("SimCSE", simcse), stages("another method", other)))
+
+
 def _svg(inside: str, height: int) -> str:
     look = f"flex: 1 1 240px; max-width: {1.2 * WIDTH:.0f}px; height: auto; min-width: 0"
     return (
@@ -210,12 +424,26 @@ def _box(
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" {fill}/>'
 
 
+def _table(
+    x: float, y: float, rows: int, width: int, color: Callable[[int, int], str], side: float = 24
+) -> str:  # fmt: skip
+    return "".join(_box(x + side * j, y + side * i, side, side, color(i, j)) for i in range(rows) for j in range(width))
+
+
+def _line(x: float, y: float, to_x: float, to_y: float, thick: float) -> str:
+    return f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor" stroke-width="{thick:g}" opacity="0.5"/>'
+
+
 def _cells(colors: Sequence[str], x: float, y: float, side: float = 30) -> str:
     return "".join(_box(x + side * at, y, side, side, color) for at, color in enumerate(colors))
 
 
 def _dot(x: float, y: float, color: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{color}"/>'
+    return _circle(x, y, 5, color)
+
+
+def _circle(x: float, y: float, radius: float, color: str = "currentColor") -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{color}"/>'
 
 
 def _cross(x: float, y: float, size: float = 8) -> str:
@@ -223,8 +451,9 @@ def _cross(x: float, y: float, size: float = 8) -> str:
     return f'<path d="{path}" stroke="currentColor" stroke-width="2"/>'
 
 
-def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:
+def _arrow(x: float, y: float, to_x: float, to_y: float, color: str = "currentColor", thick: float = 1) -> str:
     turn = math.atan2(to_y - y, to_x - x)
     tips = [(to_x - 9 * math.cos(turn + side), to_y - 9 * math.sin(turn + side)) for side in (0.45, -0.45)]
     head = " ".join(f"{a:.1f},{b:.1f}" for a, b in ((to_x, to_y), *tips))
-    return f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor"/><polygon points="{head}"/>'
+    line = f'<path d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}" stroke="{color}" stroke-width="{thick:g}"/>'
+    return f'{line}<polygon points="{head}" fill="{color}"/>'

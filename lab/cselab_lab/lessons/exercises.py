@@ -219,7 +219,7 @@ def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
     yield "This is in per cent: leave the factor 100 out.", 100 * right
     yield "This is a hundredth of it: is a factor of 100 missing?", right / 100
     yield "This is twice as much: is something counted twice, or a division by 2 missing?", 2 * right
-    yield "This is half as much: is something counted once that counts twice?", right / 2
+    yield "This is half as much: is a factor of 2 missing, or something counted once that counts twice?", right / 2
     if right.ndim == 0:
         yield "This is its square.", right**2
         yield "This is its square root.", np.sqrt(right)

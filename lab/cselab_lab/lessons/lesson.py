@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab_lab.experiments.recipes import recipe
+from cselab_lab.experiments.profiles import get_profile
 from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
@@ -29,13 +29,19 @@ if TYPE_CHECKING:
 
 __all__ = ["PROFILES", "Lesson", "guess", "setup"]
 
-_MINI = dict(encoder="mini", pooling=recipe("mini").pooling) | recipe("mini").settings()
-_MICRO = dict(encoder="micro", pooling=recipe("micro").pooling) | recipe("micro").settings()
-_BERT = _MINI | dict(encoder="bert-base-uncased", pooling="cls", lr=3e-5, precision="auto")
+
+def _sizes(profile: str, **of_lessons: Any) -> Mapping[str, Any]:
+    """Encoder, pooling and recipe of an experiment's profile, with what the lessons do otherwise."""
+    found = get_profile(profile)
+    names = ("batch_size", "lr", "precision", "steps", "eval_every")
+    recipe = {name: found.recipe[name] for name in names if name in found.recipe}
+    return {"encoder": found.encoders["base"].name, "pooling": found.pooling} | recipe | of_lessons
+
+
 PROFILES: Mapping[str, Mapping[str, Any]] = {
-    "smoke": _MICRO | dict(sentences=1_000, steps=20, eval_every=5),
-    "classroom": _MINI | dict(sentences=10_000, steps=60, eval_every=10),  # a class does not wait for 200 steps
-    "paper": _BERT | dict(sentences=1_000_000, steps=15_625, eval_every=125),
+    "smoke": _sizes("micro", sentences=1_000, steps=20, eval_every=5),
+    "classroom": _sizes("classroom", sentences=10_000, eval_every=10),  # a class does not wait for 200 steps
+    "paper": _sizes("paper", sentences=1_000_000, steps=15_625, precision="auto"),
 }
 
 
@@ -103,6 +109,11 @@ class Lesson:
         """What was recorded of a number under this profile: `"recorded: 1.5 to 2.0 over 5 seeds"`; else empty."""
         entry = self._baseline.get(name)
         return recorded_range(entry) if entry else ""
+
+    def seeds(self, name: str, here: float) -> dict[int, float]:
+        """What was recorded of a number under this profile by seed, and what this run found for its own seed."""
+        recorded = self._baseline.get(name, {}).get("seeds", {})
+        return {int(seed): value for seed, value in recorded.items()} | {self.seed: float(here)}
 
     @cached_property
     def _baseline(self) -> dict[str, dict]:

@@ -23,11 +23,12 @@ from filelock import FileLock
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
 from scipy.stats import spearmanr
+from stsb import write_stsb
 from tiny import WORDS, make_sentences, write_checkpoint
 
 import cselab
 from cselab import SentenceEncoder
-from cselab.data import STS_PAIRS, STS_TASKS, Pairs
+from cselab.data import STS_TASKS, Pairs
 from cselab.data.fetch import Fetched
 from cselab.evaluators import SUITES, sts
 from cselab.methods import METHODS
@@ -81,12 +82,7 @@ SENTENCES = make_sentences(400, seed=1)
 @pytest.fixture(scope="module")
 def stsb(tmp_path_factory):
     """A SentEval folder with STS-B alone: right row counts, words that the tiny encoder knows."""
-    folder = tmp_path_factory.mktemp("data")
-    (folder / "STS" / "STSBenchmark").mkdir(parents=True)
-    for split, rows in STS_PAIRS["STS-B"].items():
-        lines = ["\t".join(("genre", "file", "year", str(row), *graded(row))) + "\n" for row in range(rows)]
-        (folder / "STS" / "STSBenchmark" / f"sts-{split}.csv").write_text("".join(lines))
-    return folder
+    return write_stsb(tmp_path_factory.mktemp("data"), lambda _, row: graded(row))
 
 
 def train(encoder, corpus, output, *more, method="simcse", ok=True):
@@ -1167,18 +1163,16 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
         "evaluate micro --format markdown", "references micro --fit no.txt",
         "data negate no.txt rows.tsv",
     ]  # fmt: skip
-    heavy = {"torch", "transformers", "huggingface_hub"}
-    subprocess.run(
-        [sys.executable, "-m", "cselab_lab.cli", "methods", "simsce"], capture_output=True
-    )  # remembers names
-    for line in lines:
-        script = (
-            "import sys\nfrom cselab_lab.cli import app\n"
-            f"try: app({line.split()!r}, prog_name='cselab')\n"
-            f"except SystemExit: print({heavy!r} & set(sys.modules))"
-        )
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-        assert done.stdout.splitlines()[-1] == "set()", line + done.stdout + done.stderr
+    script = (
+        "import sys\nfrom cselab_lab.cli import app\n"
+        f"for line in {lines!r}:\n"
+        "    try: app(line.split(), prog_name='cselab')\n"
+        "    except SystemExit: print({'torch', 'transformers', 'huggingface_hub'} & sys.modules.keys(), line)"
+    )
+    subprocess.run([sys.executable, "-m", "cselab_lab.cli", "methods", "simsce"], capture_output=True)  # keeps names
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    said = [line for line in done.stdout.splitlines() if line.startswith(("set()", "{"))]
+    assert said == [f"set() {line}" for line in lines], done.stdout + done.stderr
 
 
 @pytest.mark.process

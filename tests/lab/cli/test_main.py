@@ -9,6 +9,7 @@ import pytest
 SAY = "import os\nprint(os.environ.get('OMP_WAIT_POLICY'), os.environ.get('GOMP_SPINCOUNT'))\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("given", "said"),
     [({}, "None 10000"), ({"GOMP_SPINCOUNT": "7"}, "None 7"), ({"OMP_WAIT_POLICY": "active"}, "active None")],

@@ -186,13 +186,13 @@ run_experiment(SMALL, tiny_profile(steps={steps}), folder={folder!r})
 
 
 def test_a_command_killed_in_mid_run_goes_on_where_it_was(small, tmp_path):
-    code = COMMAND.format(tests=str(Path(__file__).parents[2]), steps=20, folder=str(tmp_path))
+    code = COMMAND.format(tests=str(Path(__file__).parents[2]), steps=5, folder=str(tmp_path))
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
     until(lambda: len(lines(tmp_path)) >= 3, "the first trained job")
     process.kill()
     process.wait(WAIT)
     before = (tmp_path / "small.tiny.jsonl").read_bytes()
     assert 3 <= len(lines(tmp_path)) < 6
-    run_experiment(small, tiny_profile(steps=20), folder=tmp_path)
+    run_experiment(small, tiny_profile(steps=5), folder=tmp_path)
     assert (tmp_path / "small.tiny.jsonl").read_bytes().startswith(before)
     assert len(lines(tmp_path)) == 6

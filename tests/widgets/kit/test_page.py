@@ -1,20 +1,24 @@
+import base64
+import gzip
 import html
 import json
 import re
 
 from cselab_lab.headless.page import loaded_from_outside
 from cselab_widgets import EmbeddingMap
+from cselab_widgets.kit.carried import packed
 from cselab_widgets.kit.page import figure_to_html
 
 WORDS = {"summary": "a < b", "note": "a & b", "details": "<b>c</b>"}
 
 
 def carried_in(html_piece: str) -> dict:
-    return json.loads(re.search(r"var piece = (.*);\n", html_piece)[1])["carried"]
+    piece = json.loads(re.search(r"var piece = (.*);\n", html_piece)[1])
+    return json.loads(gzip.decompress(base64.b64decode(piece["packed"])))
 
 
 def test_the_piece_holds_what_is_drawn_and_its_words():
-    piece = figure_to_html(300, WORDS, {"carried": [1, 2]})
+    piece = figure_to_html(300, WORDS, {"packed": packed([1, 2])})
     assert carried_in(piece) == [1, 2]
     assert "<pre>a &lt; b</pre>" in piece and "a &amp; b" in piece and "<b>c</b>" in piece
     assert "min-height:300px" in piece
@@ -22,7 +26,7 @@ def test_the_piece_holds_what_is_drawn_and_its_words():
 
 def test_the_same_figure_gives_the_same_piece_and_another_a_piece_of_its_own():
     def name(carried):
-        return re.search(r'data-cselab-figure="(\w+)"', figure_to_html(300, WORDS, {"carried": carried}))[1]
+        return re.search(r'data-cselab-figure="(\w+)"', figure_to_html(300, WORDS, {"packed": packed(carried)}))[1]
 
     assert name(300) == name(300) != name(301)
 

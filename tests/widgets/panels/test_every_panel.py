@@ -1,93 +1,9 @@
 """What holds for every panel: its controls, its figure, and what a cell that is run again leaves behind."""
 
 import ipywidgets
-import numpy as np
-import pandas as pd
 import pytest
-from cselab_lab.lessons.touches import method_cards
-from cselab_widgets import (
-    AlignmentUniformity,
-    CosinesByGrade,
-    EmbeddingMap,
-    GainMap,
-    LossLab,
-    MethodMap,
-    NoiseLab,
-    PairExplorer,
-    PaperBesideHere,
-    RankLab,
-    TrainingMonitor,
-    WhiteningLab,
-)
-from cselab_widgets.panels.rank_lab import NORMAL
-from cselab_widgets.panels.whitening_lab import PLANE
 from ipywidgets.widgets.widget import _instances
-
-from cselab.data import Pairs
-
-draw = np.random.default_rng(0).normal
-ROWS = [{"step": s, "loss": 1.0, "alignment": 0.2, "uniformity": -1 - s / 9, "score": 50.0 + s} for s in (0, 5, 10)]
-WORDS = ["abba", "bead", "cage", "fade", "head", "deaf"] * 2
-PAIRS = Pairs(WORDS, [word[::-1] + "c" for word in WORDS], [float(i % 3) for i in range(12)], "letters", ["x", "y"] * 6)
-CLEAN, PASSES, VIEWS = draw(size=(12, 16)), draw(size=(40, 12, 16)), draw(size=(3, 40, 12))
-MAPS = {"plain": draw(size=(6, 5)), "SimCSE": {0: draw(size=(6, 5)), 3: draw(size=(6, 5))}}
-CARDS = method_cards(["simcse", "mixcse", "sr_bert"])
-GAINS = pd.DataFrame(
-    {"row": ["low", "high"] * 2, "column": ["a", "a", "b", "b"], "gain": [1.0, 2.0, 4.0, 3.0], "published": 5.0}
-).assign(ours=lambda frame: frame["gain"])
-
-
-class Letters:
-    encode = staticmethod(
-        lambda texts: np.array([[text.count(letter) + 1.0 for letter in "abcdefgh"] for text in texts])
-    )
-
-
-def watched() -> CosinesByGrade:
-    watch = CosinesByGrade(PAIRS)
-    for step in (0, 10):
-        watch.keep(step, Letters())
-    return watch
-
-
-# How each is made, and for every control another value.
-PANELS = {
-    "AlignmentUniformity": (
-        lambda key: AlignmentUniformity({"SimCSE": ROWS}, cosines={"SimCSE": watched()}, key=key),
-        {"step": 0, "color": "dev score", "selection": (0,)},
-    ),
-    "EmbeddingMap": (
-        lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), pairs=[(0, 1)], key=key),
-        {"step": 0, "find": "a", "focus": 2, "projection": "PCA without component 1", "moved": True, "lines": False},
-    ),
-    "GainMap": (lambda key: GainMap(GAINS, key=key), {"sort": "a", "selection": (1, 3)}),
-    "LossLab": (
-        lambda key: LossLab({0: VIEWS[:, :8], 5: VIEWS[:, 8:16]}, key=key),
-        {"step": 0, "loss": "ArcCon", "pair": "negative", "temperature": 0.2, "focal_m": 0.7, "off_dropout_m": 0.5,
-         "margin": 30.0},
-    ),
-    "MethodMap": (lambda key: MethodMap(CARDS, key=key), {"family": "text", "selection": (1,)}),
-    "NoiseLab": (
-        lambda key: NoiseLab(vectors=PASSES, clean=CLEAN, key=key), {"sentence": 4, "variance": 0.5, "mean_of": 3}
-    ),
-    "PairExplorer": (
-        lambda key: PairExplorer({"letters": Letters()}, PAIRS, "a bad face", "a bad cage", key=key),
-        {"first": "a cage", "second": "an egg", "removed": 2, "selection": (3,)},
-    ),
-    "PaperBesideHere": (
-        lambda key: PaperBesideHere(GAINS, curves={"high": {0: ROWS}}, key=key),
-        {"column": "b", "sort": "ours", "selection": (1,)},
-    ),
-    "RankLab": (
-        lambda key: RankLab(vectors=VIEWS, batch_size=8, key=key),
-        {"batch_size": 32, "dimensions": 4, "artificial_rows": 32, "source": NORMAL},
-    ),
-    "TrainingMonitor": (lambda key: TrainingMonitor({"SimCSE": [ROWS, ROWS]}, key=key), {}),
-    "WhiteningLab": (
-        lambda key: WhiteningLab(vectors=VIEWS, batch_size=30, key=key),
-        {"source": PLANE, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "seed": 1, "stage": 1},
-    ),
-}  # fmt: skip
+from small_panels import PANELS
 
 pytestmark = pytest.mark.parametrize("name", PANELS)
 

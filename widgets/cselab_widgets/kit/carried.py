@@ -5,9 +5,11 @@ trace, a layout, a line of words that does not depend on a control costs nothing
 there are too many values to combine, they are carried one at a time about what the panel shows now.
 """
 
+import base64
+import gzip
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -19,9 +21,10 @@ import plotly.graph_objects as go
 from .plot import CONFIG, as_json
 from .shell import family
 
-STATES = 60  # pictures of a panel, at most
-BYTES = 250_000  # of a panel's parts together; no picture is added beyond
-FEW = 9  # values of a slider
+STATES = 160  # pictures of a panel, at most
+ALONE = 60  # values of its controls together
+BYTES = 900_000  # of a panel's parts together, before they are packed; no picture is added beyond
+FEW = 12  # values of a slider
 SMALL = 48  # letters: parts shorter than that are repeated rather than named
 
 Option = tuple[str, Any]
@@ -37,6 +40,7 @@ class Answering(Protocol):
     clicks: ClassVar[str]
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
+    def takes_long(self, changes: Mapping[str, Any]) -> str: ...
     def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
     def explain(self, state: Any) -> str: ...
     def details(self, state: Any) -> str: ...
@@ -46,12 +50,16 @@ class Answering(Protocol):
 
 
 class Control(NamedTuple):
-    """A control as a page shows it: `kind` is "list", "slider", "steps" (one that plays), "check" or "text"."""
+    """A control as a page shows it, of `all` values some.
+
+    `kind` is "list", "slider", "steps" (one that plays), "check" or "text".
+    """
 
     name: str
     label: str
     kind: str
     options: list[Option]
+    all: int = 0
 
 
 def piece(panel: Answering, answering: bool) -> dict[str, Any]:
@@ -59,19 +67,38 @@ def piece(panel: Answering, answering: bool) -> dict[str, Any]:
     computed = bool(panel.page_modules)
     controls = controls_of(panel) if answering or computed else []
     carried = panel.carried() if computed else pictures(panel, controls)
-    if not computed:  # what is carried of a control is what it offers
-        kept = {name: set(map(_key, values)) for name, values in carried["values"].items()}
-        controls = [
-            c if c.kind == "text" else c._replace(options=[one for one in c.options if _key(one[1]) in kept[c.name]])
-            for c in controls
-        ]
+    shown = controls if computed else [_held(control, carried) for control in controls]
     return {
-        "controls": [control._asdict() for control in controls],
+        "controls": [control._asdict() for control in shown],
         "state": {control.name: getattr(panel.state, control.name) for control in controls},
         "clicks": panel.clicks,
         "config": CONFIG,
-        "carried": carried,
+        "held": _in_words(shown),
+        "packed": packed(carried),
     }
+
+
+def packed(value: Any) -> str:
+    """JSON as gzip as base64, which page_figure.js opens: of pictures a fifth is left."""
+    text = json.dumps(value, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+
+
+def _held(control: Control, carried: Mapping[str, Any]) -> Control:
+    """The control with the values that occur in some picture."""
+    if control.kind == "text":
+        return control
+    place = list(carried["values"]).index(control.name)
+    numbers = {int(numbers.split(",")[place]) for numbers in carried["states"]}
+    kept = {_key(value) for number, value in enumerate(carried["values"][control.name]) if number in numbers}
+    return control._replace(options=[one for one in control.options if _key(one[1]) in kept])
+
+
+def _in_words(controls: Sequence[Control]) -> str:
+    """Of which controls the page has fewer values than a notebook."""
+    fewer = [f"{c.label}: {len(c.options)} of {c.all}" for c in controls if c.kind != "text" and len(c.options) < c.all]
+    typed = [f"{c.label}: not to be changed" for c in controls if c.kind == "text"]
+    return f"On this page, {'; '.join([*fewer, *typed])}. A notebook has them all." if fewer or typed else ""
 
 
 def controls_of(panel: Answering) -> list[Control]:
@@ -93,7 +120,7 @@ def controls_of(panel: Answering) -> list[Control]:
                 options = thinned(control.options, FEW, [now])
             else:
                 options = control.options
-            found.append(control._replace(options=options))
+            found.append(control._replace(options=options, all=len(control.options)))
     for widget in widgets.values():
         for one in family(widget):
             one.close()
@@ -144,23 +171,18 @@ def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
     """The pictures of a panel by the values of its controls: what `lookup` of page_figure.js reads.
 
     `values` has of each control its values, the one shown now among them; `states` leads from their numbers to what is
-    shown; `parts` are the distinct pieces of that. What the state rejects is not there.
+    shown; `parts` are the distinct pieces of that. What the state rejects, or takes long over, is not there.
     """
-    base = {control.name: getattr(panel.state, control.name) for control in controls if control.kind != "text"}
-    values = {c.name: [value for _, value in c.options] for c in controls if c.kind != "text"}
+    changing = [control for control in controls if control.kind != "text"]
+    base = {control.name: getattr(panel.state, control.name) for control in changing}
+    values = {control.name: [value for _, value in control.options] for control in changing}
     for name, now in base.items():
         if _key(now) not in map(_key, values[name]):
             values[name] = [now, *values[name]]
     values = _few_enough(values, base)
     parts = Parts()
     states: dict[str, int] = {}
-    for numbers in _combinations(values, base):
-        at = {name: values[name][number] for name, number in zip(values, numbers, strict=True)}
-        changes = {name: value for name, value in at.items() if _key(value) != _key(base[name])}
-        try:
-            state = panel._changed(changes) if changes else panel.state
-        except ValueError:
-            continue
+    for numbers, state in _states(panel, changing, values, base).items():
         states[",".join(map(str, numbers))] = parts.number(_shown(panel, state, controls, values))
         if parts.size > BYTES:
             break
@@ -169,27 +191,68 @@ def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
 
 def _few_enough(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> dict[str, list[Any]]:
     """So many values of each control that all can be shown one at a time: the longest lists are thinned."""
-    most = max(n for n in range(1, STATES) if sum(min(n, len(each)) for each in values.values()) <= STATES)
+    most = max(n for n in range(1, ALONE) if sum(min(n, len(each)) for each in values.values()) <= ALONE)
     options = {name: [("", value) for value in each] for name, each in values.items()}
     return {name: [value for _, value in thinned(options[name], most, [base[name]])] for name in values}
 
 
-def _combinations(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> Iterator[tuple[int, ...]]:
-    """The values by number: what is shown now, each control alone, then together as many controls as there is room."""
-    names = list(values)
-    now = [list(map(_key, values[name])).index(_key(base[name])) for name in names]
-    alone = [tuple(now)]
-    for place, name in enumerate(names):
-        alone += [(*now[:place], other, *now[place + 1 :]) for other in range(len(values[name])) if other != now[place]]
-    yield from alone
-    together: list[str] = []
-    for name in sorted(names, key=lambda one: len(values[one])):
-        wider = [*together, name]
-        rest = sum(len(values[one]) - 1 for one in names if one not in wider)
-        if prod(len(values[one]) for one in wider) + rest <= STATES:
-            together = wider
-    ways = [range(len(values[name])) if name in together else [now[place]] for place, name in enumerate(names)]
-    yield from (numbers for numbers in product(*ways) if numbers not in set(alone))
+def _states(
+    panel: Answering, controls: Sequence[Control], values: Mapping[str, list[Any]], base: Mapping[str, Any]
+) -> dict[tuple[int, ...], Any]:
+    """The states carried, by the numbers of their values.
+
+    What is shown now, each control alone, then as many controls together as there is room for, the shortest first.
+    """
+    now = {name: list(map(_key, values[name])).index(_key(base[name])) for name in values}
+    found: dict[tuple[int, ...], Any] = {}
+    none = frozenset[str]()
+    for together in [none, *(frozenset([name]) for name in values)]:
+        found |= _ways(panel, controls, values, now, together)
+    joined = none
+    for name in sorted(values, key=lambda one: len(values[one])):
+        wider = joined | {name}
+        if prod(len(values[one]) for one in wider) > 10 * STATES:
+            break
+        more = found | _ways(panel, controls, values, now, wider)
+        if len(more) > STATES:
+            break
+        found, joined = more, wider
+    return found
+
+
+def _ways(
+    panel: Answering,
+    controls: Sequence[Control],
+    values: Mapping[str, list[Any]],
+    now: Mapping[str, int],
+    together: frozenset[str],
+) -> dict[tuple[int, ...], Any]:
+    """The states in which the controls `together` have any of their values, and all others the one shown now."""
+    found = {}
+    for numbers in product(*(range(len(values[name])) if name in together else [now[name]] for name in values)):
+        chosen = zip(values, numbers, strict=True)
+        changes = {name: values[name][number] for name, number in chosen if number != now[name]}
+        if panel.takes_long(changes):
+            continue
+        try:
+            state = panel._changed(changes) if changes else panel.state
+        except ValueError:
+            continue
+        if len(changes) < 2 or _offers(panel, controls, state, changes):
+            found[numbers] = state
+    return found
+
+
+def _offers(panel: Answering, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
+    """Whether each value of `changes` is still on offer beside the others, and by the same name."""
+    names = {control.name: {_key(value): label for label, value in control.options} for control in controls}
+    for field, options in panel.options(state).items():
+        if field in changes:
+            labels = {_key(value): label for label, value in _options(options)}
+            key = _key(changes[field])
+            if labels.get(key) != names[field].get(key):
+                return False
+    return True
 
 
 def _shown(

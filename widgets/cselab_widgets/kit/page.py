@@ -41,7 +41,7 @@ var piece = {piece};
   document.querySelectorAll('[data-cselab-figure="{digest}"]').forEach(function (div) {{
     if (div.dataset.drawn) return;
     div.dataset.drawn = "yes";
-    cselabPage(window.Plotly, div.parentNode, piece, figureOf);
+    void cselabPage(window.Plotly, div.parentNode, piece, figureOf);
   }});
 }})();
 }})();</script>"""

@@ -84,7 +84,7 @@ export function slider(name, offered, moved) {
 export function choice(name, offered, chosen) {
   /** @type {[label: string, value: any][]} */
   let options = [];
-  const select = /** @type {HTMLSelectElement} */ (element("select"));
+  const select = /** @type {HTMLSelectElement} */ (element("select", { "aria-label": name }));
   const offer = (/** @type {Offered} */ others) => {
     const next = named(others);
     if (JSON.stringify(next) === JSON.stringify(options)) return;

@@ -15,7 +15,7 @@
  * @property {string} [details] HTML under that
  * @property {State} [state] what the controls say then, where it is not what was asked
  * @property {Record<string, Options>} [options] what they offer then
- * @typedef {{ controls: Control[], state: State, clicks: string, config: object, carried: any }} Piece
+ * @typedef {{ controls: Control[], state: State, clicks: string, config: object, held: string, packed: string }} Piece
  */
 
 const MOST = 10; // points told at once
@@ -56,6 +56,12 @@ function lookup(state, carried) {
   return { ...shown, words: shown.words.join(""), details: shown.details.join("") };
 }
 
+/** What Python packed: JSON as gzip as base64. @param {string} packed */
+async function unpacked(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
 /**
  * Draws the controls, the picture and the words of `piece` into `panel`, and again at each change.
  * @param {any} Plotly
@@ -63,10 +69,12 @@ function lookup(state, carried) {
  * @param {Piece} piece
  * @param {(state: State, carried: any) => Shown | null} figureOf
  */
-function cselabPage(Plotly, panel, { controls, state: base, clicks, config, carried }, figureOf) {
+async function cselabPage(Plotly, panel, { controls, state: base, clicks, config, held, packed }, figureOf) {
+  const carried = await unpacked(packed);
   const find = (name) => /** @type {HTMLElement} */ (panel.querySelector(`.cselab-${name}`));
   const [hands, place, note, details] = ["hands", "figure", "note", "details"].map(find);
   const said = element("p", { class: "cselab-small", role: "status" });
+  const voice = spoken();
   const picked = element("div", { class: "cselab-picked" });
   const label = Object.fromEntries(controls.map((one) => [one.name, one.label]));
   let asked = {};
@@ -108,6 +116,7 @@ function cselabPage(Plotly, panel, { controls, state: base, clicks, config, carr
     said.textContent = words;
     show(found);
     figure.update({ data: found.data, layout: found.layout, config }, found.words);
+    voice.say(found.words.slice(0, 300));
   };
 
   const drawnControls = controls.map(({ name, label, kind, options: all }) => {
@@ -116,7 +125,7 @@ function cselabPage(Plotly, panel, { controls, state: base, clicks, config, carr
     return { name, all, made: make(label, all, chosen) };
   });
   hands.replaceChildren(...drawnControls.map(({ made }) => made.box));
-  hands.after(said);
+  if (controls.length) hands.after(element("p", { class: "cselab-small" }, held), said, voice.box);
   details.before(picked);
 
   // A click chooses what a control offers; else, as a lasso does, it shows what the points say when pointed at.

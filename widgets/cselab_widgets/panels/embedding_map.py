@@ -509,6 +509,8 @@ class EmbeddingMap(Panel):
             return ""
         return FIRST_UMAP if method == UMAP and not umap_is_loaded() else f"fitting {method} \u2026"
 
+    clicks = "focus"
+
     def clicked(self, row: int) -> None:
         """Show what is nearest to the sentence; clicked again, no longer. What is selected stays."""
         self.set(focus=None if row == self.state.focus else row, selection=self.selection)

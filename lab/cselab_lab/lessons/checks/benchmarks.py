@@ -21,6 +21,10 @@ def _tied(method: str) -> Any:
     return _pearson(lambda x: rankdata(x, method), lambda y: rankdata(y, method))
 
 
+def _last_first(values: Any) -> Any:
+    return rankdata(values[::-1], "ordinal")[::-1]
+
+
 def _itself(values: Any) -> Any:
     return values
 
@@ -63,6 +67,9 @@ SPEARMAN = Exercise(
         "The first side is not ranked.": _pearson(first=_itself),
         "argsort says which value comes first, not which rank a value has.": _pearson(np.argsort, np.argsort),
         "Equal values must share a rank; in your code the one that stands first gets the lower.": _tied("ordinal"),
+        "Equal values must share a rank; in your code the one that stands last gets the lower.": _pearson(
+            _last_first, _last_first
+        ),
         "Equal values share their middle rank, not the lowest.": _tied("min"),
         "Equal values share their middle rank, not the highest.": _tied("max"),
         "After two values on one rank, the next rank is left out: 1.5, 1.5, 3.": _tied("dense"),

@@ -1,13 +1,16 @@
-"""The exercises of lesson 07: Focal-InfoNCE, its gradient, and the temperature that InfoNCE would need."""
+"""The exercises of lesson 07: Focal-InfoNCE, its gradient, who carries it, a pair's own temperature, the loop, the
+temperature that InfoNCE would need; factors that are constants.
 
+Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+"""
+
+import copy
 import math
-from functools import cache
 from typing import Any
 
 import torch
+from torch import nn
 
-from cselab_lab.lessons.checks.answers import is_number
-from cselab_lab.lessons.checks.encoders import mini_views, sentences
 from cselab_lab.lessons.checks.mistakes import (
     choice_mistakes,
     direction_mistakes,
@@ -24,6 +27,11 @@ from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 def _logits(cosines: Any, m: Any, negative: Any = lambda s, m: s * (s + m), positive: Any = lambda s, m: s * s) -> Any:
     s = cosines.double()
     return negative(s, m).diagonal_scatter(positive(s, m).diagonal())
+
+
+def _tabled(cosines: Any, m: Any) -> Any:
+    """The logits in the precision of the cosines, before the temperature."""
+    return (cosines * (cosines + m)).diagonal_scatter(cosines.diagonal().square())
 
 
 def _focal(**factors: Any) -> Any:
@@ -84,6 +92,7 @@ FOCAL = Exercise(
     | choice_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
     | direction_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
     | temperature_mistakes(_focal(), usual=0.07),
+    standing_in=lambda cosines, t=0.07, m=0.3: terms(_tabled(cosines, m) / t).mean(),
 )
 
 # ---- 2: its gradient: my_focal_gradient(cosines, temperature=0.07, m=0.3), [N, N] -------------------------
@@ -157,38 +166,279 @@ FOCAL_GRADIENT = Exercise(
     }
     | gradient_mistakes(_gradient)
     | temperature_mistakes(_gradient(), usual=0.07),
+    standing_in=_gradient(),
 )
 
-# ---- 3: at which temperature does InfoNCE concentrate its push as Focal-InfoNCE does? ---------------------
-
-TAU, M, HARDEST, NEAR = 0.07, 0.3, 3, 0.02
+# ---- 3: the temperature of each pair: my_temperatures(cosines, temperature=0.07, m=0.3), [N, N] -----------
 
 
-@cache
-def _cosines() -> Any:
-    first, second = mini_views(sentences(64, "dev"), 2)
-    return (first @ second.T).double()
+def _temperatures(negative: Any = lambda s, t, m: t / (s + m), positive: Any = lambda s, t, m: t / s) -> Any:
+    def of(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
+        s = cosines.double()
+        return negative(s, t, m).diagonal_scatter(positive(s, t, m).diagonal())
+
+    return of
 
 
-def concentration(temperature: float, m: float | None = None) -> float:
-    """The part of a sentence's push that its three hardest negatives carry; with `m`, of Focal-InfoNCE."""
-    s = _cosines()
-    logits, inner = (s, 1) if m is None else (s * (s + m), 2 * s + m)
-    push = inner * (logits / temperature).softmax(1)  # the positive's share cancels below
-    push = push.fill_diagonal_(0)
-    return float((push.topk(HARDEST).values.sum(1) / push.sum(1)).mean())
+def _own(cosines: list[list[float]], t: float, m: float) -> list[list[float]]:
+    """From the logit of each pair: its cosine over its temperature."""
+    return [[s / (s * s / t if i == j else s * (s + m) / t) for j, s in enumerate(r)] for i, r in enumerate(cosines)]
 
 
-def _as_concentrated(answer: Any) -> str:
-    wanted, now = concentration(TAU, M), concentration(float(answer))
-    if abs(now - wanted) <= NEAR:
+TEMPERATURES = Exercise(
+    Example(
+        "two sentences, temperature 0.6 and m 0.2",
+        (torch.tensor([[0.5, 0.6], [0.1, 0.8]]), 0.6, 0.2),
+        [[1.2, 0.75], [2.0, 0.75]],
+    ),
+    Example("unequal rows at temperature 0.5 and m 0.1", (torch.tensor(_UNEQUAL), 0.5, 0.1), _own(_UNEQUAL, 0.5, 0.1)),
+    mistakes={
+        "m belongs to the negatives alone: a positive has t / s.": _temperatures(positive=lambda s, t, m: t / (s + m)),
+        "m is missing: a negative has t / (s + m).": _temperatures(lambda s, t, m: t / s),
+        "m is on the wrong side: it belongs to the negatives.": _temperatures(
+            lambda s, t, m: t / s, lambda s, t, m: t / (s + m)
+        ),
+        "Divide by s + m: the larger the factor, the lower the temperature.": _temperatures(
+            lambda s, t, m: t * (s + m), lambda s, t, m: t * s
+        ),
+        "This is the factor over the temperature; wanted is what s is divided by.": _temperatures(
+            lambda s, t, m: (s + m) / t, lambda s, t, m: s / t
+        ),
+        "The positive has a factor, too: t / s.": _temperatures(positive=lambda s, t, m: s**0 * t),
+        "The factor is s + m, not s - m.": _temperatures(lambda s, t, m: t / (s - m)),
+        "These are the logits; wanted is what s is divided by.": _temperatures(
+            lambda s, t, m: s * (s + m) / t, lambda s, t, m: s * s / t
+        ),
+    }
+    | temperature_mistakes(_temperatures(), usual=0.07),
+    standing_in=_temperatures(),
+)
+
+# ---- 4: who carries the push: my_carried(gradient), [N - 1]: the part of the 1, 2, ... hardest ------------
+
+
+def _carried(
+    kept: Any = lambda g: g.clamp(min=0),
+    diagonal: bool = False,
+    part: Any = lambda p: p / p.sum(1, keepdim=True),
+    order: Any = lambda p: p.sort(dim=1, descending=True).values,
+    end: Any = lambda p: p.mean(0).cumsum(0),
+) -> Any:
+    """The curve with one mistake."""
+
+    def of(gradient: Any) -> Any:
+        push = kept(gradient.double().clone() if diagonal else gradient.double().clone().fill_diagonal_(0))
+        return end(order(part(push))[:, : len(gradient) - 1])
+
+    return of
+
+
+def _by_rows(gradient: list[list[float]]) -> list[float]:
+    """With loops."""
+    size = len(gradient)
+    curves = []
+    for i, row in enumerate(gradient):
+        push = sorted((max(g, 0.0) for j, g in enumerate(row) if j != i), reverse=True)
+        curves.append([sum(push[: k + 1]) / sum(push) for k in range(size - 1)])
+    return [sum(curve[k] for curve in curves) / size for k in range(size - 1)]
+
+
+_PUSH = [[-9.0, 6.0, 1.0, 2.0], [1.0, -4.0, 2.0, 1.0], [3.0, 0.5, -7.0, 0.5], [0.1, 0.8, 0.1, -1.0]]
+_PULLED = [[-2.0, 0.5, -0.4, 1.5], [3.0, -1.0, 1.0, -2.0], [0.2, 0.2, -1.5, 0.6], [-1.0, 2.0, 6.0, -5.0]]
+CARRIED = Exercise(
+    Example(
+        "four sentences: the hardest negative carries 0.67 of the push on average",
+        (torch.tensor(_PUSH),),
+        _by_rows(_PUSH),
+    ),
+    Example("a negative that is pulled back pushes nothing", (torch.tensor(_PULLED),), _by_rows(_PULLED)),
+    mistakes={
+        "The positive is no negative: leave the diagonal out.": _carried(torch.abs, diagonal=True),
+        "Divide each row by its own sum first, then take the mean over the rows.": _carried(
+            part=lambda p: p / p.sum(1).mean()
+        ),
+        "These are no parts yet: divide each row by its sum.": _carried(part=lambda p: p),
+        "Divide by the sum of the row, not of the column.": _carried(part=lambda p: p / p.sum(0)),
+        "The hardest first: descending.": _carried(
+            order=lambda p: p.masked_fill(torch.eye(len(p), dtype=torch.bool), torch.inf).sort(dim=1).values
+        ),
+        "Sort each row first: the hardest of each sentence.": _carried(
+            order=lambda p: torch.stack([torch.cat([r[:i], r[i + 1 :]]) for i, r in enumerate(p)])
+        ),
+        "Add up: what the 1, 2, ... hardest carry together.": _carried(end=lambda p: p.mean(0)),
+        "A gradient below 0 pulls; only what is above 0 is push.": _carried(torch.abs),
+    },
+    standing_in=_carried(),
+)
+
+# ---- 5: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
+
+
+def _training(
+    rate: Any = lambda lr, step, steps: lr * (steps - step) / steps,
+    clip: float = 1.0,
+    forget: bool = True,
+    optimizer: Any = lambda weights, lr: torch.optim.Adam(weights, lr=lr),
+    after: bool = False,
+    moves: bool = True,
+) -> Any:
+    """The loop of `cselab.train`, with torch's optimiser, with one mistake."""
+
+    def of(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
+        steps, losses, norms = optimizer(weights, lr), [], []
+        for step, batch in enumerate(batches):
+            steps.param_groups[0]["lr"] = rate(lr, step, len(batches))
+            found = loss(*encode(batch, batch))
+            if forget:
+                steps.zero_grad()
+            found.backward()
+            norm = nn.utils.clip_grad_norm_(weights, clip)
+            norms.append(float(norm.clamp(max=clip) if after else norm))
+            if moves:
+                steps.step()
+            losses.append(found.item())
+        return losses, norms
+
+    return of
+
+
+class _Scales(nn.Module):
+    """`encode(one, two)` of numbers: one times a matrix, two times it with one channel switched off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
+
+    def forward(self, one: Any, two: Any) -> Any:
+        return [one @ self.weight, two @ (self.weight * torch.tensor([1.0, 0.0]))]
+
+
+def _apart(first: Any, second: Any) -> Any:
+    return ((first - second - 1) ** 2).mean()
+
+
+def _on_a_copy(training: Any) -> Any:
+    return lambda *given: training(*copy.deepcopy(given))
+
+
+def _given(*scales: float) -> tuple[Any, ...]:
+    encode = _Scales()
+    batches = [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
+    return encode, _apart, list(encode.parameters()), batches, 0.2
+
+
+def _by_hand(*scales: float) -> list[list[float]]:
+    """Losses and norms with Adam written out, its gradient by finite differences of nothing but the loss."""
+    encode, loss, (weight,), batches, lr = _given(*scales)
+    m = v = torch.zeros(2, 2)
+    losses, norms = [], []
+    for step, batch in enumerate(batches, start=1):
+        (gradient,) = torch.autograd.grad(loss(*encode(batch, batch)), weight)
+        losses.append(loss(*encode(batch, batch)).item())
+        norms.append(gradient.square().sum().sqrt().item())
+        clipped = gradient / max(1.0, norms[-1])
+        m, v = 0.9 * m + 0.1 * clipped, 0.999 * v + 0.001 * clipped**2
+        rate = lr * (len(batches) - step + 1) / len(batches)
+        with torch.no_grad():
+            weight -= rate * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+    return [losses, norms]
+
+
+_SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
+TRAINING = Exercise(
+    Example("losses and norms of 3 steps", _given(1, 1, 1), _by_hand(1, 1, 1), tolerance=2e-3),
+    Example("8 steps with small and large gradients", _given(*_SCALES), _by_hand(*_SCALES), tolerance=2e-3),
+    mistakes={
+        said: _on_a_copy(wrong)
+        for said, wrong in {
+            "The rate falls: step s of S, from 0 on, has lr (1 - s / S).": _training(rate=lambda lr, *_: lr),
+            "The first step has the full rate.": _training(
+                rate=lambda lr, step, steps: lr * (steps - step - 1) / steps
+            ),
+            "The rate falls; yours rises.": _training(rate=lambda lr, step, steps: lr * (step + 1) / steps),
+            "Clip the gradient: its norm over all weights is at most 1.": _training(clip=math.inf),
+            "Gradients add up: forget those of the last step (zero_grad).": _training(forget=False),
+            "Note the norm before clipping: clip_grad_norm_ returns it.": _training(after=True),
+            "Adam, not plain descent.": _training(optimizer=lambda weights, lr: torch.optim.SGD(weights, lr=lr)),
+            "The weights do not move: optimizer.step().": _training(moves=False),
+            "First the losses, then the norms.": lambda *given: _training()(*given)[::-1],
+        }.items()
+    },
+    standing_in=_training(),
+)
+
+# ---- 6: the temperature that matches: my_match(share, wanted, low, high) ----------------------------------
+
+
+def _match(falls: bool = True, halvings: int = 60, end: Any = lambda share, low, high: (low + high) / 2) -> Any:
+    """Halving the range, with one mistake."""
+
+    def of(share: Any, wanted: float, low: float, high: float) -> float:
+        for _ in range(halvings):
+            middle = (low + high) / 2
+            low, high = (middle, high) if (share(middle) > wanted) == falls else (low, middle)
+        return end(share, low, high)
+
+    return of
+
+
+def _decays(t: float) -> float:
+    return math.exp(-t)
+
+
+def _bends(t: float) -> float:
+    return 1 / (1 + t * t)
+
+
+MATCH = Exercise(
+    Example("exp(-t) is 0.6 at 0.511", (_decays, 0.6, 0.0, 3.0), -math.log(0.6)),
+    Example("1 / (1 + t^2) is 0.1 at 3", (_bends, 0.1, 1.0, 9.5), 3.0),
+    mistakes={
+        "The share falls as the temperature rises: where it is above what is wanted, go up.": _match(falls=False),
+        "One halving is not enough: go on until the range is small.": _match(halvings=1),
+        "The middle of the whole range is where to begin.": _match(halvings=0),
+        "This is the share there; wanted is the temperature.": _match(end=lambda share, low, high: share(low)),
+    },
+    standing_in=_match(),
+)
+
+# ---- 7: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
+
+
+def _value(answer: Any) -> str:
+    found = numbers_of(answer(torch.tensor(_UNEQUAL), 0.5, 0.2))
+    expected = by_hand(_UNEQUAL, 0.5, 0.2)
+    if found is None or found.size != 1:
+        return "One number is wanted: the mean over the rows."
+    if abs(float(found.reshape(())) - expected) < 2e-3:
         return ""
-    way = "lower" if now < wanted else "raise"
-    return f"It is {now:.0%} with yours and {wanted:.0%} with Focal-InfoNCE: {way} the temperature."
+    return f"Your function returned {float(found.reshape(())):.4g}; expected is {expected:.4g}."
 
 
-MATCHING_TEMPERATURE = Exercise(
-    Stage("it is a number", is_number, "write a number such as 0.05"),
-    Stage("it is above 0", lambda t: t > 0, "a temperature of 0 divides by 0"),
-    Stage(f"the {HARDEST} hardest negatives carry the same part of the push", _as_concentrated),
+def _slopes(answer: Any) -> Any:
+    cosines = torch.tensor(_UNEQUAL, dtype=torch.float64).requires_grad_()
+    loss = answer(cosines, 0.5, 0.2)
+    (found,) = torch.autograd.grad(loss.reshape(()), cosines)
+    return len(found) * found
+
+
+def _constant(answer: Any) -> str:
+    found = _slopes(answer)
+    s = torch.tensor(_UNEQUAL, dtype=torch.float64)
+    wanted = _gradient(lambda s, m: s + m, lambda s, m: s)(s, 0.5, 0.2)
+    if torch.allclose(found, wanted, atol=2e-3):
+        return ""
+    if torch.allclose(found, _gradient()(s, 0.5, 0.2), atol=2e-3):
+        return "This is the gradient of Focal-InfoNCE itself: the factors still change with s."
+    return "The derivative of a negative's logit should be (s + m) / t, that of a positive's s / t."
+
+
+CONSTANT = Exercise(
+    Stage("the value is that of Focal-InfoNCE", _value, "the factors are the same, only their gradient is left out"),
+    Stage(
+        "a gradient goes through the cosines",
+        lambda answer: bool(_slopes(answer).abs().max() > 0),
+        "detach the factors alone, not the cosines that they multiply",
+    ),
+    Stage("the factors count as constants", _constant, "factors.detach()"),
 )

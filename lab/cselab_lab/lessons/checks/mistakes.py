@@ -17,6 +17,7 @@ def length_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]
     return {
         "Scale each row to length 1 first.": made(lambda x: x),
         "Scale each row to length 1, not each column.": made(lambda x: x / ((x * x).sum(0) + 1e-24) ** 0.5),
+        "Scale each row to length 1, not the whole matrix.": made(lambda x: x / ((x * x).sum() + 1e-24) ** 0.5),
     }
 
 

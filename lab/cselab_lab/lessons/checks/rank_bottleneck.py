@@ -1,4 +1,8 @@
-"""The exercises of lesson 06: the effective rank, the dimension-wise contrast, the smallest batch of full rank."""
+"""The exercises of lesson 06: the cross-correlation, Barlow Twins and its floor, artificial rows, pulls, columns in
+contrast; the effective rank, the smallest batch of full rank.
+
+Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+"""
 
 import math
 from functools import cache
@@ -17,9 +21,435 @@ from cselab_lab.lessons.checks.mistakes import (
     temperature_mistakes,
     terms,
 )
-from cselab_lab.lessons.exercises import Example, Exercise, Stage
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
-# ---- 1: the effective rank of Roy and Vetterli (2007): my_effective_rank(vectors) -------------------------
+_ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
+_POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2.0, 3.0, 2.0], [3.0, 2.0, -1.0]])
+
+# ---- 1: the cross-correlation of the dimensions (Eq. 4): my_correlation(first, second), [D, D] ------------
+
+
+def _correlation(one: Any = lambda v: v / v.norm(dim=0), other: Any = None, product: Any = lambda a, b: a.T @ b) -> Any:
+    """The matrix with one mistake: in how a view is scaled, or in the product."""
+    return lambda first, second: product(one(first.double()), (other or one)(second.double()))
+
+
+_SMALL = torch.tensor([[3.0, 1.0], [4.0, 2.0]]), torch.tensor([[0.0, 2.0], [1.0, 1.0]])
+CORRELATION = Exercise(
+    Example(
+        "two sentences, two dimensions: 4 / 5, 10 / 5 / 5^0.5, ...",
+        _SMALL,
+        [[4 / 5, 10 / 5 / 5**0.5], [2 / 5**0.5, 4 / 5]],
+    ),
+    Example(
+        "five sentences, three dimensions",
+        (_ANCHOR, _POSITIVE),
+        [[float(a @ b / a.norm() / b.norm()) for b in _POSITIVE.T] for a in _ANCHOR.T],
+    ),
+    mistakes={
+        "These are the cosines of sentences; wanted are those of dimensions, D x D.": _correlation(
+            lambda v: v / v.norm(dim=1, keepdim=True), product=lambda a, b: a @ b.T
+        ),
+        "Scale each column (dimension) to length 1, not each row.": _correlation(
+            lambda v: v / v.norm(dim=1, keepdim=True)
+        ),
+        "Divide by the lengths of both columns.": _correlation(lambda v: v),
+        "Divide by the length of the second column, too.": _correlation(other=lambda v: v),
+        "Divide by the length of the first column, too.": _correlation(lambda v: v, lambda v: v / v.norm(dim=0)),
+        "Divide by the lengths: the root of the sum of squares.": _correlation(lambda v: v / v.square().sum(0)),
+        "Eq. 4 subtracts no mean.": _correlation(lambda v: (v - v.mean(0)) / (v - v.mean(0)).norm(dim=0)),
+        "The first view stands on the left, the second on the right.": _correlation(product=lambda a, b: a.T @ a),
+    },
+    standing_in=lambda first, second: (first / first.norm(dim=0)).T @ (second / second.norm(dim=0)),
+)
+
+# ---- 2: Barlow Twins of such a matrix: my_barlow_twins(correlation, weight=0.012) -------------------------
+
+
+def _twins(
+    own: Any = lambda d: (1 - d) ** 2,
+    others: Any = lambda C: C**2,
+    keep: Any = lambda C: 1 - torch.eye(len(C), dtype=C.dtype, device=C.device),
+    weigh: Any = lambda diagonal, rest, weight: diagonal + weight * rest,
+) -> Any:
+    """The loss with one mistake: on the diagonal, off it, in which entries are off it, in the weight."""
+
+    def of(correlation: Any, weight: float = 0.012) -> Any:
+        return weigh(own(correlation.diagonal()).sum(), (others(correlation) * keep(correlation)).sum(), weight)
+
+    return of
+
+
+_TABLE = [[0.5, 0.2, -0.3], [-0.4, 0.9, 0.1], [0.6, -0.2, 0.7]]
+_TWINS = (
+    sum((1 - _TABLE[c][c]) ** 2 for c in range(3)),
+    sum(_TABLE[c][d] ** 2 for c in range(3) for d in range(3) if c != d),
+)
+BARLOW_TWINS = Exercise(
+    Example(
+        "a matrix of 2 x 2, weight 0.5: 0.25 + 0.01 on the diagonal, half of 0.04 + 0.16 off it",
+        (torch.tensor([[0.5, 0.2], [-0.4, 0.9]]), 0.5),
+        0.36,
+    ),
+    Example("a matrix of 3 x 3, weight 2", (torch.tensor(_TABLE), 2.0), _TWINS[0] + 2 * _TWINS[1]),
+    Example("the identity costs nothing", (torch.eye(4), 0.7), 0.0),
+    Example("4 dimensions that are all one: only off the diagonal", (torch.ones(4, 4), 0.25), 3.0),
+    mistakes={
+        "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": _twins(
+            weigh=lambda own, rest, w: w * rest - own
+        ),
+        "Square 1 - C_cc.": _twins(lambda d: (1 - d).abs()),
+        "Subtract C_cc from 1, then square.": _twins(lambda d: 1 - d**2),
+        "Square the entries off the diagonal.": _twins(others=lambda C: C),
+        "Square the entries off the diagonal, do not take their absolute values.": _twins(others=lambda C: C.abs()),
+        "The second sum leaves out the diagonal.": _twins(keep=torch.ones_like),
+        "The second sum is over c and d on both sides of the diagonal.": _twins(
+            keep=lambda C: torch.ones_like(C).triu(1)
+        ),
+        "The weight belongs to the second sum alone.": _twins(weigh=lambda own, rest, w: w * (own + rest)),
+        "The weight belongs to the second sum.": _twins(weigh=lambda own, rest, w: w * own + rest),
+        "The weight is missing.": _twins(weigh=lambda own, rest, w: own + rest),
+        "The weight is 0.012 in your code, whatever is asked for.": _twins(
+            weigh=lambda own, rest, w: own + 0.012 * rest
+        ),
+        "The diagonal counts, too.": _twins(weigh=lambda own, rest, w: w * rest),
+    },
+    standing_in=_twins(),
+)
+
+# ---- 3: the lowest it can be: my_floor(dimensions, rank, weight) ------------------------------------------
+
+
+def _floor(k: Any = lambda D, r, w: w * max(D - r, 0) / r, end: Any = lambda D, k: D * k / (1 + k)) -> Any:
+    return lambda dimensions, rank, weight: end(dimensions, k(dimensions, rank, weight))
+
+
+def _lowest(dimensions: int, rank: int, weight: float) -> float:
+    """By trying: the loss of a tight frame at every mean of the diagonal."""
+    t = np.linspace(0, 1, 100_001)
+    off = dimensions * t**2 * (dimensions / rank - 1)
+    return float((dimensions * (1 - t) ** 2 + weight * off).min())
+
+
+FLOOR = Exercise(
+    Example("6 dimensions of rank 2, weight 0.5: k is 1, half of 6 is left", (6, 2, 0.5), 3.0),
+    Example("256 dimensions, 64 rows, weight 0.012", (256, 64, 0.012), _lowest(256, 64, 0.012)),
+    Example("768 dimensions, 64 rows", (768, 64, 0.012), _lowest(768, 64, 0.012)),
+    Example("as many rows as dimensions", (256, 256, 0.012), 0.0),
+    Example("more rows than dimensions", (256, 300, 0.012), 0.0),
+    mistakes={
+        "The floor is of the whole loss: times D.": _floor(end=lambda D, k: k / (1 + k)),
+        "This is the best t; wanted is the loss there.": _floor(end=lambda D, k: 1 / (1 + k)),
+        "This is the loss at t = 1; it is lower at t = 1 / (1 + k).": _floor(end=lambda D, k: D * k),
+        "This is the loss at t = 0; it is lower at t = 1 / (1 + k).": _floor(end=lambda D, k: D),
+        "k is the weight times (D - r) / r.": _floor(lambda D, r, w: max(D - r, 0) / r),
+        "k is (D - r) / r, the weight, and nothing else: divide by r, not by D.": _floor(
+            lambda D, r, w: w * max(D - r, 0) / D
+        ),
+        "k has D - r above the line, not D.": _floor(lambda D, r, w: w * D / r),
+        "With more rows than dimensions the rank is D, and the floor 0.": _floor(lambda D, r, w: w * (D - r) / r),
+    },
+    standing_in=_floor(),
+)
+
+# ---- 4: vectors that follow the gradient: my_descent(loss, first, second, steps, rate) --------------------
+
+
+def _descent(
+    sign: int = -1,
+    moves: tuple[bool, bool] = (True, True),
+    after: bool = False,
+    forget: bool = True,
+    rate_of: Any = lambda rate: rate,
+    in_turn: bool = False,
+) -> Any:
+    """Gradient descent on two views with one mistake; the loss before each step."""
+
+    def of(loss: Any, first: Any, second: Any, steps: int, rate: float) -> list[float]:
+        views = [view.clone().requires_grad_() for view in (first, second)]
+        kept = [torch.zeros_like(view) for view in views]
+        losses = []
+        for _ in range(steps):
+            value = loss(*views)
+            gradients = torch.autograd.grad(value, views)
+            with torch.no_grad():
+                for at in (0, 1):
+                    kept[at] = gradients[at] + (0 if forget else kept[at])
+                    if moves[at]:
+                        views[at] += sign * rate_of(rate) * kept[at]
+                    if in_turn and at == 0:
+                        with torch.enable_grad():
+                            gradients = torch.autograd.grad(loss(*views), views)
+            losses.append(float((loss(*views) if after else value).detach()))
+        return losses
+
+    return of
+
+
+def _bowl(a: Any, b: Any) -> Any:
+    return (a - b - 1).square().sum() + 0.5 * b.square().sum()
+
+
+def _in_the_bowl(a: list[float], b: list[float], steps: int, rate: float) -> list[float]:
+    """The same with its derivatives by hand."""
+    one, other, losses = np.array(a), np.array(b), []
+    for _ in range(steps):
+        gap = one - other - 1
+        losses.append(float((gap**2).sum() + 0.5 * (other**2).sum()))
+        one, other = one - rate * 2 * gap, other - rate * (other - 2 * gap)
+    return losses
+
+
+_STARTS = [1.0, 4.0, -2.0], [0.5, -1.0, 3.0]
+DESCENT = Exercise(
+    Example(
+        "4 steps of rate 0.1 in a bowl: the loss before each",
+        (_bowl, torch.tensor([_STARTS[0]]), torch.tensor([_STARTS[1]]), 4, 0.1),
+        _in_the_bowl(*_STARTS, 4, 0.1),
+        tolerance=2e-3,
+    ),
+    Example(
+        "6 steps of rate 0.3",
+        (_bowl, torch.tensor([_STARTS[1]]), torch.tensor([_STARTS[0]]), 6, 0.3),
+        _in_the_bowl(_STARTS[1], _STARTS[0], 6, 0.3),
+        tolerance=2e-3,
+    ),
+    mistakes={
+        "Down the slope: subtract the gradient.": _descent(sign=1),
+        "Both views move; your second one stays.": _descent(moves=(True, False)),
+        "Both views move; your first one stays.": _descent(moves=(False, True)),
+        "Your views do not move at all.": _descent(moves=(False, False)),
+        "Note the loss before each step, not after it.": _descent(after=True),
+        "Gradients add up: forget those of the last step.": _descent(forget=False),
+        "The rate is not used.": _descent(rate_of=lambda rate: 1.0),
+        "Take both gradients at the same place, then move both views.": _descent(in_turn=True),
+    },
+    standing_in=_descent(),
+)
+
+# ---- 5: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
+
+
+def _rows(first: Any, second: Any, count: int, generator: Any) -> Any:
+    rows = torch.randn(count, first.shape[1], generator=generator).to(first)
+    return torch.cat([first, rows]), torch.cat([second, rows])
+
+
+def _padded(answer: Any, count: int = 5, seed: int = 0, width: int = 4) -> Any:
+    first = torch.arange(3.0 * width).reshape(3, width).requires_grad_()
+    return answer(first, -first, count, torch.Generator().manual_seed(seed))
+
+
+def _are_longer(answer: Any) -> str:
+    found = _padded(answer)
+    several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
+    shapes = [tuple(getattr(view, "shape", ())) for view in found] if several else []
+    if shapes == [(8, 4)] * 2:
+        return ""
+    told = f"{len(shapes)} of shapes {shapes}" if shapes else type(found).__name__
+    return f"For two views of 3 sentences, 4 dimensions and 5 rows it returned {told}; wanted are two of shape (8, 4)."
+
+
+def _beneath(answer: Any) -> str:
+    first = torch.arange(12.0).reshape(3, 4)
+    one, other = _padded(answer)
+    if torch.equal(one[:3], first) and torch.equal(other[:3], -first):
+        return ""
+    if torch.equal(one[-3:], first):
+        return "Your rows stand above the sentences."
+    return "The first N rows are no longer the sentences."
+
+
+def _same_beneath(answer: Any) -> str:
+    one, other = _padded(answer)
+    return "" if torch.equal(one[3:], other[3:]) else "Your rows differ: draw once, and put the same beneath both."
+
+
+def _normal(answer: Any) -> str:
+    drawn = _padded(answer, count=2_000)[0][3:].detach()
+    low, mean, spread = float(drawn.min()), float(drawn.mean()), float(drawn.std())
+    if abs(mean) < 0.05 and abs(spread - 1) < 0.05 and low < -2.5:
+        return ""
+    way = "torch.rand draws from 0 to 1, torch.randn normal numbers." if 0 <= low < spread else ""
+    return f"Yours have mean {mean:.2f} and deviation {spread:.2f}. {way}".strip()
+
+
+def _drawn_anew(answer: Any) -> str:
+    state = torch.get_rng_state()
+    one, again, other = (_padded(answer, seed=seed)[0] for seed in (0, 0, 1))
+    if not torch.equal(state, torch.get_rng_state()) or not torch.equal(one, again):
+        torch.set_rng_state(state)
+        return "Give the generator to torch.randn: generator=generator."
+    view, generator = torch.zeros(2, 4), torch.Generator().manual_seed(0)
+    alike = torch.equal(answer(view, view, 5, generator)[0], answer(view, view, 5, generator)[0])
+    if alike or torch.equal(one, other):
+        return "Yours are the same at each call: do not seed anything yourself."
+    return ""
+
+
+ROWS = Exercise(
+    Stage("it returns both views, M rows longer", _are_longer, "torch.cat puts tables below each other"),
+    Stage("the sentences stand on top", _beneath, "torch.cat([view, rows])"),
+    Stage("the same rows stand beneath both", _same_beneath),
+    Stage("the rows are standard normal numbers", _normal),
+    Stage("they are drawn anew at each call, from the generator", _drawn_anew),
+    Stage(
+        "gradients go through to the views",
+        lambda answer: all(view.requires_grad for view in _padded(answer)),
+        "no detach(), no torch.no_grad(): the sentences are trained through this",
+    ),
+    standing_in=_rows,
+)
+
+# ---- 6: how hard a term pulls: my_pull(term, weights) -> the norm of its gradient -------------------------
+
+
+def _pull(term: Any, weights: Any) -> float:
+    gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
+    return float(sum(g.square().sum() for g in gradients if g is not None)) ** 0.5
+
+
+def _three() -> Any:
+    """A term whose gradient is 3, 4 and 12, and the weights: two tensors; the loss of another term beside it."""
+    one, other = torch.tensor([2.0, 5.0], requires_grad=True), torch.tensor([[7.0]], requires_grad=True)
+    shared = one * torch.tensor([3.0, 4.0])
+    return shared.sum() + 12 * other.sum(), shared.square().sum(), [one, other]
+
+
+_OFF = {
+    17: "This is the sum of the norms: add the squares of all tensors, and take one root.",
+    19: "This is the sum of the gradient: add its squares, and take the root.",
+    169: "This is the sum of the squares: take the root.",
+    5: "This is the norm of the first tensor alone.",
+    12: "This is the norm of the last tensor alone.",
+    8.5: "This is the mean of the norms: add the squares of all tensors, and take one root.",
+}
+
+
+def _one(returned: Any) -> float:
+    found = numbers_of(returned)
+    return math.nan if found is None or found.size != 1 else float(found.reshape(()))
+
+
+def _thirteen(answer: Any) -> str:
+    term, _, weights = _three()
+    value = _one(answer(term, weights))
+    if math.isnan(value):
+        return "One number is wanted: the length of the gradient, over all tensors together."
+    if abs(value - 13) < 2e-3:
+        return ""
+    known = [said for wrong, said in _OFF.items() if abs(value - wrong) < 2e-3]
+    return " ".join([f"Your function returned {value:.4g}; expected is 13.", *known])
+
+
+def _of_unused(answer: Any) -> bool:
+    term, _, weights = _three()
+    return abs(_one(answer(term, [*weights, torch.ones(2, requires_grad=True)])) - 13) < 2e-3
+
+
+def _asked_again(answer: Any) -> bool:
+    term, second, weights = _three()
+    answer(term, weights)
+    found = _one(answer(second, weights))  # d / d one = 2 * 9 * 2 and 2 * 16 * 5
+    return abs(found - math.hypot(36, 160)) < 0.1
+
+
+def _left_alone(answer: Any) -> bool:
+    term, _, weights = _three()
+    answer(term, weights)
+    return all(weight.grad is None for weight in weights)
+
+
+PULL = Exercise(
+    Stage("gradients of 3, 4 and 12 have length 13", _thirteen, "torch.autograd.grad gives a gradient a tensor."),
+    Stage(
+        "a weight on which the term does not depend counts nothing",
+        _of_unused,
+        "allow_unused=True gives None for it: leave it out",
+    ),
+    Stage(
+        "another term of the same batch can be asked afterwards",
+        _asked_again,
+        "retain_graph=True keeps what the next one needs",
+    ),
+    Stage(
+        "it leaves no gradient behind",
+        _left_alone,
+        "backward() writes into weight.grad, which training adds to; torch.autograd.grad returns the gradients",
+    ),
+    standing_in=_pull,
+)
+
+# ---- 7: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
+# my_dimension_contrast(anchor, positive, temperature=5.0), the mean over the dimensions.
+
+
+def _standard(view: Any, correction: Any = 0) -> Any:
+    return (view - view.mean(0)) / view.std(0, correction=correction)
+
+
+def _contrast(standard: Any = _standard, dots: Any = lambda a, p: a.T @ p / len(a)) -> Any:
+    """The loss with one mistake before the choice."""
+    return lambda anchor, positive, t=5.0: terms(dots(standard(anchor), standard(positive)) / t).mean()
+
+
+def _of_dimensions(anchor: Any, positive: Any, temperature: Any = 5.0) -> Any:
+    return _standard(anchor).T @ _standard(positive) / len(anchor) / temperature
+
+
+def _of_columns(anchor: Any, positive: Any, temperature: float = 5.0) -> Any:
+    """As cselab has it: 1e-5 is added to the variance."""
+    one, other = ((v - v.mean(0)) / (v.var(0, correction=0) + 1e-5).sqrt() for v in (anchor, positive))
+    return terms(one.T @ other / len(anchor) / temperature).mean()
+
+
+_UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
+
+
+def _by_hand(temperature: float) -> float:
+    """With Pearson's correlation, dimension by dimension."""
+    correlation = np.corrcoef(_ANCHOR.T, _POSITIVE.T)[:3, 3:] / temperature
+    return sum(math.log(sum(math.exp(s - row[c]) for s in row)) for c, row in enumerate(correlation)) / 3
+
+
+DIMENSION_CONTRAST = Exercise(
+    Example(
+        "three uncorrelated dimensions at temperature 1: log(1 + 2 / e) = 0.551",
+        (_UNCORRELATED, _UNCORRELATED, 1.0),
+        math.log1p(2 * math.exp(-1)),
+    ),
+    Example("five sentences, three dimensions", (_ANCHOR, _POSITIVE, 0.5), _by_hand(0.5)),
+    Example(
+        "neither the scale nor the mean of a dimension matters",
+        (_ANCHOR * torch.tensor([3.0, 1.0, 0.2]) + torch.tensor([4.0, 0.0, -7.0]), _POSITIVE, 0.5),
+        _by_hand(0.5),
+    ),
+    Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _by_hand(0.1)),
+    mistakes={
+        "These are the sentences: transpose.": _contrast(dots=lambda a, p: a @ p.T / len(a)),
+        "These are cosines of sentences: contrast the columns.": _contrast(
+            lambda v: v / v.norm(dim=1, keepdim=True), lambda a, p: a @ p.T
+        ),
+        "Standardise each dimension first: mean 0 and variance 1 over the batch.": _contrast(lambda v: v),
+        "Divide each dimension by its standard deviation, too.": _contrast(lambda v: v - v.mean(0)),
+        "Subtract each dimension's mean, too.": _contrast(lambda v: v / v.std(0, correction=0)),
+        "Subtract the mean, too: cosine of two columns as they are.": _contrast(
+            lambda v: v / v.norm(dim=0), lambda a, p: a.T @ p
+        ),
+        "Standardise over the batch (dim=0), not each row.": _contrast(lambda v: _standard(v.T).T),
+        "Divide the variance by N, not N - 1: correction=0.": _contrast(lambda v: _standard(v, 1)),
+        "Divide the dot product by N.": _contrast(dots=lambda a, p: a.T @ p),
+        "Divide the dot product by N, not by the number of dimensions.": _contrast(
+            dots=lambda a, p: a.T @ p / a.shape[1]
+        ),
+    }
+    | choice_mistakes(_of_dimensions)
+    | direction_mistakes(_of_dimensions)
+    | temperature_mistakes(_contrast(), usual=5.0, at=2),
+    standing_in=_of_columns,
+)
+
+# ---- 8: the effective rank of Roy and Vetterli (2007): my_effective_rank(vectors) -------------------------
 
 
 def _entropy(p: Any) -> Any:
@@ -70,71 +500,7 @@ EFFECTIVE_RANK = Exercise(
     | centre_mistakes(_rank_of),
 )
 
-# ---- 2: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
-# my_dimension_contrast(anchor, positive, temperature=5.0), the mean over the dimensions.
-
-
-def _standard(view: Any, correction: Any = 0) -> Any:
-    return (view - view.mean(0)) / view.std(0, correction=correction)
-
-
-def _contrast(standard: Any = _standard, dots: Any = lambda a, p: a.T @ p / len(a)) -> Any:
-    """The loss with one mistake before the choice."""
-    return lambda anchor, positive, t=5.0: terms(dots(standard(anchor), standard(positive)) / t).mean()
-
-
-def _of_dimensions(anchor: Any, positive: Any, temperature: Any = 5.0) -> Any:
-    return _standard(anchor).T @ _standard(positive) / len(anchor) / temperature
-
-
-_UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
-_ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
-_POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2.0, 3.0, 2.0], [3.0, 2.0, -1.0]])
-
-
-def _by_hand(temperature: float) -> float:
-    """With Pearson's correlation, dimension by dimension."""
-    correlation = np.corrcoef(_ANCHOR.T, _POSITIVE.T)[:3, 3:] / temperature
-    return sum(math.log(sum(math.exp(s - row[c]) for s in row)) for c, row in enumerate(correlation)) / 3
-
-
-DIMENSION_CONTRAST = Exercise(
-    Example(
-        "three uncorrelated dimensions at temperature 1: log(1 + 2 / e) = 0.551",
-        (_UNCORRELATED, _UNCORRELATED, 1.0),
-        math.log1p(2 * math.exp(-1)),
-    ),
-    Example("five sentences, three dimensions", (_ANCHOR, _POSITIVE, 0.5), _by_hand(0.5)),
-    Example(
-        "neither the scale nor the mean of a dimension matters",
-        (_ANCHOR * torch.tensor([3.0, 1.0, 0.2]) + torch.tensor([4.0, 0.0, -7.0]), _POSITIVE, 0.5),
-        _by_hand(0.5),
-    ),
-    Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _by_hand(0.1)),
-    mistakes={
-        "These are the sentences: transpose.": _contrast(dots=lambda a, p: a @ p.T / len(a)),
-        "These are cosines of sentences: contrast the columns.": _contrast(
-            lambda v: v / v.norm(dim=1, keepdim=True), lambda a, p: a @ p.T
-        ),
-        "Standardise each dimension first: mean 0 and variance 1 over the batch.": _contrast(lambda v: v),
-        "Divide each dimension by its standard deviation, too.": _contrast(lambda v: v - v.mean(0)),
-        "Subtract each dimension's mean, too.": _contrast(lambda v: v / v.std(0, correction=0)),
-        "Subtract the mean, too: cosine of two columns as they are.": _contrast(
-            lambda v: v / v.norm(dim=0), lambda a, p: a.T @ p
-        ),
-        "Standardise over the batch (dim=0), not each row.": _contrast(lambda v: _standard(v.T).T),
-        "Divide the variance by N, not N - 1: correction=0.": _contrast(lambda v: _standard(v, 1)),
-        "Divide the dot product by N.": _contrast(dots=lambda a, p: a.T @ p),
-        "Divide the dot product by N, not by the number of dimensions.": _contrast(
-            dots=lambda a, p: a.T @ p / a.shape[1]
-        ),
-    }
-    | choice_mistakes(_of_dimensions)
-    | direction_mistakes(_of_dimensions)
-    | temperature_mistakes(_contrast(), usual=5.0, at=2),
-)
-
-# ---- 3: the smallest batch with all directions: a number of sentences -------------------------------------
+# ---- 9: the smallest batch with all directions: a number of sentences -------------------------------------
 # Some sentences come twice, as in any corpus; and a layer norm holds the vectors of `mini` in a plane. Neither is told.
 
 SENTENCES = 420

@@ -7,17 +7,21 @@ from functools import cache
 LITTLE = set(
     "a an the some this that these those is are was were be been has have had do does did by of to in on at".split()
 )
-ALIKE = 0.6  # a word that nobody knows and that shares so much with another is that word, misspelt
+USUAL = ("big large", "small little", "happy glad", "begin start", "buy purchase", "ill sick", "fast quick")
+ALIKE = 0.6  # an unknown word that shares so much with another is that word, misspelt
 JUDGE = "whether they mean different things is for you to judge: few synonyms are known here"
 
 
 def words(sentence: str) -> list[str]:
     """The words of a sentence, in small letters.
 
-    >>> words("I don't: 3.5 per cent!")
-    ['i', "don't", '3', '5', 'per', 'cent']
+    >>> words("I don't: Anna's 3.5 per cent!")
+    ['i', 'do', 'not', "anna's", '3', '5', 'per', 'cent']
     """
-    return re.findall(r"\w+(?:'\w+)?", sentence.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    said = sentence.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    for short, whole in (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("n't", " not")):
+        said = said.replace(short, whole)
+    return re.findall(r"\w+(?:'\w+)?", said)
 
 
 def say_the_same(first: str, second: str) -> str:
@@ -71,7 +75,8 @@ def _groups() -> dict[str, set[str]]:
     from cselab.world import World
 
     found: dict[str, set[str]] = {}
-    for name, group in World(0).synonyms().items():
+    groups = World(0).synonyms() | {said: said.split() for said in USUAL}
+    for name, group in groups.items():
         for word in group:
             found.setdefault(word, set()).add(name)
     return found

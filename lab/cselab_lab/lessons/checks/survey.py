@@ -63,8 +63,12 @@ def _seen() -> dict[str, str]:
     return {card.name: next(iter(card.stages)) for card in method_cards(SIX)}
 
 
+def _stage(said: object) -> str:
+    return str(said).strip().lower()
+
+
 def _placed(name: str, answer: Mapping[str, str]) -> str:
-    if (said := str(answer[name])) == _seen()[name]:
+    if (said := _stage(answer[name])) == _seen()[name]:
         return ""
     hint = WRONGLY.get(said, "") + SIX[name]
     return f"You said {said!r}. {hint[0].upper()}{hint[1:]}."
@@ -78,7 +82,7 @@ METHOD_STAGES = Exercise(
     ),
     Stage(
         f"the places are stages: {', '.join(PIPELINE)}",
-        lambda answer: set(answer.values()) <= set(PIPELINE),
+        lambda answer: set(map(_stage, answer.values())) <= set(PIPELINE),
         f"write one of {', '.join(PIPELINE)} for each, as text.",
     ),
     *(Stage(f"{name} is at its stage", partial(_placed, name)) for name in SIX),

@@ -34,6 +34,8 @@ def words(text):
 generator = np.random.default_rng(1)
 WRONG = {
     "ALIGNMENT": [
+        ("factor of 2", lambda x, y, g, t=4: (1 - torch.cosine_similarity(x, y))[g > t].mean()),
+        ("not the whole matrix", lambda x, y, g, t=4: (x / x.norm() - y / y.norm())[g > t].square().sum(1).mean()),
         ("Square the distances", lambda x, y, g, t=4: squared(x, y)[g > t].sqrt().mean()),
         ("length 1 first", lambda x, y, g, t=4: (x - y)[g > t].square().sum(1).mean()),
         ("not each column", lambda x, y, g, t=4: (columns(x) - columns(y))[g > t].square().sum(1).mean()),

@@ -74,6 +74,10 @@ def by_pearson(predicted, gold):
 (FEWEST,) = [n for n in range(3, 50) if power(n) >= WANTED > power(n - 1)]
 WRONG = {
     "SPEARMAN": [
+        (
+            "stands last gets the lower",
+            lambda x, y: np.corrcoef(*(rankdata(v[::-1], "ordinal")[::-1] for v in (x, y)))[0, 1],
+        ),
         ("This is Pearson's", pearson),
         ("second side is not ranked", lambda x, y: pearson(rankdata(x), y)),
         ("first side is not ranked", lambda x, y: pearson(x, rankdata(y))),

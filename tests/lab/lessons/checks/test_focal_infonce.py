@@ -4,13 +4,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import focal_infonce
-from cselab_lab.lessons.checks.encoders import mini_views, sentences
-from cselab_lab.lessons.checks.focal_infonce import TAU, by_hand, concentration, differences
+from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import FOCAL, focal_gradient, focal_logits, labels, matching
+from right_answers import CARRIED, FOCAL, MATCH, TEMPERATURES, focal_gradient, focal_logits, labels, own
 from spellings import wrong_answers
 
-from cselab.losses import focal_info_nce, info_nce
+from cselab.losses import focal_info_nce
 from cselab.metrics import cosine_gradients
 
 
@@ -43,6 +42,27 @@ def of_logits(end):
 
 def left_alone(c, t=0.07, m=0.3):
     return torch.where(c < 0, focal_gradient(c, t, m).abs(), focal_gradient(c, t, m))
+
+
+def pushed(g):
+    return F.relu(g.masked_fill(own(g), 0))
+
+
+def in_order(push, part=lambda p: p / p.sum(1, keepdim=True)):
+    return part(push).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
+
+
+def trained(encode, loss, weights, batches, lr, falls=True, forgets=True, most=1.0, by=torch.optim.Adam):
+    optimizer, losses, norms = by(weights, lr=lr), [], []
+    for step, batch in enumerate(batches):
+        optimizer.param_groups[0]["lr"] = lr * (1 - falls * step / len(batches))
+        if forgets:
+            optimizer.zero_grad()
+        losses.append(loss(*encode(batch, batch)))
+        losses[-1].backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(weights, most).item())
+        optimizer.step()
+    return [found.item() for found in losses], norms
 
 
 WRONG = {
@@ -106,19 +126,52 @@ WRONG = {
             lambda c, t=0.07, m=0.3: torch.where(c < 0, focal_gradient(c, t, m).abs(), focal_gradient(c, t, m)),
         ),
     ],
-    "MATCHING_TEMPERATURE": [
-        ("lower the temperature", 0.05),
-        ("lower the temperature", 0.07),
-        ("lower the temperature", 1),
-        ("raise the temperature", 0.03),
-        ("raise the temperature", 0.005),
-        ("divides by 0", 0),
-        ("divides by 0", -0.05),
-        ("write a number", "0.05"),
-        ("write a number", [0.05]),
-        ("write a number", True),
-        ("write a number", float("nan")),
-        ("not solved yet", ...),
+    "TEMPERATURES": [
+        ("a positive has t / s", lambda c, t=0.07, m=0.3: t / (c + m)),
+        ("m is missing", lambda c, t=0.07, m=0.3: t / c),
+        ("Divide by s + m", lambda c, t=0.07, m=0.3: t * torch.where(own(c), c, c + m)),
+        ("over the temperature", lambda c, t=0.07, m=0.3: torch.where(own(c), c, c + m) / t),
+        ("The positive has a factor", lambda c, t=0.07, m=0.3: torch.where(own(c), t, t / (c + m))),
+        ("These are the logits", lambda c, t=0.07, m=0.3: focal_logits(c, m) / t),
+        ("Transpose it", lambda c, t=0.07, m=0.3: TEMPERATURES[0](c, t, m).T),
+        ("0.07 in your code", lambda c, t=0.07, m=0.3: TEMPERATURES[0](c, 0.07, m)),
+    ],
+    "CARRIED": [
+        ("leave the diagonal out", lambda g: in_order(g.abs())),
+        ("of the column", lambda g: in_order(pushed(g), lambda p: p / p.sum(0))),
+        ("no parts yet", lambda g: in_order(pushed(g), lambda p: p)),
+        ("then take the mean over the rows", lambda g: in_order(pushed(g), lambda p: p / p.sum(1).mean())),
+        ("Add up", lambda g: CARRIED[0](g).diff(prepend=torch.zeros(1))),
+        ("not the sum", lambda g: len(g) * CARRIED[0](g)),
+        ("only what is above 0", lambda g: in_order(g.abs().fill_diagonal_(0))),
+        ("shape should be", lambda g: pushed(g).cumsum(1)),
+        ("per cent", lambda g: 100 * CARRIED[0](g)),
+    ],
+    "TRAINING": [
+        ("(1 - s / S)", lambda *given: trained(*given, falls=False)),
+        ("zero_grad", lambda *given: trained(*given, forgets=False)),
+        ("at most 1", lambda *given: trained(*given, most=1e9)),
+        ("not plain descent", lambda *given: trained(*given, by=torch.optim.SGD)),
+        ("First the losses", lambda *given: trained(*given)[::-1]),
+        ("shape should be", lambda *given: trained(*given)[0]),
+        ("is `return` missing?", lambda *given: print(trained(*given))),
+    ],
+    "MATCH": [
+        ("The share falls", lambda share, wanted, low, high: MATCH[0](lambda t: -share(t), -wanted, low, high)),
+        ("This is the share", lambda share, wanted, low, high: share(MATCH[0](share, wanted, low, high))),
+        ("where to begin", lambda share, wanted, low, high: (low + high) / 2),
+        ("One number is wanted", lambda share, wanted, low, high: (low, high)),
+    ],
+    "CONSTANT": [
+        ("expected is", lambda c, t=0.07, m=0.3: F.cross_entropy(c / t, labels(c))),
+        ("One number is wanted", lambda c, t=0.07, m=0.3: F.cross_entropy(c / t, labels(c), reduction="none")),
+        ("still change with s", right),
+        ("detach the factors alone", lambda c, t=0.07, m=0.3: right(c.detach(), t, m) + 0 * c.sum()),
+        ("raised RuntimeError", lambda c, t=0.07, m=0.3: right(c.detach(), t, m)),
+        (
+            "(s + m) / t",
+            lambda c, t=0.07, m=0.3: right(c, t, m) / 2 + right(c.detach(), t, m) / 2 + c.sum() - c.sum().detach(),
+        ),
     ],
 }
 
@@ -134,20 +187,6 @@ def test_the_expected_values_are_those_of_the_library_by_another_path():
     found = 5 * cosine_gradients(lambda a, b: focal_info_nce(a, b, 0.5, m=0.3).total, rows, columns)
     by_differences = torch.tensor(differences(table, 0.5, 0.3), dtype=torch.float64)
     torch.testing.assert_close(found, by_differences, atol=1e-5, rtol=1e-5)
-
-
-def test_the_matching_temperature_is_below_both_usual_ones():
-    assert matching() < 0.05 < TAU
-
-
-@pytest.mark.parametrize("m", [None, 0.3])
-def test_the_push_is_the_gradient_of_the_library(m):
-    def loss(a, b):
-        return (info_nce(a, b, 0.07) if m is None else focal_info_nce(a, b, 0.07, m)).total
-
-    push = cosine_gradients(loss, *mini_views(sentences(64, "dev"), 2)).fill_diagonal_(0)
-    expected = (push.topk(3).values.sum(1) / push.sum(1)).mean()
-    torch.testing.assert_close(torch.tensor(concentration(0.07, m)), expected.float(), atol=1e-4, rtol=1e-4)
 
 
 @wrong_answers(focal_infonce, WRONG)

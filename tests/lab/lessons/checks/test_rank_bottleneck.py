@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks import rank_bottleneck
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import labels, shares, smallest, standard, unit
+from right_answers import labels, own, shares, smallest, standard, unit
 from spellings import wrong_answers
 
 from cselab.metrics import rank
@@ -39,7 +39,115 @@ def made(of):
     return lambda a, p, t=5.0: contrast(of(a, p) / t)
 
 
+def length(v):
+    return v / v.norm(dim=0)
+
+
+def twins(own, others):
+    return lambda c, w=0.012: own(c.diagonal()).sum() + w * others(c - torch.diag(c.diagonal())).sum()
+
+
+def drawn(a, m, g):
+    return torch.randn(m, a.shape[1], generator=g)
+
+
+def beneath(a, b, rows):
+    return torch.cat([a, rows]), torch.cat([b, rows])
+
+
+def by_backward(term, weights):
+    for weight in weights:
+        weight.grad = None
+    term.backward(retain_graph=True)
+    return sum(w.grad.square().sum() for w in weights if w.grad is not None) ** 0.5
+
+
+def asked(term, weights):
+    return torch.autograd.grad(term, weights, retain_graph=True)
+
+
+def moved(loss, first, second, steps, rate, one=1, other=1):
+    losses = []
+    for _ in range(steps):
+        first, second = (v.detach().requires_grad_() for v in (first, second))
+        losses.append(loss(first, second))
+        losses[-1].backward()
+        first, second = first - one * rate * first.grad, second - other * rate * second.grad
+    return [value.item() for value in losses]
+
+
 WRONG = {
+    "CORRELATION": [
+        ("cosines of sentences", lambda a, b: unit(a) @ unit(b).T),
+        ("not each row", lambda a, b: unit(a).T @ unit(b)),
+        ("lengths of both columns", lambda a, b: a.T @ b),
+        ("subtracts no mean", lambda a, b: length(a - a.mean(0)).T @ length(b - b.mean(0))),
+        ("on the right", lambda a, b: length(a).T @ length(a)),
+        ("Transpose it", lambda a, b: length(b).T @ length(a)),
+        ("the root of the sum", lambda a, b: (a / a.square().sum(0)).T @ (b / b.square().sum(0))),
+        ("second column, too", lambda a, b: length(a).T @ b),
+        ("first column, too", lambda a, b: a.T @ length(b)),
+        ("shape should be", lambda a, b: (length(a) * length(b)).sum(0)),
+    ],
+    "BARLOW_TWINS": [
+        ("has a plus", twins(lambda d: -((1 - d) ** 2), torch.square)),
+        ("Square 1 - C_cc", twins(lambda d: 1 - d, torch.square)),
+        ("then square", twins(lambda d: 1 - d**2, torch.square)),
+        ("Square the entries off", twins(lambda d: (1 - d) ** 2, lambda c: c)),
+        ("absolute values", twins(lambda d: (1 - d) ** 2, torch.abs)),
+        ("leaves out the diagonal", lambda c, w=0.012: ((1 - c.diagonal()) ** 2).sum() + w * (c**2).sum()),
+        ("second sum alone", lambda c, w=0.012: w * ((c - torch.eye(len(c))) ** 2).sum()),
+        ("weight is missing", lambda c, w=0.012: ((c - torch.eye(len(c))) ** 2).sum()),
+        ("0.012 in your code", lambda c, w=0.012: twins(lambda d: (1 - d) ** 2, torch.square)(c, 0.012)),
+        ("The diagonal counts", lambda c, w=0.012: w * c[~own(c)].square().sum()),
+    ],
+    "FLOOR": [
+        ("times D", lambda d, r, w: (k := w * max(d - r, 0) / r) / (1 + k)),
+        ("the best t", lambda d, r, w: 1 / (1 + w * max(d - r, 0) / r)),
+        ("at t = 1;", lambda d, r, w: d * w * max(d - r, 0) / r),
+        ("the floor 0", lambda d, r, w: d * (k := w * (d - r) / r) / (1 + k)),
+        ("not D.", lambda d, r, w: d * (k := w * d / r) / (1 + k)),
+    ],
+    "DESCENT": [
+        ("subtract the gradient", lambda *given: moved(*given, -1, -1)),
+        ("your second one stays", lambda *given: moved(*given, 1, 0)),
+        ("your first one stays", lambda *given: moved(*given, 0, 1)),
+        ("do not move at all", lambda *given: moved(*given, 0, 0)),
+        ("rate is not used", lambda loss, a, b, steps, rate: moved(loss, a, b, steps, 1.0)),
+        ("shape should be", lambda *given: moved(*given)[1:]),
+        ("is `return` missing?", lambda *given: print(moved(*given))),
+    ],
+    "ROWS": [
+        ("returned Tensor", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
+        ("of shapes [(8, 4)]", lambda a, b, m, g: [torch.cat([a, drawn(a, m, g)])]),
+        ("of shapes [(5, 4), (5, 4)]", lambda a, b, m, g: [drawn(a, m, g)] * 2),
+        ("stand above", lambda a, b, m, g: [torch.cat([rows, v]) for rows in [drawn(a, m, g)] for v in (a, b)]),
+        ("no longer the sentences", lambda a, b, m, g: beneath(unit(a), unit(b), drawn(a, m, g))),
+        ("Your rows differ", lambda a, b, m, g: [torch.cat([v, drawn(v, m, g)]) for v in (a, b)]),
+        ("torch.randn normal", lambda a, b, m, g: beneath(a, b, torch.rand(m, a.shape[1], generator=g))),
+        ("deviation 0.00", lambda a, b, m, g: beneath(a, b, torch.zeros(m, a.shape[1]))),
+        ("generator=generator", lambda a, b, m, g: beneath(a, b, torch.randn(m, a.shape[1]))),
+        ("do not seed", lambda a, b, m, g: beneath(a, b, drawn(a, m, torch.Generator().manual_seed(0)))),
+        ("no detach()", lambda a, b, m, g: beneath(a.detach(), b.detach(), drawn(a, m, g))),
+        ("`return` missing", lambda a, b, m, g: None),
+    ],
+    "PULL": [
+        ("sum of the norms", lambda t, w: sum(g.norm() for g in asked(t, w))),
+        ("sum of the gradient", lambda t, w: sum(g.sum() for g in asked(t, w))),
+        ("take the root", lambda t, w: sum(g.square().sum() for g in asked(t, w))),
+        ("first tensor alone", lambda t, w: asked(t, w)[0].norm()),
+        ("last tensor alone", lambda t, w: asked(t, w)[-1].norm()),
+        ("mean of the norms", lambda t, w: torch.stack([g.norm() for g in asked(t, w)]).mean()),
+        ("One number is wanted", lambda t, w: torch.tensor([1.0, 2.0])),
+        ("leave it out", lambda t, w: sum(g.square().sum() for g in asked(t, w)) ** 0.5),
+        (
+            "retain_graph=True",
+            lambda t, w: (
+                sum(g.square().sum() for g in torch.autograd.grad(t, w, allow_unused=True) if g is not None) ** 0.5
+            ),
+        ),
+        ("writes into weight.grad", by_backward),
+    ],
     "EFFECTIVE_RANK": [
         ("Subtract the mean of the rows", lambda v: of((s := torch.linalg.svdvals(v)) / s.sum())),
         ("not each row's own mean", lambda v: of((s := torch.linalg.svdvals(v - v.mean(1, keepdim=True))) / s.sum())),

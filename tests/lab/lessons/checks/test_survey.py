@@ -22,7 +22,7 @@ WRONG = {
         ("a dictionary", list(STAGES.values())),
         ("a dictionary", "data"),
         ("write one of data, view, encoder, head, loss", {**STAGES, "focal": "negatives"}),
-        ("write one of data, view, encoder, head, loss", {**STAGES, "focal": "Loss"}),
+        ("write one of data, view, encoder, head, loss", {**STAGES, "focal": "losses"}),
         ("write one of data, view, encoder, head, loss", {**STAGES, "focal": ...}),
         ("a sentence that the corpus brought along", {**STAGES, "bt_bert": "view"}),
         ("Its rows hold a sentence and nothing else", {**STAGES, "sr_bert": "data"}),

@@ -28,6 +28,8 @@ WRONG = {
         ("'grl' is 'girl', misspelt", (GIRL, "The grl hugs the boy.")),
         ("'girl' and 'lass' mean the same", (GIRL, "The lass hugs the boy.")),
         ("'hugs' and 'embraces' mean the same", (GIRL, "The girl embraces the boy.")),
+        ("'big' and 'large' mean the same", ("A big dog.", "A large dog.")),
+        ("Change what is said", ("The girl does not sing.", "The girl doesn't sing.")),
         ("Keep most words", ("A cook is peeling an onion.", "Parliament rejected the new tax.")),
         ("Keep most words", tour.COOKS),
     ],

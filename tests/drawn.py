@@ -1,0 +1,21 @@
+"""Numbers drawn with a seed that have something to say: scores that follow their gold, classes that overlap."""
+
+import numpy as np
+
+
+def noisy(n=200, noise=1.0, seed=0, levels=None):
+    """Predictions and the gold scores that they follow; with levels, both with ties."""
+    generator = np.random.default_rng(seed)
+    gold = generator.normal(size=n)
+    predicted = gold + noise * generator.normal(size=n)
+    if levels:
+        gold, predicted = np.round(gold * levels) / levels, np.round(predicted * levels) / levels
+    return predicted, gold
+
+
+def overlapping_classes(n, d, classes, seed=0):
+    """Rows of classes that a line cannot part entirely, so that accuracies differ between penalties."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(classes, size=n)
+    centres = random.normal(size=(classes, d))
+    return (centres[labels] + 1.5 * random.normal(size=(n, d))).astype(np.float32), labels

@@ -1,0 +1,17 @@
+"""A command launched as two processes that work together, as `torchrun` does it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+
+
+def launch(*command, **environment) -> subprocess.CompletedProcess:
+    """Run a script, or `-m module`, with its arguments on the CPU; the modules of this folder can be imported."""
+    line = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", *map(str, command)]
+    fixed = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1", "PYTHONPATH": str(TESTS)}
+    return subprocess.run(
+        line, env=os.environ | fixed | environment, cwd=TESTS.parent, capture_output=True, text=True, timeout=300
+    )

@@ -1,0 +1,139 @@
+"""Panels whose pictures a page carries, in a file without a kernel or a network: controls show what Python draws."""
+
+import json
+
+import pytest
+from cselab_widgets.kit.carried import controls_of
+from cselab_widgets.kit.page import bare_page
+from cselab_widgets.kit.plot import as_json
+from playwright.sync_api import expect
+from plotly.offline import get_plotlyjs
+from small_panels import PANELS
+
+pytestmark = pytest.mark.browser
+
+CARRIED = [name for name in PANELS if not name.endswith("Lab")]
+
+# Of each plot what it was given last: plotly.js writes into it later.
+HEARD = """
+const react = Plotly.react;
+Plotly.react = (el, figure) => {
+  el.closest("section").drawn = JSON.stringify(figure.data);
+  return react(el, figure);
+};"""
+
+
+@pytest.fixture(scope="module")
+def panels():
+    return {name: PANELS[name][0](None) for name in CARRIED}
+
+
+@pytest.fixture(scope="module")
+def opened(panels, browser, tmp_path_factory):
+    """One file with all panels, opened without a network."""
+    pieces = "".join(f"<section id='{name}'>{panel._html(answering=True)}</section>" for name, panel in panels.items())
+    file = tmp_path_factory.mktemp("page") / "panels.html"
+    file.write_text(bare_page(f"<script>{get_plotlyjs()}{HEARD}</script>{pieces}", "panels"), encoding="utf-8")
+    browser.set_offline(True)
+    page, faults = browser.new_page(), []
+    page.set_default_timeout(4000)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(file.as_uri())
+    yield page
+    page.close()
+    browser.set_offline(False)
+    assert faults == []
+
+
+def shows(section, panel, **changes):
+    """The page shows what Python draws and says after these changes."""
+    state = panel._changed(changes) if changes else panel.state
+    expect(section.get_by_role("img").first).to_have_attribute("aria-label", panel.describe(state))
+    drawn = json.loads(section.evaluate("(section) => section.drawn"))
+    expected = json.loads(json.dumps(as_json(panel.draw(state))["data"]))
+    if panel.draw(state).layout.meta is None:  # one plot; of planes that stand apart each is drawn alone
+        assert drawn == expected
+    assert section.locator(".cselab-note").inner_text() == panel.explain(state)
+    said = "(section, html) => Object.assign(document.createElement('div'), { innerHTML: html }).textContent"
+    assert section.locator(".cselab-details").evaluate("(el) => el.textContent") == section.evaluate(
+        said, panel.details(state)
+    )
+
+
+def turn(section, control, number, label):
+    """Set a control to one of its values as a hand would: by its visible name."""
+    if control.kind == "list":
+        section.get_by_label(control.label, exact=True).select_option(label=label)
+    elif control.kind == "check":
+        section.get_by_label(control.label, exact=True).set_checked(number == 1)
+    else:
+        section.get_by_role("slider", name=control.label).fill(str(number))
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels):
+    panel, section = panels[name], opened.locator(f"#{name}")
+    shows(section, panel)
+    for control in controls_of(panel):
+        if control.kind == "text":
+            continue
+        base = getattr(panel.state, control.name)
+        others = [
+            (n, *one)
+            for n, one in enumerate(control.options)
+            if one[1] != base and not panel.takes_long({control.name: one[1]})
+        ]
+        for number, label, value in others[:3]:
+            turn(section, control, number, label)
+            shows(section, panel, **{control.name: value})
+        back = [n for n, one in enumerate(control.options) if one[1] == base]
+        if back:
+            turn(section, control, back[0], control.options[back[0]][0])
+            shows(section, panel)
+        else:
+            opened.reload()
+            shows(section, panel)
+
+
+def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(opened, panels):
+    section, panel = opened.locator("#GainMap"), panels["GainMap"]
+    section.get_by_label("sort by", exact=True).select_option("a")
+    section.get_by_label("read about", exact=True).select_option("high")
+    shows(section, panel, sort="a", selection=(1, 3))
+    section, panel = opened.locator("#PairExplorer"), panels["PairExplorer"]
+    section.get_by_role("slider", name="remove").fill("1")
+    pair = panel.options(panel.state)["selection"][2]
+    section.get_by_label("pair", exact=True).select_option(pair[0])
+    shows(section, panel, removed=1, selection=pair[1])
+
+
+def test_a_click_tells_what_the_point_says_or_chooses_it_and_a_lasso_tells_several(opened, panels):
+    opened.reload()
+    section, panel = opened.locator("#EmbeddingMap"), panels["EmbeddingMap"]
+    shows(section, panel)
+    section.locator(".scatterlayer .point").nth(2).click(force=True)
+    row = next(row for row in range(6) if "Nearest" in section.locator(".cselab-details").inner_text())
+    assert row == 0
+    told = "(section, rows) => section.querySelector('.js-plotly-plot').emit('plotly_click', { points: rows })"
+    section.evaluate(told, [{"customdata": ["x", "a &lt;b&gt;<br><i>c</i>"]}])
+    expect(section.locator(".cselab-picked")).to_have_text("a <b> \u00b7 c")
+
+
+def test_by_keyboard_a_list_and_a_player_move_the_picture(opened, panels):
+    opened.reload()
+    section, panel = opened.locator("#AlignmentUniformity"), panels["AlignmentUniformity"]
+    shows(section, panel)
+    slider = section.get_by_role("slider", name="step")
+    slider.focus()
+    slider.press("Home")
+    shows(section, panel, step=0)
+    section.get_by_role("button", name="play step").press("Enter")
+    expect(slider).to_have_attribute("aria-valuetext", "10")
+    shows(section, panel)
+
+
+@pytest.mark.parametrize("width", [1400, 900, 400])
+def test_nothing_is_wider_than_the_page(opened, width):
+    opened.set_viewport_size({"width": width, "height": 900})
+    opened.wait_for_timeout(300)
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
