@@ -172,7 +172,9 @@ def for_page(state: WhiteningLabState) -> dict[str, Any]:
     """What a page carries, for whitening_lab.js: the vectors, and what is drawn for `SEEDS` seeds from this one on."""
     seeds = range(state.seed, state.seed + SEEDS)
     return {
-        "sources": {name: coarse(views[:VIEWS]) for name, views in state.sources.items()},
+        "sources": {
+            name: views[:VIEWS] if name == PLANE else coarse(views[:VIEWS]) for name, views in state.sources.items()
+        },
         "own": next(iter(state.sources)),
         "seed": state.seed,
         "orders": {
