@@ -302,8 +302,9 @@ def test_running_a_cell_ten_times_leaves_one_live_panel(open_and_run, page, told
 
 @pytest.mark.parametrize("plotly_js_stands", ["before the figures", "after the figures"])
 def test_a_page_without_a_kernel_shows_the_plots_and_moves_them(
-    page, tmp_path, histories, sentences, embeddings, plotly_js_stands
+    page, tmp_path, histories, sentences, embeddings, plotly_js_stands, monkeypatch
 ):
+    monkeypatch.setenv("CSELAB_HEADLESS", "1")  # as where `cselab notebooks run` makes a page
     panels = [
         AlignmentUniformity(histories),
         EmbeddingMap(sentences, {"SimCSE": {0: embeddings, 20: -embeddings}}, color=range(5)),
@@ -315,7 +316,7 @@ def test_a_page_without_a_kernel_shows_the_plots_and_moves_them(
     file.write_text(f'<!DOCTYPE html><meta charset="utf-8"><body>{body}</body>')
     page.goto(file.as_uri())
 
-    plots = page.locator(".cselab-figure")
+    plots = page.locator(".cselab-panel")
     expect(plots).to_have_count(2)
     for number, text in [(0, "Step 20"), (1, "SimCSE, step 20")]:
         plot = plots.nth(number)

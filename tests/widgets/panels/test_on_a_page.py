@@ -1,6 +1,7 @@
-"""Panels whose pictures a page carries, in a file without a kernel or a network: controls show what Python draws."""
+"""Panels in a file without a kernel or a network: controls show what Python draws, be it carried or computed there."""
 
 import json
+import re
 
 import pytest
 from cselab_widgets.kit.carried import controls_of
@@ -13,6 +14,7 @@ from small_panels import PANELS
 pytestmark = pytest.mark.browser
 
 CARRIED = [name for name in PANELS if not name.endswith("Lab")]
+COMPUTED = [name for name in PANELS if name.endswith("Lab")]  # figures beside Python's: test_labs_in_the_page.py
 
 # Of each plot what it was given last: plotly.js writes into it later.
 HEARD = """
@@ -25,7 +27,7 @@ Plotly.react = (el, figure) => {
 
 @pytest.fixture(scope="module")
 def panels():
-    return {name: PANELS[name][0](None) for name in CARRIED}
+    return {name: make(None) for name, (make, _) in PANELS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,42 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
         else:
             opened.reload()
             shows(section, panel)
+
+
+def taken(panel, name, value):
+    """Whether the panel takes that value of the control as long as the others are as they are."""
+    try:
+        panel._changed({name: value})
+    except ValueError:
+        return False
+    return True
+
+
+def same_but_for_the_last_digit(page, python):
+    number = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
+    if number.sub("#", page) != number.sub("#", python):
+        return False
+    pairs = zip(number.findall(page), number.findall(python), strict=True)
+    return all(float(ours) == pytest.approx(float(theirs), rel=2e-3, abs=2e-3) for ours, theirs in pairs)
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_each_control_of_a_lab_says_what_python_says(name, opened, panels):
+    panel, section = panels[name], opened.locator(f"#{name}")
+    for control in controls_of(panel):
+        base = getattr(panel.state, control.name)
+        opened.reload()
+        offered = [one for one in control.options if taken(panel, control.name, one[1])]  # as the page offers them
+        number, (label, value) = next(one for one in list(enumerate(offered))[::-1] if one[1][1] != base)
+        turn(section, control, number, label)
+        expected = panel.describe(panel._changed({control.name: value}))
+        said = section.get_by_role("img").first
+        for _ in range(80):  # what takes long is computed in slices
+            if same_but_for_the_last_digit(said.get_attribute("aria-label"), expected):
+                break
+            opened.wait_for_timeout(100)
+        else:
+            raise AssertionError((control.name, value, said.get_attribute("aria-label"), expected))
 
 
 def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(opened, panels):

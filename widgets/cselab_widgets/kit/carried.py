@@ -63,9 +63,9 @@ class Control(NamedTuple):
 
 
 def piece(panel: Answering, answering: bool) -> dict[str, Any]:
-    """What page_figure.js takes; without controls unless `answering`, or unless the page computes their pictures."""
-    computed = bool(panel.page_modules)
-    controls = controls_of(panel) if answering or computed else []
+    """What page_figure.js takes; without controls unless `answering`."""
+    computed = bool(panel.page_modules) and answering
+    controls = controls_of(panel) if answering else []
     carried = panel.carried() if computed else pictures(panel, controls)
     shown = controls if computed else [_held(control, carried) for control in controls]
     return {

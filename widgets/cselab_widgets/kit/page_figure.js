@@ -1,7 +1,8 @@
 // A panel's figure on a page without a kernel: its controls, and what they show. figure.js and page_controls.js stand above.
 //
-// What is shown for the controls' values is said by a function `figureOf(state, carried)`: `lookup`, which finds it among
-// the pictures that the page carries (carried.py), or a panel's own, which computes it.
+// What is shown for the controls' values is said by a function `figureOf(state, carried, again)`: `lookup`, which finds it
+// among the pictures that the page carries (carried.py), or a panel's own, which computes it; where a part takes long, it
+// calls `again()` when that is there.
 
 /**
  * @typedef {Record<string, any>} State the controls' values by name
@@ -67,7 +68,7 @@ async function unpacked(packed) {
  * @param {any} Plotly
  * @param {HTMLElement} panel holds an element each for controls, figure, note, details, known by their class
  * @param {Piece} piece
- * @param {(state: State, carried: any) => Shown | null} figureOf
+ * @param {(state: State, carried: any, again: () => void) => Shown | null} figureOf
  */
 async function cselabPage(Plotly, panel, { controls, state: base, clicks, config, held, packed }, figureOf) {
   const carried = await unpacked(packed);
@@ -78,7 +79,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   const picked = element("div", { class: "cselab-picked" });
   const label = Object.fromEntries(controls.map((one) => [one.name, one.label]));
   let asked = {};
-  let shown = figureOf(base, carried);
+  let shown = figureOf(base, carried, () => again());
   let options = {};
 
   const show = (found) => {
@@ -93,17 +94,22 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
       made.set(now(name));
     }
   };
+  const draw = (found) => {
+    show(found);
+    figure.update({ data: found.data, layout: found.layout, config }, found.words);
+  };
+  const again = () => draw(figureOf({ ...base, ...asked }, carried, again));
   const now = (name) => ({ ...base, ...asked, ...shown.state })[name];
   const nameOf = (name, value) => options[name]?.find(([, one]) => written(one) === written(value))?.[0] ?? String(value);
 
   // A value that the page does not carry beside the others is shown alone, and the page says what went back.
   const choose = (name, value) => {
     const together = { ...asked, [name]: value };
-    let found = figureOf({ ...base, ...together }, carried);
+    let found = figureOf({ ...base, ...together }, carried, again);
     let words = "";
     if (found) asked = together;
     else {
-      found = figureOf({ ...base, [name]: value }, carried);
+      found = figureOf({ ...base, [name]: value }, carried, again);
       if (!found) {
         said.textContent = `This page does not hold ${label[name]} ${nameOf(name, value)}.`;
         return show(shown);
@@ -114,8 +120,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
       words = `This page does not hold these together: ${words}.`;
     }
     said.textContent = words;
-    show(found);
-    figure.update({ data: found.data, layout: found.layout, config }, found.words);
+    draw(found);
     voice.say(found.words.slice(0, 300));
   };
 

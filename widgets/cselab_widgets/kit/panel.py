@@ -261,7 +261,7 @@ class Panel(traitlets.HasTraits):
     def _html(self, answering: bool) -> str:
         """The panel on a page; `answering`: with controls, for which it is drawn some dozens of times."""
         words = {"summary": self.summary(), "note": self.explain(self.state), "details": self.details(self.state)}
-        scripts = inlined(self.page_modules) if self.page_modules else ""
+        scripts = inlined(self.page_modules) if answering and self.page_modules else ""
         return figure_to_html(self.figure().layout.height, words, piece(self, answering), scripts)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
