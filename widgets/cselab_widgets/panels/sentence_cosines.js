@@ -88,6 +88,7 @@ export function mountSentenceCosines(place, shown, told, carried) {
   const remarks = element("ul", { class: "cselab-remarks" });
   const pieces = element("ol", { class: "cselab-pieces" });
   const piecesOf = element("summary");
+  const tokens = element("details", { hidden: "" }, piecesOf, pieces);
   const planes = element("div", { class: "cselab-cosines" });
   const words = spoken();
 
@@ -104,6 +105,7 @@ export function mountSentenceCosines(place, shown, told, carried) {
     choose(i, j);
   });
   let pairs = pairChoice();
+  pairs.box.hidden = true; // until there are cosines
 
   /** @param {number} number of the encoder */
   const found = (number) => state.sentences.map((text) => /** @type {Encoded} */ (known[number].get(text)));
@@ -140,6 +142,7 @@ export function mountSentenceCosines(place, shown, told, carried) {
           `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`),
         element("figcaption", {}, paired ? `${i + 1} and ${j + 1}: ${where}` : "type a second sentence, to compare"));
     }));
+    tokens.hidden = false;
     piecesOf.textContent = `The tokens, as ${encoders[0].name} reads them`;
     pieces.replaceChildren(...found(0).map(boxes));
     const notes = state.sentences.flatMap((_, k) => {
@@ -161,9 +164,8 @@ export function mountSentenceCosines(place, shown, told, carried) {
     if (!encoders.length) return;
     if (!typed.length) {
       status.textContent = "Nothing is typed: type a sentence, and a second one on a line of its own.";
-      pairs.box.hidden = true;
+      tokens.hidden = pairs.box.hidden = true;
       planes.replaceChildren();
-      pieces.replaceChildren();
       remarks.replaceChildren();
       return;
     }
@@ -207,7 +209,6 @@ export function mountSentenceCosines(place, shown, told, carried) {
   area.value = state.sentences.join("\n");
   const label = element("label", { class: "cselab-typing" },
     element("span", {}, `Sentences, one a line, at most ${MOST_TYPED}`), area);
-  const tokens = element("details", {}, piecesOf, pieces);
   const note = element("p", { class: "cselab-small" },
     "Each stroke is a pair of sentences that was graded from 0, nothing in common, to 5, the same meaning; the line is your pair. " +
       "A cosine says little by itself: look at how many graded pairs lie above it.");
