@@ -1,8 +1,11 @@
 """The book: a small one is built from one executed notebook, and opened as a file in a browser without a network."""
 
+from dataclasses import replace
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import expect
 
 from book import modules_of, with_title
 
@@ -20,6 +23,8 @@ def site(tmp_path_factory):
     nbformat.write(new_notebook(cells=cells), folder / "out" / "00_lesson.ipynb")
     patch = pytest.MonkeyPatch()
     patch.setattr(book, "REFERENCE", {"Losses": ["losses"]})
+    recipe = book.recipe
+    patch.setattr(book, "recipe", lambda name: replace(recipe(name), steps=2, eval_every=2))
     try:
         book.main(folder / "out", folder / "book")
     finally:
@@ -36,6 +41,7 @@ def test_it_has_lessons_reference_results_and_the_teachers_page(site):
         "index",
         "sphere",
         "training",
+        "type",
         "teachers",
         "results/README",
         "results/effects",
@@ -57,6 +63,9 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         page.goto((site / "sphere.html").as_uri())
         page.get_by_label("loss").select_option("whitening")
         page.get_by_role("slider", name="anchor 1", exact=True).press("ArrowLeft")
+        page.goto((site / "type.html").as_uri())
+        page.get_by_label("Sentences, one a line").fill("A cat sleeps.\nA cat sleeps.")
+        expect(page.get_by_text("1 and 2: cosine 1.000, above 100 % of 120 graded pairs")).to_have_count(2)
         page.goto((site / "search.html").as_uri() + "?q=info_nce")
         page.wait_for_selector("ul.search li a")
     finally:

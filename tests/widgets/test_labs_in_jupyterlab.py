@@ -47,6 +47,9 @@ show(LossLab({0: draw(size=(2, 8, 6)), 5: draw(size=(2, 8, 6))}), "step")""",
 from cselab_widgets import Sphere
 sphere = Sphere(anchors=[[1, 0], [0, 1]], positives=[[1, 0], [0, 1]])
 show(sphere, "anchors")""",
+    """\
+from cselab_widgets import SentenceCosines
+show(SentenceCosines("micro", ["A cat sleeps.", "A cat is asleep."]), "sentences")""",
 ]
 
 MONITOR = [
@@ -120,6 +123,12 @@ def test_the_labs_hear_their_controls_and_tell_python(jupyterlab, page, tmp_path
     anchor.press("Shift+ArrowRight")
     expect(sphere).to_contain_text("python: [[0.9659258262890683, 0.25881904510252074], [0.0, 1.0]]")
     expect(anchor).to_be_focused()  # the arrows are JupyterLab's own keys, too
+
+    cosines = cells.nth(6)
+    expect(cosines.locator(".cselab-chosen").first).to_have_text("0.78")
+    cosines.get_by_label("Sentences, one a line").fill("A cat sleeps.\nA cat sleeps.")
+    expect(cosines.locator(".cselab-chosen").first).to_have_text("1.00")
+    expect(cosines).to_contain_text("python: ['A cat sleeps.', 'A cat sleeps.']")
     nothing_is_red(page)
 
 

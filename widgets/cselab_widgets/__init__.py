@@ -10,6 +10,7 @@
     PaperBesideHere       an experiment: published, ours, spread, difference, and whether the claims hold
     Picture               planes of your own, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
+    SentenceCosines       typed sentences: their cosines, before training and after; computed in the page
     Sphere                points that a hand drags, and the force of a loss on each; computed in the page
     ToyTraining           SimCSE live on a bag of words in 8 dimensions; computed in the page
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
@@ -31,6 +32,7 @@ from .panels.pair_explorer import PairExplorer
 from .panels.paper_beside_here import PaperBesideHere
 from .panels.picture import Picture
 from .panels.rank_lab import RankLab
+from .panels.sentence_cosines import SentenceCosines
 from .panels.sphere import Sphere
 from .panels.toy_training import ToyTraining
 from .panels.training_monitor import TrainingMonitor
@@ -51,6 +53,7 @@ __all__ = [
     "PaperBesideHere",
     "Picture",
     "RankLab",
+    "SentenceCosines",
     "Sphere",
     "ToyTraining",
     "TrainingMonitor",

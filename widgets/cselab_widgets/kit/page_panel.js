@@ -8,7 +8,7 @@ async function render({ model, el }) {
     model.set("shown", state);
     model.save_changes();
   };
-  const shown = mount(place, model.get("shown"), told);
+  const shown = mount(place, model.get("shown"), told, model.get("carried"));
   const changed = () => shown.update(model.get("shown"));
   model.on("change:shown", changed);
   return () => {

@@ -9,13 +9,15 @@ change it, and a class that names both:
         holds = SphereState                                                   # a frozen dataclass of JSON's values
         describe = staticmethod(summary)                                      # of a state, in words
 
-`told(state)` is to be called when a hand lets go; `mount` returns `update(state)` and `stop()`.
+`told(state)` is to be called when a hand lets go; `mount` returns `update(state)` and `stop()`. What does not change,
+such as the weights of an encoder, is `carried`: a fourth argument, JSON but for bytes, which are base64 in a page.
 """
 
 import hashlib
 import html
 import json
-from collections.abc import Callable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -45,7 +47,7 @@ document.querySelectorAll('[data-cselab-page="{digest}"]').forEach(function (div
   if (div.dataset.drawn) return;
   div.dataset.drawn = "yes";
   div.textContent = "";
-  {mount}(div, {state}, function () {{}});
+  {mount}(div, {state}, function () {{}}, {carried});
 }});
 }})();</script>"""
 
@@ -64,6 +66,7 @@ class PagePanel(anywidget.AnyWidget):
 
     _css = CSS
     shown = traitlets.Dict().tag(sync=True)
+    carried = traitlets.Dict().tag(sync=True)
     own_id = traitlets.Unicode().tag(sync=True)
     state = traitlets.Any()
 
@@ -73,10 +76,11 @@ class PagePanel(anywidget.AnyWidget):
             cls._esm = f"{LISTEN_JS}{cls._script}const mount = {cls.mount};\n{WIDGET_JS}"
         super().__init_subclass__(**options)
 
-    def __init__(self, state: Any, key: str | None = None) -> None:
+    def __init__(self, state: Any, key: str | None = None, carried: Mapping[str, Any] | None = None) -> None:
         own_id = uuid4().hex
         self._key = key
-        super().__init__(state=state, shown=asdict(state), own_id=own_id, model_id=own_id)
+        carried = dict(carried or {})
+        super().__init__(state=state, shown=asdict(state), carried=carried, own_id=own_id, model_id=own_id)
 
     def set(self, **changes: Any) -> None:
         """Change fields of the state; what is on the screen follows.
@@ -108,8 +112,8 @@ class PagePanel(anywidget.AnyWidget):
         return path
 
     def _html(self) -> str:
-        state = json.dumps(asdict(self.state), separators=(",", ":")).replace("<", "\\u003c")
-        named = f"{type(self).__name__} {state}".encode()
+        state, carried = _json(asdict(self.state)), _json(self.carried)
+        named = f"{type(self).__name__} {state} {carried}".encode()
         return _PIECE.format(
             css=CSS,
             digest=hashlib.sha256(named).hexdigest()[:16],
@@ -117,7 +121,12 @@ class PagePanel(anywidget.AnyWidget):
             script=self._script,
             mount=self.mount,
             state=state,
+            carried=carried,
         )
+
+    def _in_output(self) -> str:
+        """What a cell's output keeps for a page without a kernel."""
+        return self._html()
 
     def __repr__(self) -> str:
         return self.summary()
@@ -126,4 +135,9 @@ class PagePanel(anywidget.AnyWidget):
         """The live widget; on a page without a kernel the same front end; in words."""
         take_place(self, self._key)
         live = super()._repr_mimebundle_() or ({}, {})
-        return {**live[0], "text/html": self._html(), "text/plain": self.summary()}, live[1]
+        return {**live[0], "text/html": self._in_output(), "text/plain": self.summary()}, live[1]
+
+
+def _json(given: Any) -> str:
+    text = json.dumps(given, separators=(",", ":"), default=lambda found: b64encode(found).decode())
+    return text.replace("<", "\\u003c")

@@ -1,0 +1,121 @@
+"""Sentences that are typed: what Python knows of them, and a page that computes them by itself."""
+
+import re
+
+import numpy as np
+import pytest
+from cselab_lab.headless.page import loaded_from_outside
+from cselab_widgets import SentenceCosines
+from playwright.sync_api import expect
+
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.world import World
+
+CATS = ["A cat sleeps.", "A cat is asleep.", "It rains."]
+PAIRS = World(0).sts(24, split="dev")
+
+
+@pytest.fixture(scope="module")
+def encoders():
+    """Before, and a stand-in for after: the same weights pooled otherwise."""
+    return {"before": SentenceEncoder("micro"), "after": SentenceEncoder("micro", pooling="cls")}
+
+
+def test_python_has_the_cosines_in_words_as_vectors_and_as_a_table(encoders):
+    panel = SentenceCosines(encoders, CATS, PAIRS, pair=(0, 2))
+    frame = panel.to_frame()
+    assert frame[["first", "second"]].to_numpy().tolist() == [CATS[:2], CATS[::2], CATS[1:]]
+    for name, encoder in encoders.items():
+        expected = encoder.similarity(*(encoder.encode(CATS),) * 2)
+        np.testing.assert_allclose(frame[name], expected[[0, 0, 1], [1, 2, 2]], atol=1e-6)
+        np.testing.assert_allclose(np.linalg.norm(panel.vectors()[name], axis=1), 1, atol=1e-6)
+    row = frame.iloc[1]
+    assert f"cosine of 1 and 3: {row['before']:.3f} (before), {row['after']:.3f} (after)" in panel.summary()
+
+
+def test_what_is_typed_in_the_page_is_the_state(encoders):
+    panel = SentenceCosines(encoders, CATS, PAIRS)
+    panel.shown = {"sentences": ["It rains."], "pair": [0, 0]}
+    assert panel.state.sentences == ["It rains."] and panel.summary() == "1: It rains."
+    panel.set(sentences=CATS, pair=(1, 2))
+    assert panel.shown == {"sentences": CATS, "pair": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"sentences": []}, "sentences has 0 entries"),
+        ({"sentences": ["a"] * 9}, "sentences has 9 entries; there is room for 8"),
+        ({"sentences": ["a", "  "]}, "sentences[1] is '  '; it must be one line, and not blank"),
+        ({"sentences": ["a\nb"]}, "sentences[0] is 'a\\nb'; it must be one line"),
+        ({"pair": (0, 3)}, "pair is (0, 3); it must be two different numbers from 0 to 2"),
+        ({"pair": (1, 1)}, "pair is (1, 1); it must be two different numbers"),
+        ({"encoders": {}}, "encoders is empty; give at least one"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_what_is_allowed(encoders, given, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        SentenceCosines(**{"encoders": encoders, "sentences": CATS, "pairs": PAIRS, **given})
+
+
+def test_the_output_of_a_cell_is_light_and_says_where_the_weights_are(encoders):
+    bundle, _ = SentenceCosines(encoders, CATS, PAIRS)._repr_mimebundle_()
+    assert len(bundle["text/html"]) < 10_000
+    assert "cosine of 1 and 2: " in bundle["text/html"] and "the weights, 3.3 MB" in bundle["text/html"]
+
+
+# ---------------------------------------------------------------------------------------------- in a browser
+
+
+def shown(page, name):
+    """The numbers of a table."""
+    table = page.locator("figure").filter(has_text=name).locator("td:not(:empty)")
+    return np.array([float(cell.replace("\u2212", "-")) for cell in table.all_text_contents()])
+
+
+@pytest.mark.browser
+def test_the_file_computes_what_is_typed_without_a_network(browser, tmp_path, encoders):
+    panel = SentenceCosines(encoders, CATS, PAIRS)
+    file = panel.to_html(tmp_path / "type.html")
+    assert loaded_from_outside(file.read_text(encoding="utf-8")) == [] and file.stat().st_size < 4_000_000
+    browser.set_offline(True)
+    page, faults, asked = browser.new_page(), [], []
+    try:
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(file.as_uri())
+        expect(page.locator("table")).to_have_count(2)
+        for name, vectors in panel.vectors().items():
+            np.testing.assert_allclose(shown(page, name), (vectors @ vectors.T).ravel(), atol=0.0051)
+
+        pair = page.get_by_label("pair to look at")
+        pair.select_option("2 and 3")
+        picked = panel.to_frame()["before"][2]
+        below = (np.array(panel.carried["cosines"][0]) < picked).mean()
+        said = f"cosine {picked:.3f}, above {100 * below:.0f} % of 24 graded pairs"
+        expect(page.locator("figcaption").first).to_have_text(f"2 and 3: {said}")
+        expect(page.locator(".cselab-said")).to_contain_text(f"before: 2 and 3, {said}")
+
+        typed = page.get_by_label("Sentences, one a line")
+        typed.fill("A cat is a cat.")
+        expect(page.locator("figcaption").first).to_have_text("type a second sentence, to compare")
+        expect(pair).to_be_hidden()
+        typed.fill(f"Ein 漢 steht hier.\n\n{'cat ' * 150}\nA cat.")
+        remarks = page.locator(".cselab-remarks li")
+        expect(remarks.nth(0)).to_contain_text("Sentence 1: 漢 is not in the vocabulary")
+        expect(remarks.nth(1)).to_contain_text(
+            "Sentence 2: 126 of 150 tokens are read, the rest is cut off; longer than"
+        )
+        page.get_by_text("The tokens, as before reads them").click()
+        expect(page.locator(".cselab-unknown")).to_have_text("[UNK]")
+        typed.fill(" \n")
+        expect(page.get_by_role("status")).to_have_text(re.compile("^Nothing is typed"))
+        typed.fill("\n".join("abcdefghij"))
+        expect(page.get_by_text("The first 8 lines are read, 2 more are not.")).to_be_visible()
+        for width in (1400, 900, 400):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        page.close()
+        browser.set_offline(False)
+    assert faults == [] and [address for address in asked if not address.startswith(("file:", "data:"))] == []
