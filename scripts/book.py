@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 from cselab_lab.headless.page import loaded_from_outside, printable
+from cselab_lab.headless.read_alone import TEMPLATE
 from cselab_widgets import Sphere, ToyTraining
 from plotly.offline import get_plotlyjs
 
@@ -35,7 +36,8 @@ def lessons(executed: Path, target: Path) -> int:
     target.mkdir(parents=True)
     found = sorted(file for file in executed.glob("*.ipynb"))
     for file in found:
-        notebook = printable(nbformat.read(file, as_version=4))
+        how = '<a href="../readme.html#quick-start">what it needs</a>'
+        notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
             tags = cell.metadata.setdefault("tags", [])
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
@@ -82,6 +84,8 @@ def gather(executed: Path, source: Path) -> None:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "book", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    for name in ("plots.js", "guessing.js", "guesses.js", "guesses.css"):
+        shutil.copy(TEMPLATE / name, source / "_static" / name)
     for name, panel in LIVE.items():
         (source / f"{name}.html").write_text(panel()._repr_mimebundle_()[0]["text/html"], encoding="utf-8")
     if not lessons(executed, source / "lessons"):
