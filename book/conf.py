@@ -42,6 +42,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["sentence_transformers"]  # the only library that a documented module needs and the book has not
 napoleon_use_rtype = False
 
 

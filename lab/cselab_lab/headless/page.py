@@ -21,6 +21,8 @@ from cselab_lab.headless.read_alone import ask_guesses, point_to_exercises
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
+TEMPLATE = Path(__file__).parent / "page_template"
+PLOTS, GUESSES = TEMPLATE / "plots.js", [TEMPLATE / "guessing.js", TEMPLATE / "guesses.js"]
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
 
 
@@ -35,18 +37,19 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
 
     ready = printable(notebook, path.stem)
     outputs = "".join(_html_outputs(ready))
+    has_figures = '<div class="figure"' in outputs
+    scripts = [*[PLOTS] * has_figures, *GUESSES * ('<form class="cselab-guess"' in outputs)]
     resources = {
         "title": title_of(notebook, path.stem),
         "code_colours": _code_colours(),
-        "has_figures": '<div class="figure"' in outputs,
-        "has_guesses": '<form class="cselab-guess"' in outputs,
+        "scripts": "".join(script.read_text(encoding="utf-8") for script in scripts),
         "metadata": {"path": str(pictures)},
     }
     page, _ = _exporter().from_notebook_node(ready, resources)
     plotly_js = get_plotlyjs()
     page = page.replace(plotly_js, "")  # a figure saved with its own copy
     outside = loaded_from_outside(page)
-    if resources["has_figures"] or "Plotly." in outputs:
+    if has_figures or "Plotly." in outputs:
         quiet = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"
         page = page.replace("<!-- plotly.js -->", f"<script>{plotly_js}</script><script>{quiet}</script>", 1)
     path.write_text(page, encoding="utf-8")

@@ -13,17 +13,12 @@ import json
 import re
 import tokenize
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 
 from cselab_lab.lessons.guesses import MIME_TYPE
-
-TEMPLATE = Path(__file__).parent / "page_template"
-SCRIPTS = tuple(TEMPLATE / name for name in ("guessing.js", "guesses.js"))
-STYLE = TEMPLATE / "guesses.css"
 
 EXAMPLES = {str: "a word", list: "names, with commas between"}  # of anything else: a number
 FORM = """\
@@ -32,7 +27,8 @@ FORM = """\
 {rows}
 <button type="submit">compare</button><button type="button">show</button>
 <div role="status"></div>
-<p class="cselab-later"><small>The answer is folded until each guess was made. "show" gives up on one, the button on the rest.</small></p>
+<p class="cselab-later"><small>The answer is folded until each guess was made. Give one up with "show"; the button gives up what is
+empty.</small></p>
 </form>"""
 ROW = """\
 <label><span>{label}{hint}</span><input name="guess.{name}" placeholder="{example}" spellcheck="false"></label>"""
@@ -43,7 +39,7 @@ ELSEWHERE = """\
 
 def ask_guesses(notebook: NotebookNode) -> None:
     """Put a form where each guess is asked for, and a mark where it stops folding what follows."""
-    asked: dict[int, dict[str, Any]] = {}  # by the number of the cell: what was found
+    asked: dict[int, list[dict[str, Any]]] = {}  # by the number of the cell: what was found
     last: dict[int, int] = {}  # and the cell that compares last
     asking = -1
     for number, cell in enumerate(notebook.cells):
@@ -51,11 +47,11 @@ def ask_guesses(notebook: NotebookNode) -> None:
             continue
         asking = number if re.search(r"\bguess\(", cell.source) else asking
         for output in cell.outputs:
-            if found := output.get("data", {}).get(MIME_TYPE):
-                asked.setdefault(asking, {}).update(found)
+            if bundle := output.get("data", {}).get(MIME_TYPE):
+                asked.setdefault(asking, []).extend(bundle["found"])
                 last[asking] = number
                 output.data["text/html"] = "".join(
-                    f"<div>{escape(name)}: it is {escape(one['words'])}</div>" for name, one in found.items()
+                    f"<div>{escape(_label(one))}: it is {escape(one['words'])}</div>" for one in bundle["found"]
                 )
     for number, found in reversed(asked.items()):
         cell, until = notebook.cells[number], f"guess-{number}-ends"
@@ -73,19 +69,23 @@ def point_to_exercises(notebook: NotebookNode, name: str, how: str = "") -> None
             cell.outputs = [new_output("display_data", {"text/html": html})]
 
 
-def _form(source: str, found: dict[str, Any], until: str) -> str:
+def _form(source: str, found: list[dict[str, Any]], until: str) -> str:
     common, hints = _hints(source)
     rows = [
         ROW.format(
-            label=escape(name.replace("_", " ")),
-            name=escape(name),
-            hint=f"<small>{escape(hints[name])}</small>" if name in hints else "",
+            label=escape(_label(one)),
+            name=escape(one["name"]),
+            hint=f"<small>{escape(hints[one['name']])}</small>" if one["name"] in hints else "",
             example=EXAMPLES.get(type(one["value"]), "0.5, 50%, log 64"),
         )
-        for name, one in found.items()
+        for one in found
     ]
     hint = f": {escape(common)}" if common else ""
     return FORM.format(found=escape(json.dumps(found)), until=until, hint=hint, rows="\n".join(rows))
+
+
+def _label(found: dict[str, Any]) -> str:
+    return found["name"].replace("_", " ")
 
 
 def _hints(source: str) -> tuple[str, dict[str, str]]:

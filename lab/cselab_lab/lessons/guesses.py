@@ -92,17 +92,17 @@ class Outcome:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a page needs to compare with, beside the text and the HTML, which do not tell it."""
-        found = {
-            name: {"value": value if _is_json(value) else _words(value), "words": _words(value)}
+        found = [
+            {"name": name, "value": value if _is_json(value) else _words(value), "words": _words(value)}
             for name, value in self.unguessed.items()
-        }
-        return {MIME_TYPE: found} if found else {}
+        ]
+        return {MIME_TYPE: {"found": found}} if found else {}
 
 
 def number(text: str) -> float:
     """The number that a text says: "0.5", "50%", "1/3", "log 64", "sqrt(2) * pi".
 
-    Only arithmetic is read: + - * / **, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp.
+    Only arithmetic is read: `+ - * / **`, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp.
 
     >>> number("50%"), number("log 64") == math.log(64)
     (0.5, True)

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from cselab_lab.headless.read_alone import SCRIPTS
+from cselab_lab.headless.page import TEMPLATE
 from cselab_lab.lessons.guesses import MIME_TYPE, guess
 
 pytestmark = pytest.mark.browser
@@ -26,13 +26,12 @@ WORDS = ["left", "STS-B", "show", ["plain", "random"], ["plain"], True]
 @pytest.fixture
 def told(page):
     """What guessing.js says of spellings beside what was found: the line and the verdict of each."""
-    for script in SCRIPTS[:1]:
-        page.add_script_tag(content=script.read_text(encoding="utf-8"))
+    page.add_script_tag(path=TEMPLATE / "guessing.js")
 
     def tell(spellings, found):
-        bundle = guess(x=...).compare(x=found)._repr_mimebundle_()[MIME_TYPE]["x"]
-        call = "([texts, found]) => texts.map((text) => comparedGuess('x', text, found))"
-        return page.evaluate(call, [spellings, json.loads(json.dumps(bundle))])
+        (one,) = guess(x=...).compare(x=found)._repr_mimebundle_()[MIME_TYPE]["found"]
+        call = "([texts, found]) => texts.map((text) => comparedGuess(text, found))"
+        return page.evaluate(call, [spellings, json.loads(json.dumps(one))])
 
     return tell
 

@@ -24,7 +24,7 @@
     /** @param {string} name */
     const given = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(`guess.${name}`));
     const compare = () => {
-      const told = Object.keys(found).map((name) => comparedGuess(name, given(name).value, found[name]));
+      const told = found.map((one) => comparedGuess(given(one.name).value, one));
       const lines = told.map(({ line, verdict }) => {
         const row = document.createElement("div");
         const good = verdict === "right" || verdict === "close";
@@ -42,8 +42,7 @@
       compare();
     });
     form.querySelector("button[type=button]").addEventListener("click", () => {
-      for (const name of Object.keys(found))
-        if (!comparedGuess(name, given(name).value, found[name]).verdict) given(name).value = "show";
+      for (const one of found) if (!comparedGuess(given(one.name).value, one).verdict) given(one.name).value = "show";
       compare();
     });
   };

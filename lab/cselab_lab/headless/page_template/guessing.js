@@ -115,12 +115,12 @@ function guessVerdict(mine, found) {
 
 /**
  * A line about a guess, and its verdict: empty as long as there is no guess.
- * @param {string} name
  * @param {string} text what was typed
- * @param {{ value: string | number | boolean | (string | number)[], words: string }} found
+ * @param {{ name: string, value: string | number | boolean | (string | number)[], words: string }} found
  * @returns {{ line: string, verdict: string }}
  */
-function comparedGuess(name, text, { value, words }) {
+function comparedGuess(text, { name: written, value, words }) {
+  const name = written.replaceAll("_", " ");
   if (!text.trim()) return { line: `${name}: no guess yet; write one above to see the answer, or "show"`, verdict: "" };
   if (guessLetters(text) === "show") return { line: `${name}: it is ${words}`, verdict: "shown" };
   let mine = /** @type {string | number} */ (text);
