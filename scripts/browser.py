@@ -1,8 +1,9 @@
 """A Chromium, Chrome or Edge for the tests, and a Firefox: find those that are there; `make browser` installs them.
 
-The tests only look for them: without a Chromium those that need it are skipped, and where the environment variable CI is
-true they fail; without a Firefox the few that open pages in it are skipped, always. `python scripts/browser.py` is what `make browser` runs. It says what it installs, and with what, before it
-does so; Debian's package needs root, and without root the line to run is printed and nothing done.
+The tests only look for them: without a Chromium those that need it are skipped, and where the environment variable CI
+is true they fail; without a Firefox the few that open pages in it are skipped, always. `python scripts/browser.py` is
+what `make browser` runs. It says what it installs, and with what, before it does so; Debian's packages need root, and
+without root the line to run is printed and nothing done.
 """
 
 import os
@@ -28,8 +29,13 @@ ELSEWHERE = (
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
 FIREFOX_NAMES = ("firefox-esr", "firefox")
-FIREFOX_ELSEWHERE = ("/Applications/Firefox.app/Contents/MacOS/firefox", r"C:\Program Files\Mozilla Firefox\firefox.exe")
-NO_FIREFOX = "no Firefox here, its tests are skipped: get one from your system, or as root on Debian with 'make browser'"
+FIREFOX_ELSEWHERE = (
+    "/Applications/Firefox.app/Contents/MacOS/firefox",
+    r"C:\Program Files\Mozilla Firefox\firefox.exe",
+)
+NO_FIREFOX = (
+    "no Firefox here, its tests are skipped: get one from your system, or as root on Debian with 'make browser'"
+)
 MISSING = "no Chromium, Chrome or Edge here: get one with 'make browser' (without make: python scripts/browser.py)"
 DEBIAN = ("apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium")
 DEBIAN_FIREFOX = (*DEBIAN[:-1], "firefox-esr")
@@ -76,7 +82,9 @@ def find_browser() -> str | None:
 @cache
 def find_firefox() -> str | None:
     """The program of the first Firefox that starts: on the path, or in its usual place."""
-    places = [shutil.which(name) for name in FIREFOX_NAMES] + [place for place in FIREFOX_ELSEWHERE if Path(place).exists()]
+    places = [shutil.which(name) for name in FIREFOX_NAMES] + [
+        place for place in FIREFOX_ELSEWHERE if Path(place).exists()
+    ]
     return next((place for place in places if place and _starts(place)), None)
 
 

@@ -1,7 +1,7 @@
-"""A real Firefox, driven over WebDriver BiDi, the protocol that it speaks by itself; nothing beyond the machine is reached.
+"""A real Firefox, driven over WebDriver BiDi, the protocol that it speaks by itself; nothing else is reached.
 
-Playwright drives Chromium for the other tests. It speaks to a Firefox as people have it, too, but asks for commands that
-Debian's (ESR) does not know yet.
+Playwright drives Chromium for the other tests. It speaks to a Firefox as people have it, too, but asks for commands
+that Debian's (ESR) does not know yet.
 """
 
 import base64
@@ -13,14 +13,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from browser import NO_FIREFOX, find_firefox
 from websocket import create_connection
 
 SECONDS = 80  # the longest wait for any one thing: patience with a busy machine, not a pace to keep
-KEYS = {"Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
+KEYS = {"Enter": "\ue007", "Home": "\ue011", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
 NOBODY = {f"network.proxy.{kind}": "127.0.0.1" for kind in ("http", "ssl", "socks")}
 NOBODY |= {f"network.proxy.{kind}_port": 9 for kind in ("http", "ssl", "socks")}
 PREFERENCES = {**NOBODY, "network.proxy.type": 1, "network.proxy.failover_direct": False}
+
+
+class NotStarted(Exception):
+    """A Firefox is there and cannot be driven, as one that is shut up in a snap."""
 
 
 class Firefox:
@@ -33,7 +39,7 @@ class Firefox:
         self.asked: list[str] = []
         self._send("session.new", capabilities={})
         self._send("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
-        self._context = self._send("browsingContext.getTree")["contexts"][0]["context"]
+        self._context = self._send("browsingContext.create", type="window")["context"]  # the first has no focus
 
     def open(self, page: Path) -> None:
         """Open a file; returns when it has loaded."""
@@ -70,7 +76,9 @@ class Firefox:
 
     def screenshot(self, file: Path) -> None:
         """Write what the window shows as a PNG."""
-        file.write_bytes(base64.b64decode(self._send("browsingContext.captureScreenshot", context=self._context)["data"]))
+        file.write_bytes(
+            base64.b64decode(self._send("browsingContext.captureScreenshot", context=self._context)["data"])
+        )
 
     def close(self) -> None:
         """End the program."""
@@ -94,7 +102,9 @@ class Firefox:
 @contextmanager
 def running(program: str, profile: Path, **preferences: object) -> Iterator[Firefox]:
     """A headless Firefox with a profile of its own."""
-    lines = [f"user_pref({json.dumps(key)}, {json.dumps(value)});" for key, value in {**PREFERENCES, **preferences}.items()]
+    lines = [
+        f"user_pref({json.dumps(key)}, {json.dumps(value)});" for key, value in {**PREFERENCES, **preferences}.items()
+    ]
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     log = profile / "log.txt"
     command = [program, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
@@ -110,8 +120,23 @@ def running(program: str, profile: Path, **preferences: object) -> Iterator[Fire
 
 def _address(process: subprocess.Popen, log: Path) -> str:
     end, said = time.monotonic() + SECONDS, "WebDriver BiDi listening on "
-    while said not in (text := log.read_text(encoding="utf-8", errors="replace")) or "\n" not in text.partition(said)[2]:
+    while (
+        said not in (text := log.read_text(encoding="utf-8", errors="replace")) or "\n" not in text.partition(said)[2]
+    ):
         if process.poll() is not None or time.monotonic() > end:
-            raise RuntimeError(f"Firefox did not start:\n{text}")
+            raise NotStarted(f"Firefox did not start:\n{text}")
         time.sleep(0.1)
     return text.partition(said)[2].splitlines()[0]
+
+
+@pytest.fixture(scope="session")
+def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    """A Firefox for all tests; skips where there is none that starts."""
+    program = find_firefox()
+    if not program:
+        pytest.skip(NO_FIREFOX)
+    try:
+        with running(program, tmp_path_factory.mktemp("firefox")) as started:
+            yield started
+    except NotStarted as error:
+        pytest.skip(str(error))

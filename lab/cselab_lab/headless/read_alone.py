@@ -1,8 +1,8 @@
 """What lets a lesson be read without a kernel: guesses are typed into its page, and it says where the exercises are.
 
-A guess becomes a form, where the cell stands that asks for it (`lesson.guess`), with what `compare` found (`MIME_TYPE` of
-guesses.py). guesses.js folds what lies between the form and the next section or question until each guess was
-made. Where no scripts run there is no form, and nothing is folded.
+A guess becomes a form, where the cell stands that asks for it (`lesson.guess`), with what `compare` found (`MIME_TYPE`
+of guesses.py). guesses.js folds what lies between the form and the next section or question until each guess was made.
+Where no scripts run there is no form, and nothing is folded.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ FORM = """\
 {rows}
 <button type="submit">compare</button><button type="button">show</button>
 <div role="status"></div>
-<p class="cselab-later"><small>The answer is folded until each guess was made. Give one up with "show"; the button gives up what is
-empty.</small></p>
+<p class="cselab-later"><small>The answer is folded until each guess was made. Give one up with "show"; the button gives
+up what is empty.</small></p>
 </form>"""
 ROW = """\
 <label><span>{label}{hint}</span><input name="guess.{name}" placeholder="{example}" spellcheck="false"></label>"""
 ELSEWHERE = """\
-<div class="cselab-elsewhere">To solve it, get the notebook: <code>make lab</code>, or <code>cselab notebooks copy work</code> and
-<code>jupyter lab work</code>, then open <code>{name}.ipynb</code>{how}. A check there says what is not right yet.</div>"""
+<div class="cselab-elsewhere">To solve it, get the notebook: <code>make lab</code>, or
+<code>cselab notebooks copy work</code> and <code>jupyter lab work</code>, then open <code>{name}.ipynb</code>{how}.
+A check there says what is not right yet.</div>"""
 
 
 def ask_guesses(notebook: NotebookNode) -> None:

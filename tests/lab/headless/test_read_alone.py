@@ -51,7 +51,11 @@ def html_of(notebook, **options):
 
 def test_a_form_stands_where_the_guess_is_asked_for_with_what_its_comments_say():
     ready, (form, *_) = html_of(a_lesson())
-    assert form.startswith("<form") and ready.cells[1].outputs[0].data["text/html"] == form and len(ready.cells[1].outputs) == 1
+    assert (
+        form.startswith("<form")
+        and ready.cells[1].outputs[0].data["text/html"] == form
+        and len(ready.cells[1].outputs) == 1
+    )
     assert re.findall(r"<span>(.*?)</span><input name=\"(.*?)\" placeholder=\"(.*?)\"", form) == [
         ("near<small>the cosine of two cooks</small>", "guess.near", "0.5, 50%, log 64"),
         ("which", "guess.which", "a word"),
@@ -97,7 +101,11 @@ def test_what_is_no_json_is_compared_by_its_words():
 
 def test_an_exercise_says_which_notebook_to_open_and_how_to_get_it():
     _, htmls = html_of(a_lesson(), how='<a href="readme.html">what it needs</a>')
-    assert "<code>99_lesson.ipynb</code> (<a href" in htmls[-1] and "make lab" in htmls[-1] and "not solved" not in htmls[-1]
+    assert (
+        "<code>99_lesson.ipynb</code> (<a href" in htmls[-1]
+        and "make lab" in htmls[-1]
+        and "not solved" not in htmls[-1]
+    )
 
 
 @pytest.mark.parametrize("file", sorted(bundled_notebooks().glob("*.ipynb")), ids=lambda file: file.stem)
@@ -110,8 +118,18 @@ def test_every_guess_of_the_lessons_can_be_asked_in_a_page(file):
             one.outputs = [new_output("display_data", compared(near=0.84))]
         asked += one.cell_type == "code" and "guess(" in one.source
     ready = printable(notebook, file.stem)
-    forms = [html for one in ready.cells for output in one.get("outputs", []) if "<form" in (html := output.data.get("text/html", ""))]
-    marks = [mark for one in ready.cells if one.cell_type == "markdown" for mark in re.findall('id="(guess-.*?-ends)"', one.source)]
+    forms = [
+        html
+        for one in ready.cells
+        for output in one.get("outputs", [])
+        if "<form" in (html := output.data.get("text/html", ""))
+    ]
+    marks = [
+        mark
+        for one in ready.cells
+        if one.cell_type == "markdown"
+        for mark in re.findall('id="(guess-.*?-ends)"', one.source)
+    ]
     assert len(forms) == len(set(marks)) == asked
     assert sorted(re.search('data-until="(.*?)"', form)[1] for form in forms) == sorted(marks)
 
@@ -136,4 +154,3 @@ def test_a_reader_guesses_and_then_sees_what_lies_below(page, tmp_path):
     expect(said).to_contain_text("order: it is b, a")
     for shown in below:
         expect(shown).to_be_visible()
-

@@ -1,5 +1,6 @@
-// The figures of a page: each is drawn when it comes near the window, in the reader's light or dark scheme. Only the
-// template follows that scheme: a colour set in a figure stays. The book names its own in `data-theme`.
+// The figures of a page, in the reader's light or dark scheme: those near the window first, the others when there is nothing
+// else to do, what is folded when it is unfolded. Only the template follows the scheme: a colour set in a figure stays.
+// The book names its scheme in `data-theme`.
 (() => {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => {
@@ -22,6 +23,7 @@
   };
 
   const draw = (place) => {
+    if (place.data || !place.offsetWidth) return;
     near.unobserve(place);
     const { layout = {}, ...figure } = JSON.parse(place.querySelector("script").textContent);
     place.textContent = "";
@@ -34,8 +36,11 @@
     { rootMargin: "400px" },
   );
   const places = [...document.querySelectorAll(".figure")];
-  places.forEach((place) => near.observe(place));
-  addEventListener("beforeprint", () => places.filter((place) => !place.data).forEach(draw));
+  for (const place of places) {
+    near.observe(place);
+    (window.requestIdleCallback ?? setTimeout)(() => draw(place));
+  }
+  addEventListener("beforeprint", () => places.forEach(draw));
 
   const repaint = () => {
     for (const place of places) if (place.data) Plotly.relayout(place, { template: painted(place.layout.template) });
