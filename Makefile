@@ -3,7 +3,7 @@
 #   make lab         JupyterLab on your own copy of the notebooks, in work/
 #   make test        lint and the whole test suite, a process a core
 #   make test-quick  the tests that are quick: no browser, no lessons, no processes, nothing that trains for long
-#   make browser     a browser for the tests that need one; says first what it installs
+#   make browser     browsers for the tests that need one; says first what it installs
 #   make book        a site to read offline: the executed notebooks, the experiments' tables, the reference
 #   make nbval       the deterministic cells of the notebooks, run twice, give the same (nbval)
 #   make bench       how fast, beside what a user would pick instead; wants a machine that does nothing else

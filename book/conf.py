@@ -14,7 +14,7 @@ version = release = __version__
 html_title = "cselab"
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["book.css"]
+html_css_files = ["book.css", "guesses.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False
@@ -42,6 +42,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["sentence_transformers"]  # the only library that a documented module needs and the book has not
 napoleon_use_rtype = False
 
 
@@ -60,12 +61,11 @@ def without_substitutions(app, what, name, obj, options, lines):
     lines[:] = [line if line.lstrip().startswith(">>>") else line.replace("|", r"\|") for line in lines]
 
 
-def with_plotly(app, pagename, templatename, context, doctree):
-    """The pages with figures load plotly.js before their figures are drawn."""
+def with_scripts(app, pagename, templatename, context, doctree):
+    """What the lessons need of scripts, after their text: plotly.js, their figures, their guesses."""
     if doctree is not None and pagename.startswith("lessons/"):
-        plotly = context["pathto"]("_static/plotly.min.js", 1)
-        context["metatags"] = context.get("metatags", "") + f'<script src="{plotly}"></script>'
-        app.add_js_file("figures.js")
+        for name in ("plotly.min.js", "plots.js", "guessing.js", "guesses.js"):
+            app.add_js_file(name, loading_method="defer")
 
 
 def setup(app):
@@ -75,5 +75,5 @@ def setup(app):
         block_renderers=(mathml_of("block", '<div class="math">{}</div>'), None),
     )
     app.connect("autodoc-process-docstring", without_substitutions)
-    app.connect("html-page-context", with_plotly)
+    app.connect("html-page-context", with_scripts)
     return {"parallel_read_safe": True}

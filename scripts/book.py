@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 from cselab_lab.experiments.recipes import recipe
-from cselab_lab.headless.page import loaded_from_outside, printable
+from cselab_lab.headless.page import GUESSES, PLOTS, TEMPLATE, loaded_from_outside, printable
 from cselab_widgets import SentenceCosines, Sphere, ToyTraining
 from plotly.offline import get_plotlyjs
 
@@ -28,6 +28,11 @@ REFERENCE = {
     "Sentences": ["cselab.data", "cselab.world"],
     "Panels": ["cselab_widgets"],
     "Notebooks and experiments": ["cselab_lab"],
+    "In the tools that you have": ["cselab.integrations"],
+}
+REGISTRIES = {  # the tables that a package knows its parts by, where they are described
+    "cselab.methods": ["cselab.methods.base.METHODS", "cselab.methods.base.FAMILIES"],
+    "cselab.evaluators": ["cselab.evaluators.suites.SUITES"],
 }
 UNLISTED = (".cli", ".checks")  # commands say what they do themselves; a check would give its exercise away
 
@@ -50,7 +55,8 @@ def lessons(executed: Path, target: Path) -> int:
     target.mkdir(parents=True)
     found = sorted(file for file in executed.glob("*.ipynb"))
     for file in found:
-        notebook = printable(nbformat.read(file, as_version=4))
+        how = '<a href="../readme.html#quick-start">what it needs</a>'
+        notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
             tags = cell.metadata.setdefault("tags", [])
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
@@ -71,16 +77,28 @@ def modules_of(name: str) -> list[str]:
     module = import_module(name)
     if hasattr(module, "__all__") or not hasattr(module, "__path__"):
         return [name]
-    inside = (found.name for found in pkgutil.iter_modules(module.__path__, f"{name}."))
-    public = (one for one in inside if not one.rpartition(".")[2].startswith("_") and not one.endswith(UNLISTED))
-    return [name, *(module for one in public for module in modules_of(one))]
+    inside = pkgutil.iter_modules(module.__path__, f"{name}.")
+    public = [one for one in inside if not one.name.rpartition(".")[2].startswith("_")]
+    parts = [modules_of(one.name) if one.ispkg else [one.name] for one in public if not one.name.endswith(UNLISTED)]
+    return [name, *(module for part in parts for module in part)]
+
+
+def without_others(name: str) -> list[str]:
+    """The option that leaves out what a package exports of another, which is described there."""
+    module = sys.modules.get(name)  # one that modules_of had no need to import exports nothing of others
+    exported = {part: getattr(module, part) for part in getattr(module, "__all__", [])}
+    others = [part for part, one in exported.items() if not getattr(one, "__module__", name).startswith(name)]
+    return [f"   :exclude-members: {', '.join(others)}"] if others else []
 
 
 def page_of_modules(title: str, names: list[str]) -> str:
     """A page of the reference: each module with its members."""
-    modules = [module for name in names for module in modules_of(name)]
-    parts = [f"## {one}\n\n```{{eval-rst}}\n.. automodule:: {one}\n```\n" for one in modules]
-    return "\n".join([f"# {title}\n", *parts])
+    parts = [f"# {title}\n"]
+    for module in (module for name in names for module in modules_of(name)):
+        tables = [f".. autodata:: {table}\n   :no-value:\n" for table in REGISTRIES.get(module, [])]
+        described = "\n".join([f".. automodule:: {module}", *without_others(module), "", *tables])
+        parts.append(f"## {module}\n\n```{{eval-rst}}\n{described}```\n")
+    return "\n".join(parts)
 
 
 def with_title(file: Path) -> str:
@@ -97,6 +115,8 @@ def gather(executed: Path, source: Path) -> None:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "book", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    for file in (PLOTS, *GUESSES, TEMPLATE / "guesses.css"):
+        shutil.copy(file, source / "_static")
     for name, panel in LIVE.items():
         (source / f"{name}.html").write_text(panel()._html(), encoding="utf-8")
     if not lessons(executed, source / "lessons"):
@@ -106,7 +126,8 @@ def gather(executed: Path, source: Path) -> None:
         (source / "results" / file.name).write_text(with_title(file), encoding="utf-8")
     shutil.copy(ROOT / "notebooks" / "README.md", source / "teachers.md")
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
-    shutil.copy(ROOT / "README.md", source / "readme.md")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").removeprefix("# cselab\n")
+    (source / "readme.md").write_text(f"# Installing and using it\n{readme}", encoding="utf-8")
     shutil.copytree(ROOT / "docs", source / "docs")
 
     (source / "reference").mkdir()

@@ -1,8 +1,9 @@
-"""A Chromium, Chrome or Edge for the tests: find the one that is there; `make browser` installs one.
+"""A Chromium, Chrome or Edge for the tests, and a Firefox: find those that are there; `make browser` installs them.
 
-The tests only look for it: without one those that need it are skipped, and where the environment variable CI is true
-they fail. `python scripts/browser.py` is what `make browser` runs. It says what it installs, and with what, before it
-does so; Debian's package needs root, and without root the line to run is printed and nothing done.
+The tests only look for them: without a Chromium those that need it are skipped, and where the environment variable CI
+is true they fail; without a Firefox the few that open pages in it are skipped, always. `python scripts/browser.py` is
+what `make browser` runs. It says what it installs, and with what, before it does so; Debian's packages need root, and
+without root the line to run is printed and nothing done.
 """
 
 import os
@@ -27,8 +28,17 @@ ELSEWHERE = (
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
+FIREFOX_NAMES = ("firefox-esr", "firefox")
+FIREFOX_ELSEWHERE = (
+    "/Applications/Firefox.app/Contents/MacOS/firefox",
+    r"C:\Program Files\Mozilla Firefox\firefox.exe",
+)
+NO_FIREFOX = (
+    "no Firefox here, its tests are skipped: get one from your system, or as root on Debian with 'make browser'"
+)
 MISSING = "no Chromium, Chrome or Edge here: get one with 'make browser' (without make: python scripts/browser.py)"
 DEBIAN = ("apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium")
+DEBIAN_FIREFOX = (*DEBIAN[:-1], "firefox-esr")
 WITH_ROOT = f"sudo {shlex.join(DEBIAN)}"
 PLAYWRIGHT = (sys.executable, "-m", "playwright", "install", "chromium")
 DEPENDENCIES = (sys.executable, "-m", "playwright", "install-deps", "chromium")  # by the system, which asks for root
@@ -69,6 +79,15 @@ def find_browser() -> str | None:
     return own if own and Path(own).exists() and _starts(own) else None
 
 
+@cache
+def find_firefox() -> str | None:
+    """The program of the first Firefox that starts: on the path, or in its usual place."""
+    places = [shutil.which(name) for name in FIREFOX_NAMES] + [
+        place for place in FIREFOX_ELSEWHERE if Path(place).exists()
+    ]
+    return next((place for place in places if place and _starts(place)), None)
+
+
 def has_debians_package() -> bool:
     """Whether this is Debian itself: the package of that name on Ubuntu only asks for snap."""
     release = Path("/etc/os-release")
@@ -101,7 +120,20 @@ def install() -> None:
         sys.exit(f"it is installed, but does not start. It may lack libraries: run {shlex.join(DEPENDENCIES)}")
 
 
+def install_firefox() -> None:
+    """Debian's package, where root may install it; without one, or where that fails, only a word: the tests go on."""
+    if has_debians_package() and os.geteuid() == 0:
+        print("installing Debian's firefox-esr for the pages that are opened in it, by apt (about 80 MB)", flush=True)
+        os.environ["DEBIAN_FRONTEND"] = "noninteractive"
+        for command in (("apt-get", "update", "-q"), DEBIAN_FIREFOX):
+            print(f"  running: {shlex.join(command)}", flush=True)
+            run_telling(list(command))
+        find_firefox.cache_clear()
+
+
 if __name__ == "__main__":
     if not find_browser():
         install()
-    print(f"the browser tests use {find_browser()}")
+    if not find_firefox():
+        install_firefox()
+    print(f"the browser tests use {find_browser()} and {find_firefox() or NO_FIREFOX}")

@@ -35,7 +35,7 @@ def site(tmp_path_factory):
 @pytest.mark.filterwarnings("ignore")  # of Sphinx and its extensions, about themselves
 def test_it_has_lessons_reference_results_and_the_teachers_page(site):
     lesson = (site / "lessons" / "00_lesson.html").read_text(encoding="utf-8")
-    assert "<math" in lesson and "plotly.min.js" in lesson and "newPlot" in lesson
+    assert "<math" in lesson and "plotly.min.js" in lesson and "plots.js" in lesson
     assert "info_nce" in (site / "reference" / "1.html").read_text(encoding="utf-8")
     for page in (
         "index",

@@ -151,6 +151,13 @@ def test_an_installation_that_fails_gives_its_reason(machine):
         browser.install()
 
 
+@pytest.mark.parametrize(("root", "fails", "asked"), [(True, False, 2), (True, True, 2), (False, False, 0)])
+def test_a_firefox_is_offered_and_its_absence_stops_nothing(machine, root, fails, asked):
+    ran = machine(debian=True, root=root, fails=fails)
+    browser.install_firefox()
+    assert len(ran) == asked and (not root or ran[-1][0] == list(browser.DEBIAN_FIREFOX))
+
+
 @pytest.mark.skipif(any(Path(place).exists() for place in browser.ELSEWHERE), reason="a browser is in its usual place")
 def test_where_no_browser_can_be_had_make_browser_fails(tmp_path):
     environment = os.environ | {

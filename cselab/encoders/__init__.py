@@ -41,3 +41,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"cselab.encoders.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'cselab.encoders' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 class GeometryEvaluator(SentenceEvaluator):
     """How a model's vectors fill the space, as an evaluator of sentence-transformers.
 
-    What it returns, logs, and writes to `geometry_evaluation_NAME_results.csv`, each under NAME_ where there is a name:
+    What it returns, logs, and writes to `geometry_evaluation_NAME_results.csv`, each under `NAME_` if it has a name:
 
     * uniformity, mean_cosine, effective_rank of all sentences, repeats included, as in the papers: see
       `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;

@@ -306,6 +306,7 @@ def _annotated(part: type) -> dict[str, Any]:
 
 
 METHODS: dict[str, type[Method]] = {}
+"""The methods by name, where `create_method`, the command line and the tables find them; `register` adds one."""
 
 
 def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:

@@ -7,6 +7,7 @@ figures; here plotly.js stands in it once and formulas become MathML, which brow
 from __future__ import annotations
 
 import copy
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,10 +16,13 @@ from typing import Any, ClassVar
 from nbformat import NotebookNode
 
 from cselab_lab.headless.notebook_folder import title_of
+from cselab_lab.headless.read_alone import ask_guesses, point_to_exercises
 
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
+TEMPLATE = Path(__file__).parent / "page_template"
+PLOTS, GUESSES = TEMPLATE / "plots.js", [TEMPLATE / "guessing.js", TEMPLATE / "guesses.js"]
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
 
 
@@ -31,19 +35,21 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
     """
     from plotly.offline import get_plotlyjs
 
-    ready = printable(notebook)
-    has_plots = any("Plotly." in html for html in _html_outputs(ready))
+    ready = printable(notebook, path.stem)
+    outputs = "".join(_html_outputs(ready))
+    has_figures = '<div class="figure"' in outputs
+    scripts = [*[PLOTS] * has_figures, *GUESSES * ('<form class="cselab-guess"' in outputs)]
     resources = {
         "title": title_of(notebook, path.stem),
         "code_colours": _code_colours(),
-        "has_plots": has_plots,
+        "scripts": "".join(script.read_text(encoding="utf-8") for script in scripts),
         "metadata": {"path": str(pictures)},
     }
     page, _ = _exporter().from_notebook_node(ready, resources)
     plotly_js = get_plotlyjs()
     page = page.replace(plotly_js, "")  # a figure saved with its own copy
     outside = loaded_from_outside(page)
-    if has_plots:
+    if has_figures or "Plotly." in outputs:
         quiet = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"
         page = page.replace("<!-- plotly.js -->", f"<script>{plotly_js}</script><script>{quiet}</script>", 1)
     path.write_text(page, encoding="utf-8")
@@ -90,10 +96,12 @@ class _OutsideFinder(HTMLParser):
         self.inside = ""
 
 
-def printable(notebook: NotebookNode) -> NotebookNode:
-    """A copy whose outputs need no kernel and no front end."""
+def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
+    """A copy whose outputs need no kernel and no front end; `how` is HTML that leads to the installation."""
     notebook = copy.deepcopy(notebook)
     notebook.metadata.pop("widgets", None)
+    ask_guesses(notebook)
+    point_to_exercises(notebook, name, how)
     figures = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -114,19 +122,16 @@ def _html_outputs(notebook: NotebookNode) -> list[str]:
 
 
 def _drawn(figure: dict, name: str) -> str:
-    from plotly.io import to_html
+    """A place that plots.js draws a figure into."""
+    from plotly.utils import PlotlyJSONEncoder
 
     parts = {part: figure[part] for part in ("data", "layout", "frames") if part in figure}
-    division = to_html(
-        parts,
-        config={"responsive": True},
-        include_plotlyjs=False,
-        full_html=False,
-        auto_play=False,
-        div_id=name,
-        validate=False,
+    data = json.dumps(parts, separators=(",", ":"), cls=PlotlyJSONEncoder).replace("<", "\\u003c")
+    height = parts.get("layout", {}).get("height") or 450  # Plotly's own
+    return (
+        f'<div class="figure" id="{name}" style="min-height: {height}px">'
+        f'<script type="application/json">{data}</script></div>'
     )
-    return f'<div class="figure">{division}</div>'
 
 
 def _exporter() -> Any:

@@ -6,6 +6,7 @@ import math
 from numbers import Integral, Real
 
 MIME_TYPE = "application/vnd.cselab.record+json"
+GUESS_TYPE = "application/vnd.cselab.guess+json"  # of what was found and not guessed, for a page to ask for
 
 
 def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") -> None:

@@ -7,9 +7,11 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
+
+from cselab_lab.headless.record import GUESS_TYPE
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
@@ -33,7 +35,7 @@ def guess(**values: object) -> Guesses:
     parliament: no guess yet; write one above to see the answer, or "show"
 
     `"show"` in place of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
-    order that you expect. A number may be written as a text.
+    order that you expect. A number may be written as a text, a list too: its names with commas between them.
 
     >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
     order: you said random, plain, it is random, plain: right
@@ -63,14 +65,20 @@ class Guesses:
         unknown = [name for name in found if name not in self.values]
         if unknown:
             raise ValueError(f"no guess is called {unknown[0]!r}; there are: {', '.join(self.values)}.")
-        return Outcome(tuple(_compared(name, _plain(self.values[name]), _plain(found[name])) for name in found))
+        plain = {name: _plain(value) for name, value in found.items()}
+        lines = tuple(_compared(name, _plain(self.values[name]), value) for name, value in plain.items())
+        return Outcome(lines, {} if any(verdict for _, verdict in lines) else plain)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The comparison of guesses with what was found: text in a terminal, coloured in a notebook."""
+    """The comparison of guesses with what was found: text in a terminal, coloured in a notebook.
+
+    Where nothing was guessed, a page made of the notebook asks for it: see `cselab_lab.headless.read_alone`.
+    """
 
     lines: tuple[tuple[str, str], ...]  # a sentence, and its verdict
+    unguessed: Mapping[str, object] = field(default_factory=dict)  # what was found, where nothing was guessed
 
     def __repr__(self) -> str:
         return "\n".join(line for line, _ in self.lines)
@@ -82,11 +90,19 @@ class Outcome:
             rows.append(f'<div><span style="color: {colour}">{mark}</span> {escape(line)}</div>')
         return "\n".join(rows)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """What a page needs to compare with, beside the text and the HTML, which do not tell it."""
+        found = [
+            {"name": name, "value": value if _is_json(value) else _words(value), "words": _words(value)}
+            for name, value in self.unguessed.items()
+        ]
+        return {GUESS_TYPE: {"found": found}} if found else {}
+
 
 def number(text: str) -> float:
     """The number that a text says: "0.5", "50%", "1/3", "log 64", "sqrt(2) * pi".
 
-    Only arithmetic is read: + - * / **, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp.
+    Only arithmetic is read: `+ - * / **`, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp.
 
     >>> number("50%"), number("log 64") == math.log(64)
     (0.5, True)
@@ -130,6 +146,8 @@ def _compared(name: str, mine: Any, found: Any) -> tuple[str, str]:
             mine = number(mine)
         except ValueError as error:
             return f"{name}: {error}", ""
+    if isinstance(found, list) and isinstance(mine, str):
+        mine = mine.split(",")
     if isinstance(mine, float) and math.isnan(mine):
         return f"{name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer", ""
     verdict = _verdict(mine, found)
@@ -139,9 +157,11 @@ def _compared(name: str, mine: Any, found: Any) -> tuple[str, str]:
 def _verdict(mine: Any, found: Any) -> str:
     if isinstance(mine, str) and isinstance(found, str):
         return "right" if _letters(mine) == _letters(found) else "not so"
+    if isinstance(mine, list) and isinstance(found, list):
+        return "right" if [_letters(str(one)) for one in mine] == [_letters(str(one)) for one in found] else "not so"
     if not _is_number(mine) or not _is_number(found):
         return "right" if mine == found else "not so"
-    if _words(float(mine)) == _words(float(found)):
+    if mine == found or _words(float(mine)) == _words(float(found)):
         return "right"
     if abs(mine - found) <= CLOSE * max(abs(found), abs(mine)) or (mine == 0 and abs(found) < NOTHING):
         return "close"
@@ -154,6 +174,12 @@ def _verdict(mine: Any, found: Any) -> str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_json(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _letters(text: str) -> str:

@@ -111,7 +111,7 @@ def test_the_file_computes_what_is_typed_without_a_network(browser, tmp_path, en
         typed.fill(" \n")
         expect(page.get_by_role("status")).to_have_text(re.compile("^Nothing is typed"))
         typed.fill("\n".join("abcdefghij"))
-        expect(page.get_by_text("The first 8 lines are read, 2 more are not.")).to_be_visible()
+        expect(page.get_by_text("The first 8 lines are read, 2 more are not.", exact=True)).to_be_visible()
         for width in (1400, 900, 400):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width

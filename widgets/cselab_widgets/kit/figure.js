@@ -279,6 +279,19 @@ const cselabFigure = (() => {
     };
   }
 
+  // Calls `begin` when a place comes near the window, or when there is nothing else to do: what is looked at comes first.
+  function whenNear(place, begin) {
+    const once = () => {
+      near.disconnect();
+      if (place.dataset.waits) begin();
+      delete place.dataset.waits;
+    };
+    const near = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && once(), { rootMargin: "400px" });
+    place.dataset.waits = "yes";
+    near.observe(place);
+    (window.requestIdleCallback ?? setTimeout)(once, { timeout: 2000 });
+  }
+
   // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
   return function show(Plotly, place, figure, words, told) {
     let width = 0;
@@ -294,6 +307,7 @@ const cselabFigure = (() => {
     };
     const draw = () => {
       if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
+      place.style.minHeight = "";
       const parts = apart(figure);
       const columns = width < NARROW ? 1 : Math.min(figure.layout.meta?.columns ?? 1, width < MIDDLE ? 2 : Infinity);
       const fit = figure.layout.meta?.columns ? fittedAlone : fitted;
@@ -311,13 +325,18 @@ const cselabFigure = (() => {
         shown.draw(part, fit, each);
       });
     };
-    const fitting = new ResizeObserver(() => {
+    const refit = () => {
       const wide = Math.floor(place.getBoundingClientRect().width);
       if (!wide || wide === width) return;
       width = wide;
       draw();
+    };
+    const fitting = new ResizeObserver(refit);
+    place.style.minHeight = `${figure.layout.height}px`;
+    whenNear(place, () => {
+      refit();
+      fitting.observe(place);
     });
-    fitting.observe(place);
     return {
       update(next, said) {
         figure = next;
@@ -325,6 +344,7 @@ const cselabFigure = (() => {
         draw();
       },
       stop() {
+        delete place.dataset.waits;
         fitting.disconnect();
         plots.forEach(remove);
       },

@@ -84,7 +84,6 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
 
   const show = (found) => {
     shown = found;
-    place.style.minHeight = "";
     note.textContent = found.note ?? "";
     details.innerHTML = found.details ?? ""; // by Python, which escapes what users give
     picked.replaceChildren();

@@ -1,0 +1,53 @@
+// Guesses typed into a page: what lies after one, up to its mark, is folded until each was made, or `show` was pressed.
+(() => {
+  /** The elements after `start` and before `end`, as large as they come. @param {Element} start @param {Element} end */
+  const between = (start, end) => {
+    const found = [];
+    let node = start;
+    for (;;) {
+      while (!node.nextElementSibling) node = node.parentElement;
+      node = node.nextElementSibling;
+      while (node !== end && node.contains(end)) node = node.firstElementChild;
+      if (node === end) return found;
+      found.push(node);
+    }
+  };
+
+  /** @param {HTMLFormElement} form */
+  const start = (form) => {
+    const found = JSON.parse(form.dataset.found);
+    const folded = between(form, document.getElementById(form.dataset.until));
+    const said = form.querySelector("[role=status]");
+    folded.forEach((one) => one.classList.add("cselab-folded"));
+    form.hidden = false;
+
+    /** @param {string} name */
+    const given = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(`guess.${name}`));
+    const compare = () => {
+      const told = found.map((one) => comparedGuess(given(one.name).value, one));
+      const lines = told.map(({ line, verdict }) => {
+        const row = document.createElement("div");
+        const good = verdict === "right" || verdict === "close";
+        row.className = good ? "cselab-good" : "";
+        row.textContent = `${good ? "✓" : "•"} ${line}`;
+        return row;
+      });
+      said.replaceChildren(...lines);
+      if (told.some(({ verdict }) => !verdict)) return;
+      form.classList.add("cselab-guessed");
+      folded.forEach((one) => one.classList.remove("cselab-folded"));
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      compare();
+    });
+    form.querySelector("button[type=button]").addEventListener("click", () => {
+      for (const one of found) if (!comparedGuess(given(one.name).value, one).verdict) given(one.name).value = "show";
+      compare();
+    });
+  };
+
+  const all = () => document.querySelectorAll("form.cselab-guess").forEach(start);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
+  else all();
+})();

@@ -1,0 +1,136 @@
+"""What lets a lesson be read without a kernel: guesses are typed into its page, and it says where the exercises are.
+
+A guess becomes a form, where the cell stands that asks for it (`lesson.guess`), with what `compare` found (`GUESS_TYPE`
+of record.py). guesses.js folds what lies between the form and the next section or question until each guess was made.
+Where no scripts run there is no form, and nothing is folded.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tokenize
+from html import escape
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_output
+
+from cselab_lab.headless.record import GUESS_TYPE
+
+EXAMPLES: dict[type, str] = {str: "a word", list: "names, with commas between"}  # of anything else: a number
+FORM = """\
+<form class="cselab-guess" data-found="{found}" data-until="{until}" autocomplete="off" hidden>
+<p><strong>Your guess</strong>{hint}</p>
+{rows}
+<button type="submit">compare</button><button type="button">show</button>
+<div role="status"></div>
+<p class="cselab-later"><small>The answer is folded until each guess was made. Give one up with "show"; the button gives
+up what is empty.</small></p>
+</form>"""
+ROW = """\
+<label><span>{label}{hint}</span><input name="guess.{name}" placeholder="{example}" spellcheck="false"></label>"""
+ELSEWHERE = """\
+<div class="cselab-elsewhere">To solve it, get the notebook: <code>make lab</code>, or
+<code>cselab notebooks copy work</code> and <code>jupyter lab work</code>, then open <code>{name}.ipynb</code>{how}.
+A check there says what is not right yet.</div>"""
+
+
+def ask_guesses(notebook: NotebookNode) -> None:
+    """Put a form where each guess is asked for, and a mark where it stops folding what follows."""
+    asked: dict[int, list[dict[str, Any]]] = {}  # by the number of the cell: what was found
+    last: dict[int, int] = {}  # and the cell that compares last
+    asking = -1
+    for number, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            continue
+        asking = number if re.search(r"\bguess\(", cell.source) else asking
+        for output in cell.outputs:
+            if bundle := output.get("data", {}).get(GUESS_TYPE):
+                asked.setdefault(asking, []).extend(bundle["found"])
+                last[asking] = number
+                output.data["text/html"] = "".join(
+                    f"<div>{escape(_label(one))}: it is {escape(one['words'])}</div>" for one in bundle["found"]
+                )
+    for number, found in reversed(asked.items()):
+        cell, until = notebook.cells[number], f"guess-{number}-ends"
+        form = new_output("display_data", {"text/html": _form(cell.source, found, until)})
+        cell.outputs = [form, *(one for one in cell.outputs if not _is_nothing_yet(one))]
+        _mark_the_end(notebook, last[number], until)
+
+
+def point_to_exercises(notebook: NotebookNode, name: str, how: str = "") -> None:
+    """Say at each exercise that was not solved where to solve it; `how` is HTML that leads to the installation."""
+    for cell in notebook.cells:
+        if "check" in cell.metadata.get("tags", []) and "not solved yet" in json.dumps(cell.get("outputs", [])):
+            words = f" ({how})" if how else ""
+            html = ELSEWHERE.format(name=escape(name), how=words)
+            cell.outputs = [new_output("display_data", {"text/html": html})]
+
+
+def _form(source: str, found: list[dict[str, Any]], until: str) -> str:
+    common, hints = _hints(source)
+    rows = [
+        ROW.format(
+            label=escape(_label(one)),
+            name=escape(one["name"]),
+            hint=f"<small>{escape(hints[one['name']])}</small>" if one["name"] in hints else "",
+            example=EXAMPLES.get(type(one["value"]), "0.5, 50%, log 64"),
+        )
+        for one in found
+    ]
+    hint = f": {escape(common)}" if common else ""
+    return FORM.format(found=escape(json.dumps(found)), until=until, hint=hint, rows="\n".join(rows))
+
+
+def _label(found: dict[str, Any]) -> str:
+    return found["name"].replace("_", " ")
+
+
+def _hints(source: str) -> tuple[str, dict[str, str]]:
+    """The comments beside a guess: of all its names, and of those that stand on a line of their own."""
+    call = next(
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "guess"
+    )
+    comments = {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    lines = [keyword.value.lineno for keyword in call.keywords]
+    own = {
+        keyword.arg: comments[line]
+        for keyword, line in zip(call.keywords, lines, strict=True)
+        if keyword.arg and line in comments and call.lineno < line and lines.count(line) == 1
+    }
+    last = call.end_lineno or call.lineno
+    return ("" if own else comments.get(last, "")), own
+
+
+def _is_nothing_yet(output: NotebookNode) -> bool:
+    return output.get("data", {}).get("text/plain") == "you said: nothing yet"
+
+
+def _mark_the_end(notebook: NotebookNode, compared: int, until: str) -> None:
+    """Put the mark before the next section, question or guess after a cell, wherever in a cell that begins."""
+    mark = f'<div id="{until}"></div>'
+    for number in range(compared + 1, len(notebook.cells)):
+        cell = notebook.cells[number]
+        if cell.cell_type == "markdown":
+            parts = re.split(r"^(?=## )", cell.source, maxsplit=1, flags=re.MULTILINE)
+            if len(parts) == 1 and cell.source.startswith("**Explain"):
+                parts = re.split(r"^(?=\*\*Predict)", cell.source, maxsplit=1, flags=re.MULTILINE)
+            if len(parts) == 2:
+                cell.source = f"{parts[0]}\n\n{mark}\n\n{parts[1]}"
+                return
+            if "**Predict" not in cell.source:
+                continue
+        elif not re.search(r"\bguess\(", cell.source):
+            continue
+        notebook.cells.insert(number, new_markdown_cell(mark, id=until))
+        return
+    notebook.cells.append(new_markdown_cell(mark, id=until))
