@@ -1,6 +1,6 @@
 """Each page that answers without a kernel, opened from a file by Firefox without a network: controls move, it answers.
 
-New panels are found by themselves: those of the book (`LIVE`), and all of which test_every_panel.py knows how to make.
+New panels are found by themselves: those of the book (`LIVE`), and all that small_panels.py makes.
 """
 
 from importlib.util import module_from_spec, spec_from_file_location
@@ -20,7 +20,7 @@ const shown = () => {
     for (const one of copy.querySelectorAll("label, input, select, button, output, .cselab-film")) one.remove();
     return copy.innerHTML;
 };"""
-CONTROLS = {"button": ("Enter",), "input[type=range]": ("Home", "ArrowRight"), "select": ("ArrowDown",)}
+CONTROLS = {"button:not(.modebar-btn)": ("Enter",), "input[type=range]": ("Home", "ArrowRight"), "select": ("ArrowDown",)}
 
 
 def of_test(file, name):
