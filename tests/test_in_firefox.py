@@ -20,7 +20,11 @@ const shown = () => {
     for (const one of copy.querySelectorAll("label, input, select, button, output, .cselab-film")) one.remove();
     return copy.innerHTML;
 };"""
-CONTROLS = {"button:not(.modebar-btn)": ("Enter",), "input[type=range]": ("Home", "ArrowRight"), "select": ("ArrowDown",)}
+CONTROLS = {
+    "button:not(.modebar-btn)": ("Enter",),
+    "input[type=range]": ("Home", "ArrowRight"),
+    "select": ("ArrowDown",),
+}
 
 
 def of_test(file, name):
