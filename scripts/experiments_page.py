@@ -1,4 +1,5 @@
-"""Write the pages of the recorded experiments: experiments.md, study.md, effects.md, main-comparison.micro.md.
+"""Write the pages of the recorded experiments: experiments.md, study.md, effects.md, effects-grow.md and
+main-comparison.micro.md.
 
 python scripts/experiments_page.py
 """
@@ -6,10 +7,13 @@ python scripts/experiments_page.py
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from cselab_lab.experiments import EXPERIMENTS, ManyTests, Profile, Results, get_profile, read_results
-from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS
+from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, signed
 from cselab_lab.experiments.effects import SCORES
+from cselab_lab.experiments.growth import PAPERS_STEPS, by_size
+from cselab_lab.tables import table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 WORDS = f"""\
@@ -66,7 +70,7 @@ def claims(results: Results, tests: ManyTests, column: str | None = None) -> lis
 
 def experiments_page(folder: Path, profile: str = "classroom") -> str:
     """All experiments of which a row with seeds was run under a profile, in the order in which they are declared."""
-    read = [read_results(name, profile, folder) for name in EXPERIMENTS]
+    read = [read_results(name, profile, folder) for name in EXPERIMENTS if f"{name}.md" not in PAGES]
     trained = [results for results in read if any(seed is not None for row in results.lines.values() for seed in row)]
     tests = ManyTests.of(chain.from_iterable(results.verdicts() for results in trained))
     return "\n".join(
@@ -85,6 +89,35 @@ def effects_page(folder: Path) -> str:
     return "\n".join(parts)
 
 
+def growth_page(folder: Path) -> str:
+    """How the effects grow: gain by steps, the papers' beside it, and by batch."""
+    results = read_results("effects-grow", "study", folder)
+    parts = [
+        "# How the effects grow\n",
+        f"{results.experiment.question}\n",
+        "Points over SimCSE of the same size (of SimCSE: over the plain encoder), average of the seven STS sets, `mini` "
+        "on the\nbundled world, else as under `study`; in brackets the 95 % interval over the seeds, and how many there "
+        "are.\n`cselab experiment run effects-grow --profile study --seeds 0-2` makes the lines.\n",
+        f"The papers trained for one epoch of a million sentences, some {PAPERS_STEPS:,} steps of 64.\n",
+    ]
+    for name in ("steps", "batch"):
+        rows: dict[str, dict[str, str]] = {}
+        for line in by_size(results, name).itertuples():
+            size = f"{getattr(line, name):,} {name}" if line.whose == "here" else "the paper"
+            rows.setdefault(line.effect, {})[size] = grown(line)
+        parts += [table(rows, form="md"), ""]
+    return "\n".join(parts)
+
+
+def grown(line: Any) -> str:
+    """One cell: the gain, its interval and its seeds."""
+    if line.whose == "paper":
+        return signed(line.gain, 1)
+    low, high = (signed(bound, 1) for bound in (line.gain_low, line.gain_high))
+    interval = f"{low} to {high}; {line.seeds:.0f}" if line.gain_low == line.gain_low else "1"
+    return f"{signed(line.gain, 1)} ({interval})"
+
+
 def main_comparison_page(folder: Path) -> str:
     """The main comparison on `micro`: its table and claims."""
     results = read_results("main-comparison", "micro", folder)
@@ -96,6 +129,7 @@ PAGES = {
     "experiments.md": experiments_page,
     "study.md": partial(experiments_page, profile="study"),
     "effects.md": effects_page,
+    "effects-grow.md": growth_page,
     "main-comparison.micro.md": main_comparison_page,
 }
 

@@ -4,10 +4,18 @@ Recorded under the profile `study`, where a row of the papers' tables is one siz
 is the page. A gain is over SimCSE of the same size, SimCSE's own over the plain encoder.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from cselab_lab.experiments.experiment import Experiment, Row, declare, missing_rank
+from cselab_lab.experiments.experiment import Experiment, Row, declare, get_experiment, missing_rank
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from cselab_lab.experiments.reading import Results
 
 LENGTHS = (0.3, 1.0, 3.0, 5.0, 10.0)
 """Of the profile's steps: 60, 200, 600, 1,000 and 2,000 under `study`."""
@@ -65,3 +73,59 @@ declare(
         ),
     )
 )
+
+PUBLISHED = {
+    "Focal-InfoNCE": ("focal-table2", "Focal"),
+    "ImSimCSE": ("imsimcse-table3", "ImSimCSE"),
+    "WhitenedCSE": ("whitenedcse-table1", "WhitenedCSE"),
+    "Barlow Twins, M = 0": ("imsimcse-table2", "Barlow Twins, M = 0"),
+    "Barlow Twins, full rank": ("imsimcse-table2", "Barlow Twins, full rank"),
+    "+noise on negatives": ("imsimcse-table1", "+noise on negatives"),
+    "+noise on positives": ("imsimcse-table1", "+noise on positives"),
+}
+"""By effect, the experiment and its row where the paper's gain over SimCSE is printed."""
+
+PAPERS_STEPS = 15_600
+"""One epoch of a million sentences in batches of 64."""
+
+
+def by_size(results: Results, name: str = "steps") -> DataFrame:
+    """How large each effect is at each size that was run, a line for each, and the papers' at theirs.
+
+    Args:
+        results: of the experiment `effects-grow`.
+        name: "steps" or "batch".
+
+    Returns:
+        effect, the size under its name, gain in points of the seven sets' average, gain_low and gain_high (the 95 %
+        interval over the seeds; empty for a single one), seeds, whose ("here" or "paper").
+    """
+    from pandas import DataFrame, notna
+
+    field, factors = {"steps": ("steps", LENGTHS), "batch": ("batch_size", BATCHES)}[name]
+    cells = results.beside().query("column == 'Avg.'").set_index("row")
+    lines = []
+    for effect in EFFECTS:
+        for factor in factors:
+            cell = cells.loc[label(effect, name, factor)]
+            if notna(cell.gain):
+                size = whole(factor)(results.profile.recipe[field])
+                gain = {"gain": cell.gain, "gain_low": cell.gain_low, "gain_high": cell.gain_high}
+                seeds = len(results.over(cell.name, _against(results, cell.name), "Avg."))
+                lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": "here"})
+        if name == "steps" and effect.label in PUBLISHED:
+            lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": _published(effect), "whose": "paper"})
+    return DataFrame(lines)
+
+
+def _against(results: Results, row: str) -> str:
+    return results.experiment.row(row).against or results.experiment.baseline
+
+
+def _published(effect: Row) -> float:
+    experiment = get_experiment(PUBLISHED[effect.label][0])
+    row = experiment.row(PUBLISHED[effect.label][1])
+    against = experiment.row(row.against or experiment.baseline)
+    theirs, base = (experiment.cell(one, experiment.column("Avg.")) for one in (row, against))
+    assert theirs is not None and base is not None and theirs.value is not None and base.value is not None
+    return theirs.value - base.value

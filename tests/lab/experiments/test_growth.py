@@ -1,9 +1,10 @@
 """How effects grow: every size changes one thing, is compared with its own SimCSE, and shares jobs with the tables."""
 
 import pytest
-from cselab_lab.experiments import EXPERIMENTS, PROFILES
-from cselab_lab.experiments.growth import BATCHES, EFFECTS, LENGTHS, label
-from cselab_lab.experiments.jobs import jobs, settings_of
+from cselab_lab.experiments import EXPERIMENTS, PROFILES, read_results
+from cselab_lab.experiments.growth import BATCHES, EFFECTS, LENGTHS, by_size, label
+from cselab_lab.experiments.jobs import job_of, jobs, settings_of
+from cselab_lab.experiments.store import Store
 
 GROWTH, STUDY = EXPERIMENTS["effects-grow"], PROFILES["study"]
 SIZES = [("steps", "steps", factor) for factor in LENGTHS] + [("batch", "batch_size", factor) for factor in BATCHES]
@@ -41,3 +42,30 @@ def test_a_recipe_in_epochs_has_no_steps_to_multiply():
     possible, reasons = jobs(GROWTH, PROFILES["paper"], [0])
     assert reasons["SimCSE, steps x 3"] == "the recipe of paper has no steps"
     assert {"SimCSE", "SimCSE, batch x 4"} <= {job.label for job in possible}
+
+
+@pytest.fixture
+def two_seeds(tmp_path):
+    """SimCSE gains 3 and 5 points at home and 7 at three times the steps, Focal one more than that with one seed."""
+    points = {"plain": {None: 50.0}, "SimCSE": {0: 53.0, 1: 55.0}, "SimCSE, steps x 3": {0: 57.0},
+              "Focal-InfoNCE, steps x 3": {0: 58.0, 1: 90.0}}  # fmt: skip
+    store = Store(tmp_path, "effects-grow", "study")
+    for name, seeds in points.items():
+        for seed, score in seeds.items():
+            job = job_of(GROWTH, GROWTH.row(name), STUDY, seed)
+            line = {"experiment": "effects-grow", "profile": "study", "row": name, "seed": seed, "hash": job.hash}
+            told = {"settings": job.settings, "scores": {"Avg.": score}, "failure": None, "missing": {}}
+            store.append(line | told | {"versions": {}})
+    return read_results(GROWTH, STUDY, tmp_path)
+
+
+def test_effects_by_size_are_paired_by_seed_and_stand_beside_the_papers(two_seeds):
+    steps = by_size(two_seeds, "steps")
+    here = steps[steps.whose == "here"].set_index(["effect", "steps"])
+    assert here.gain.to_dict() == {("SimCSE", 200): 4.0, ("SimCSE", 600): 7.0, ("Focal-InfoNCE", 600): 1.0}
+    assert here.seeds.tolist() == [2, 1, 1]
+    assert here.gain_low.notna().tolist() == [True, False, False]
+    assert here.gain_low[("SimCSE", 200)] == pytest.approx(4 - 12.706, abs=1e-3)  # Student's t of two
+    paper = steps[steps.whose == "paper"].set_index("effect")
+    assert set(paper.steps) == {15_600} and paper.gain["Barlow Twins, M = 0"] == pytest.approx(64.05 - 76.25)
+    assert by_size(two_seeds, "batch")[["effect", "batch", "gain"]].values.tolist() == [["SimCSE", 64, 4.0]]

@@ -248,7 +248,10 @@ def test_claims_are_escaped_in_a_page(tmp_path):
     assert "PCA &lt; ZCA" in page and "PCA < ZCA" not in page
 
 
-@pytest.mark.parametrize("name", ["experiments.md", "study.md", "effects.md", "main-comparison.micro.md"])
+PAGES = ["experiments.md", "study.md", "effects.md", "effects-grow.md", "main-comparison.micro.md"]
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_of_results_is_what_the_results_say(name):
     root = Path(__file__).parents[3]
     page = runpy.run_path(str(root / "scripts" / "experiments_page.py"))["PAGES"][name]
