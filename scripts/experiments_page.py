@@ -95,9 +95,9 @@ def growth_page(folder: Path) -> str:
     parts = [
         "# How the effects grow\n",
         f"{results.experiment.question}\n",
-        "Points over SimCSE of the same size (of SimCSE: over the plain encoder), average of the seven STS sets, `mini`\n"
-        "on the bundled world, else as under `study`; in brackets the 95 % interval over the seeds, and how many seeds\n"
-        "there are. `cselab experiment run effects-grow --profile study --seeds 0-2` makes the lines.\n",
+        "Points over SimCSE of the same size (of SimCSE: over the plain encoder), average of the seven STS sets;\n"
+        "`mini` on the bundled world, else as under `study`; in brackets the 95 % interval over seeds, and how many.\n"
+        "`cselab experiment run effects-grow --profile study --seeds 0-2` makes the lines.\n",
         f"The papers trained for one epoch of a million sentences, some {PAPERS_STEPS:,} steps of 64.\n",
     ]
     for name in ("steps", "batch"):
