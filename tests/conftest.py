@@ -34,13 +34,13 @@ os.environ.setdefault("CSELAB_DATA", str(BESIDE) if BESIDE.is_dir() else "")
 
 @pytest.fixture
 def real_data():
-    """The root of the real data sets, where they are on this machine."""
+    """The root of the real data sets, where they are on this machine: the folder that holds `senteval`."""
     from cselab.data import data_root
 
     root = data_root()
     if root is None:
         pytest.skip("the real data sets are not on this machine (CSELAB_DATA)")
-    return root
+    return root.parent if root.name == "senteval" else root
 
 
 def pytest_collection_modifyitems(items):
