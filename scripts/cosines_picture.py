@@ -8,14 +8,12 @@ pairs. About a minute on two cores.
 """
 
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
-from browser import find_browser
 from cselab_lab.lessons import lesson
-from playwright.sync_api import sync_playwright
+from drawn_figure import draw
 from plotly.subplots import make_subplots
 from scipy.stats import spearmanr
 
@@ -61,15 +59,7 @@ def main(picture: Path) -> None:
         font={"size": 14, "color": INK},
         margin={"t": 70, "r": 20, "b": 60},
     )
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = Path(folder, "sheet.html")
-        sheet.write_html(file, include_plotlyjs=True)
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1116, "height": 446}, device_scale_factor=1.5)
-        page.goto(file.as_uri())
-        page.wait_for_selector(".js-plotly-plot .boxlayer path")
-        page.locator(".js-plotly-plot").screenshot(path=picture)
-        browser.close()
+    draw(sheet, picture)
 
 
 if __name__ == "__main__":

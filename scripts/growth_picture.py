@@ -6,12 +6,10 @@ python scripts/growth_picture.py docs/growth.png
 import json
 import math
 import sys
-import tempfile
 from pathlib import Path
 
 import plotly.graph_objects as go
-from browser import find_browser
-from playwright.sync_api import sync_playwright
+from drawn_figure import draw
 from plotly.subplots import make_subplots
 
 INK, COLOUR = "#24292f", "#0969da"
@@ -41,16 +39,7 @@ def main(picture: Path) -> None:
         font={"size": 13, "color": INK},
         margin={"t": 60, "r": 20, "b": 50, "l": 60},
     )
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = Path(folder, "sheet.html")
-        sheet.write_html(file, include_plotlyjs=True)
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1116, "height": 270 * rows + 56}, device_scale_factor=1.5)
-        page.set_default_timeout(240_000)
-        page.goto(file.as_uri())
-        page.wait_for_selector(".js-plotly-plot .scatterlayer path")
-        page.locator(".js-plotly-plot").screenshot(path=picture)
-        browser.close()
+    draw(sheet, picture)
 
 
 if __name__ == "__main__":
