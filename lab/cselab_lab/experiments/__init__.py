@@ -10,7 +10,7 @@ Finished jobs are lines of `results/<experiment>.<profile>.jsonl`, and are never
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
 
-from cselab_lab.experiments import comparison, effects, focal, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
+from cselab_lab.experiments import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
 from cselab_lab.experiments.claims import Above, ManyTests, Negligible, Order, Trend, Verdict
 from cselab_lab.experiments.experiment import EXPERIMENTS, Column, Experiment, Row, declare, get_experiment
 from cselab_lab.experiments.profiles import PROFILES, Profile, get_profile

@@ -162,6 +162,8 @@ def _training(experiment: Experiment, row: Row, method: str, profile: Profile, b
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world") from None
     recipe, own = {**profile.recipe, **backbone.recipe}, own_recipe(row, profile)
     recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
+    if missing := [name for name, value in row.recipe.items() if callable(value) and name not in recipe]:
+        raise NotPossible(f"the recipe of {profile.name} has no {', '.join(missing)}")
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
     if found := experiment.rates.get(profile.name, {}).get(row.label):
         recipe["lr"] = times(found)(recipe["lr"])
