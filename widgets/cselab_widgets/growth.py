@@ -33,4 +33,5 @@ def _plane(name: str, lines: DataFrame) -> Plane:
     there.update(marker={"symbol": "diamond-open", "size": 11, "color": OKABE_ITO[1], "line_width": 2})
     ticks = {"type": "log", "tickvals": SHOWN, "ticktext": [f"{step:,}" for step in SHOWN], "range": [1.6, 4.4]}
     title = f"{name}, over {'plain' if name == 'SimCSE' else 'SimCSE'}"
-    return Plane(title, [here, there], {"title": {"text": "steps"}, **ticks}, {"title": {"text": "points"}})
+    points = {"title": {"text": "points"}, "rangemode": "tozero"}
+    return Plane(title, [here, *([there] if len(paper) else [])], {"title": {"text": "steps"}, **ticks}, points)

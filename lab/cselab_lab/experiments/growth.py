@@ -115,7 +115,7 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
                 lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": "here"})
         if name == "steps" and effect.label in PUBLISHED:
             lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": _published(effect), "whose": "paper"})
-    return DataFrame(lines)
+    return DataFrame(lines, columns=["effect", name, "gain", "gain_low", "gain_high", "seeds", "whose"])
 
 
 def _against(results: Results, row: str) -> str:
