@@ -58,10 +58,10 @@ class DimensionsTask:
         try:
             if record.metric == "effective_rank":
                 return replace(record, value=effective_rank(rows))
-            (found, *_), _ = StsTask(self.pairs, self.name, seed=self.seed).measure(Encoded(sentences, rows))
+            (correlation, *_), _ = StsTask(self.pairs, self.name, seed=self.seed).measure(Encoded(sentences, rows))
         except DegenerateEmbeddings as reason:
             return replace(record, failure=str(reason))
-        return replace(record, value=found.value, interval=found.interval)
+        return replace(record, value=correlation.value, interval=correlation.interval)
 
     def _record(self, measure: str, key: str) -> Record:
         return Record(

@@ -11,7 +11,7 @@ class Finding:
     """One line of the report; `good` is False where something would be missed."""
 
     what: str
-    found: str
+    state: str
     good: bool = True
 
 

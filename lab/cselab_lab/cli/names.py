@@ -18,10 +18,10 @@ def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> st
         ValueError: it is not known; with the nearest, all that there are, and what else may be given.
     """
     known = tuple(known)
-    found = {one.lower(): one for one in known}.get(name.lower())
-    if found is None:
+    spelled = {one.lower(): one for one in known}.get(name.lower())
+    if spelled is None:
         raise ValueError(f"unknown {what} {name!r}.{did_you_mean(name, known)} Choose one of {', '.join(known)}{also}")
-    return found
+    return spelled
 
 
 def check_encoder(name: str, others: Iterable[str] = ()) -> str:

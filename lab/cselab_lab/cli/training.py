@@ -192,8 +192,8 @@ def train(
     context.with_resource(_training_on(asked["device"]))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
-        evaluator, sentences, what = dev_evaluator(asked["dev"], found, asked["data"])
+        corpus_rows: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
+        evaluator, sentences, what = dev_evaluator(asked["dev"], corpus_rows, asked["data"])
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         if dropout is not None:
             model.dropout = dropout
@@ -326,16 +326,16 @@ def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str,
     """Mean and standard deviation over the seeds of each method, where there are several."""
     from statistics import mean, stdev
 
-    found = {}
+    means = {}
     for name in dict.fromkeys(plan.method.name for plan in plans):
         own = [rows[f"{name}, seed {plan.seed}"] for plan in plans if plan.method.name == name]
         if len(own) > 1:
-            found[f"{name}, mean ± sd"] = {
+            means[f"{name}, mean ± sd"] = {
                 column: " ± ".join(_shown(column, of([row[column] for row in own])) for of in (mean, stdev))
                 for column in DIGITS
                 if column in own[0]
             }
-    return found
+    return means
 
 
 def _tell(text: str) -> None:

@@ -163,8 +163,8 @@ def _training(experiment: Experiment, row: Row, method: str, profile: Profile, b
     recipe, own = {**profile.recipe, **backbone.recipe}, own_recipe(row, profile)
     recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
-    if found := experiment.rates.get(profile.name, {}).get(row.label):
-        recipe["lr"] = times(found)(recipe["lr"])
+    if rate := experiment.rates.get(profile.name, {}).get(row.label):
+        recipe["lr"] = times(rate)(recipe["lr"])
     given = {
         name: settings_of(experiment, value, profile) if isinstance(value, Row) else value
         for name, value in ((own.hyperparameters if own else {}) | dict(row.parameters)).items()

@@ -108,7 +108,7 @@ def _gradient(
     inside: Any = lambda t: t,
     logits: Any = lambda s, m: s * (s + m),
     shares: Any = lambda logits: logits.softmax(1),
-    end: Any = lambda found, eye: found,
+    end: Any = lambda made, eye: made,
 ) -> Any:
     """A gradient with one mistake: in an inner derivative, in the softmax, in the temperature."""
 
@@ -128,8 +128,8 @@ def differences(cosines: list[list[float]], temperature: float, m: float) -> lis
 def _turns(answer: Any) -> bool:
     """Negatives below the turning point -m / 2 = -0.15, at it, and above."""
     cosines = torch.tensor([[0.9, -0.4, -0.15], [-0.3, 0.8, 0.1], [0.0, -0.2, 0.7]])
-    found = numbers_of(answer(cosines, 0.1, 0.3))
-    return found[0, 1] < 0 and found[1, 0] <= 0 and abs(found[0, 2]) < 1e-3 and found[1, 2] > 0
+    gradient = numbers_of(answer(cosines, 0.1, 0.3))
+    return gradient[0, 1] < 0 and gradient[1, 0] <= 0 and abs(gradient[0, 2]) < 1e-3 and gradient[1, 2] > 0
 
 
 FOCAL_GRADIENT = Exercise(
@@ -288,15 +288,15 @@ def _training(
         steps, losses, norms = optimizer(weights, lr), [], []
         for step, batch in enumerate(batches):
             steps.param_groups[0]["lr"] = rate(lr, step, len(batches))
-            found = loss(*encode(batch, batch))
+            value = loss(*encode(batch, batch))
             if forget:
                 steps.zero_grad()
-            found.backward()
+            value.backward()
             norm = nn.utils.clip_grad_norm_(weights, clip)
             norms.append(float(norm.clamp(max=clip) if after else norm))
             if moves:
                 steps.step()
-            losses.append(found.item())
+            losses.append(value.item())
         return losses, norms
 
     return of
@@ -406,29 +406,29 @@ MATCH = Exercise(
 
 
 def _value(answer: Any) -> str:
-    found = numbers_of(answer(torch.tensor(_UNEQUAL), 0.5, 0.2))
+    returned = numbers_of(answer(torch.tensor(_UNEQUAL), 0.5, 0.2))
     expected = by_hand(_UNEQUAL, 0.5, 0.2)
-    if found is None or found.size != 1:
+    if returned is None or returned.size != 1:
         return "One number is wanted: the mean over the rows."
-    if abs(float(found.reshape(())) - expected) < 2e-3:
+    if abs(float(returned.reshape(())) - expected) < 2e-3:
         return ""
-    return f"Your function returned {float(found.reshape(())):.4g}; expected is {expected:.4g}."
+    return f"Your function returned {float(returned.reshape(())):.4g}; expected is {expected:.4g}."
 
 
 def _slopes(answer: Any) -> Any:
     cosines = torch.tensor(_UNEQUAL, dtype=torch.float64).requires_grad_()
     loss = answer(cosines, 0.5, 0.2)
-    (found,) = torch.autograd.grad(loss.reshape(()), cosines)
-    return len(found) * found
+    (gradient,) = torch.autograd.grad(loss.reshape(()), cosines)
+    return len(gradient) * gradient
 
 
 def _constant(answer: Any) -> str:
-    found = _slopes(answer)
+    gradient = _slopes(answer)
     s = torch.tensor(_UNEQUAL, dtype=torch.float64)
     wanted = _gradient(lambda s, m: s + m, lambda s, m: s)(s, 0.5, 0.2)
-    if torch.allclose(found, wanted, atol=2e-3):
+    if torch.allclose(gradient, wanted, atol=2e-3):
         return ""
-    if torch.allclose(found, _gradient()(s, 0.5, 0.2), atol=2e-3):
+    if torch.allclose(gradient, _gradient()(s, 0.5, 0.2), atol=2e-3):
         return "This is the gradient of Focal-InfoNCE itself: the factors still change with s."
     return "The derivative of a negative's logit should be (s + m) / t, that of a positive's s / t."
 

@@ -134,11 +134,11 @@ def _passes(answer: Any) -> Any:
 
 
 def _are_two(answer: Any) -> str:
-    found = _passes(answer)
-    shapes = [tuple(getattr(view, "shape", ())) for view in found] if isinstance(found, list | tuple) else []
+    views = _passes(answer)
+    shapes = [tuple(getattr(view, "shape", ())) for view in views] if isinstance(views, list | tuple) else []
     if shapes == [(4, 32)] * 2:
         return ""
-    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(found).__name__}."
+    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(views).__name__}."
 
 
 def _in_order(answer: Any) -> str:
@@ -298,10 +298,10 @@ def _training(
         memory = [(torch.zeros_like(w), torch.zeros_like(w)) for w in weights]
         losses = []
         for step, batch in enumerate(batches, start=1):
-            found = loss(*model(batch))
+            value = loss(*model(batch))
             if forget:
                 model.zero_grad()
-            found.backward()
+            value.backward()
             nn.utils.clip_grad_norm_(weights, clip)
             with torch.no_grad():
                 for at, weight in enumerate(weights):
@@ -309,7 +309,7 @@ def _training(
                         past = memory[at] if remembers else (torch.zeros_like(weight), torch.zeros_like(weight))
                         new, *memory[at] = adam(weight, weight.grad, *past, number(step), rate(lr, step, len(batches)))
                         weight.copy_(new)
-            losses.append(found.item())
+            losses.append(value.item())
         return losses
 
     return of
@@ -395,7 +395,7 @@ def _gradient(
     own: Any = lambda eye: eye,
     outside: Any = lambda t: t,
     inside: Any = lambda t: t,
-    end: Any = lambda found, eye: found,
+    end: Any = lambda made, eye: made,
 ) -> Any:
     """A gradient with one mistake: in the shares, on the diagonal, in the temperature `inside` or `outside` of them."""
 
@@ -459,7 +459,7 @@ GRADIENT = Exercise(
 SIZE, MOST, TRIES = 8, 0.25, 5  # sentences; the largest share that may find itself; draws of dropout
 
 
-def found(sentences: list[str]) -> float:
+def share_found(sentences: list[str]) -> float:
     """The share of sentences whose second dropout view is nearer than all others', mean over `TRIES` draws."""
     views = mini_views(sentences, 2 * TRIES)
     cosines = [first @ second.T for first, second in zip(views[::2], views[1::2], strict=True)]
@@ -467,7 +467,7 @@ def found(sentences: list[str]) -> float:
 
 
 def _few_found(answer: Any) -> str:
-    share = found([str(text) for text in answer])
+    share = share_found([str(text) for text in answer])
     return "" if share <= MOST else f"{share * SIZE:.1f} of {SIZE} find themselves."
 
 
