@@ -22,6 +22,7 @@ from pathlib import Path
 
 from cselab.data.fetch import ARCHIVE, Unreachable, download
 from cselab.data.files import DataError, read_lines
+from cselab.data.nearest import require_known
 from cselab.data.rows import read_rows
 from cselab.data.tables import SIMCSE_NAMES
 from cselab.data.writing import written_whole
@@ -97,8 +98,7 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
         Unreachable: no network, or the download broke off.
         OSError: the folder cannot be written.
     """
-    if name not in CORPORA:
-        raise ValueError(f"unknown corpus {name!r}; choose one of {', '.join(CORPORA)}")
+    require_known("corpus", name, CORPORA)
     corpus, folder = CORPORA[name], Path(folder)
     place, header = folder / corpus.file, int(corpus.lines is _triples)
     if place.exists():

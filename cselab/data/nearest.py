@@ -32,3 +32,17 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """
     other = nearest(name, known, likeness)
     return f" Did you mean {other!r}?" if other is not None else ""
+
+
+def require_known(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
+    """Raise ValueError unless the name is among the known: says which is nearest, all there are, and what else may be.
+
+    >>> require_known("encoder", "mcro", ["micro", "mini"])
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown encoder 'mcro'. Did you mean 'micro'? Choose one of micro, mini
+    """
+    known = tuple(known)
+    if name not in known:
+        hint = did_you_mean(name, known, likeness)
+        raise ValueError(f"unknown {what} {name!r}.{hint} Choose one of {', '.join(known)}{also}")

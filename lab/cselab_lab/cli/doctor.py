@@ -11,7 +11,7 @@ class Finding:
     """One line of the report; `good` is False where something would be missed."""
 
     what: str
-    state: str
+    found: str
     good: bool = True
 
 

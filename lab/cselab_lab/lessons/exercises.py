@@ -61,7 +61,7 @@ class Stage:
         return "" if said else f"Hint: {self.hint}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Example:
     """The student's function must give one value for some arguments.
 
@@ -142,6 +142,7 @@ class Exercise:
     ) -> None:
         self.stages, self.standing_in = stages, standing_in
         self.mistakes = mistakes or {}
+        self._wrong: dict[Example, dict[str, Any]] = {}
 
     @property
     def examples(self) -> list[Example]:
@@ -169,6 +170,8 @@ class Exercise:
         """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
         import numpy as np
 
+        if example in self._wrong:
+            return self._wrong[example]
         values = {}
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -178,7 +181,8 @@ class Exercise:
                 except Exception:  # a wrong function may fail where the answer does not
                     continue
             values |= dict(shared_mistakes(example))
-        return {said: value for said, value in values.items() if value is not None and np.isfinite(value).all()}
+        kept = {said: value for said, value in values.items() if value is not None and np.isfinite(value).all()}
+        return self._wrong.setdefault(example, kept)
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
         import numpy as np

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cselab.data.nearest import require_known
 from cselab_lab.experiments.profiles import get_profile
 from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
@@ -168,12 +169,10 @@ def setup(
     """
     import torch
 
-    if profile not in PROFILES:
-        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(PROFILES)}.")
+    require_known("profile", profile, PROFILES)
     known = PROFILES[profile]
-    unknown = [setting for setting in settings if setting not in known]
-    if unknown:
-        raise ValueError(f"unknown setting {unknown[0]!r}. Allowed: {', '.join(known)}.")
+    for setting in settings:
+        require_known("setting", setting, known)
     asked = {setting: value for setting, value in settings.items() if value is not None}
     given: dict[str, Any] = typed_parameters(name, known, asked)
     if "encoder" in given and "pooling" not in given and (same := _profile_of(given["encoder"])):

@@ -17,19 +17,19 @@ def test_each_thing_is_looked_at_once_and_said_in_words():
     assert names == [
         "python", "torch", "device", "precision", "bundled encoders", "data", "notebooks", "profiles"
     ]  # fmt: skip
-    assert all(finding.state for finding in findings)
+    assert all(finding.found for finding in findings)
 
 
 def test_a_data_folder_is_named_and_its_absence_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
-    assert (found("data").state, found("data").good) == (str(tmp_path), True)
+    assert (found("data").found, found("data").good) == (str(tmp_path), True)
     monkeypatch.setenv("CSELAB_DATA", "")
-    assert not found("data").good and "set CSELAB_DATA" in found("data").state
+    assert not found("data").good and "set CSELAB_DATA" in found("data").found
 
 
 def test_a_wrong_data_folder_is_a_finding_and_not_the_end(tmp_path, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path / "none"))
-    assert not found("data").good and "which is not a folder" in found("data").state
+    assert not found("data").good and "which is not a folder" in found("data").found
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_bundled_encoders_are_named(assets):
 def test_a_damaged_bundled_encoder_is_a_finding_and_not_the_end(assets):
     (assets / "toy" / "model.safetensors").write_bytes(b"weight")
     finding = found("bundled encoders")
-    assert not finding.good and "toy/model.safetensors is damaged" in finding.state
+    assert not finding.good and "toy/model.safetensors is damaged" in finding.found
 
 
 def test_missing_notebook_tools_are_named_with_the_way_to_get_them(monkeypatch):

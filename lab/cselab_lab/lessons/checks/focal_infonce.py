@@ -4,13 +4,14 @@ temperature that InfoNCE would need; factors that are constants.
 Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
 """
 
-import copy
 import math
 from typing import Any
 
 import torch
 from torch import nn
 
+from cselab_lab.lessons.checks.loops import RATE, SCALES, TwoViews, apart, batches, loop_mistakes
+from cselab_lab.lessons.checks.loops import by_hand as steps_by_hand
 from cselab_lab.lessons.checks.mistakes import (
     choice_mistakes,
     direction_mistakes,
@@ -275,7 +276,7 @@ CARRIED = Exercise(
 
 
 def _training(
-    rate: Any = lambda lr, step, steps: lr * (steps - step) / steps,
+    rate: Any = lambda lr, step, steps: lr * (steps - step + 1) / steps,
     clip: float = 1.0,
     forget: bool = True,
     optimizer: Any = lambda weights, lr: torch.optim.Adam(weights, lr=lr),
@@ -286,7 +287,7 @@ def _training(
 
     def of(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
         steps, losses, norms = optimizer(weights, lr), [], []
-        for step, batch in enumerate(batches):
+        for step, batch in enumerate(batches, start=1):
             steps.param_groups[0]["lr"] = rate(lr, step, len(batches))
             value = loss(*encode(batch, batch))
             if forget:
@@ -302,68 +303,23 @@ def _training(
     return of
 
 
-class _Scales(nn.Module):
-    """`encode(one, two)` of numbers: one times a matrix, two times it with one channel switched off."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
-
-    def forward(self, one: Any, two: Any) -> Any:
-        return [one @ self.weight, two @ (self.weight * torch.tensor([1.0, 0.0]))]
-
-
-def _apart(first: Any, second: Any) -> Any:
-    return ((first - second - 1) ** 2).mean()
-
-
-def _on_a_copy(training: Any) -> Any:
-    return lambda *given: training(*copy.deepcopy(given))
-
-
 def _given(*scales: float) -> tuple[Any, ...]:
-    encode = _Scales()
-    batches = [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
-    return encode, _apart, list(encode.parameters()), batches, 0.2
+    encode = TwoViews()
+    return encode, apart, [encode.weight], batches(*scales), RATE
 
 
-def _by_hand(*scales: float) -> list[list[float]]:
-    """Losses and norms with Adam written out, its gradient by finite differences of nothing but the loss."""
-    encode, loss, (weight,), batches, lr = _given(*scales)
-    m = v = torch.zeros(2, 2)
-    losses, norms = [], []
-    for step, batch in enumerate(batches, start=1):
-        (gradient,) = torch.autograd.grad(loss(*encode(batch, batch)), weight)
-        losses.append(loss(*encode(batch, batch)).item())
-        norms.append(gradient.square().sum().sqrt().item())
-        clipped = gradient / max(1.0, norms[-1])
-        m, v = 0.9 * m + 0.1 * clipped, 0.999 * v + 0.001 * clipped**2
-        rate = lr * (len(batches) - step + 1) / len(batches)
-        with torch.no_grad():
-            weight -= rate * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
-    return [losses, norms]
-
-
-_SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
 TRAINING = Exercise(
-    Example("losses and norms of 3 steps", _given(1, 1, 1), _by_hand(1, 1, 1), tolerance=2e-3),
-    Example("8 steps with small and large gradients", _given(*_SCALES), _by_hand(*_SCALES), tolerance=2e-3),
-    mistakes={
-        said: _on_a_copy(wrong)
-        for said, wrong in {
-            "The rate falls: step s of S, from 0 on, has lr (1 - s / S).": _training(rate=lambda lr, *_: lr),
-            "The first step has the full rate.": _training(
-                rate=lambda lr, step, steps: lr * (steps - step - 1) / steps
-            ),
-            "The rate falls; yours rises.": _training(rate=lambda lr, step, steps: lr * (step + 1) / steps),
-            "Clip the gradient: its norm over all weights is at most 1.": _training(clip=math.inf),
-            "Gradients add up: forget those of the last step (zero_grad).": _training(forget=False),
+    Example("losses and norms of 3 steps", _given(1, 1, 1), steps_by_hand(1, 1, 1), tolerance=2e-3),
+    Example("8 steps with small and large gradients", _given(*SCALES), steps_by_hand(*SCALES), tolerance=2e-3),
+    mistakes=loop_mistakes(
+        _training,
+        **{
             "Note the norm before clipping: clip_grad_norm_ returns it.": _training(after=True),
             "Adam, not plain descent.": _training(optimizer=lambda weights, lr: torch.optim.SGD(weights, lr=lr)),
             "The weights do not move: optimizer.step().": _training(moves=False),
             "First the losses, then the norms.": lambda *given: _training()(*given)[::-1],
-        }.items()
-    },
+        },
+    ),
     standing_in=_training(),
 )
 
