@@ -64,17 +64,8 @@ class DimensionsTask:
         return replace(record, value=correlation.value, interval=correlation.interval)
 
     def _record(self, measure: str, key: str) -> Record:
-        return Record(
-            task=self.pairs.name,
-            metric="effective_rank" if measure == "effective_rank" else "spearman",
-            split=self.pairs.split,
-            rows=len(self.pairs),
-            protocol=PROTOCOLS[measure],
-            data_hash=self.pairs.hash,
-            provenance=self.pairs.provenance,
-            seed=self.seed,
-            key=key,
-        )
+        metric = "effective_rank" if measure == "effective_rank" else "spearman"
+        return Record.of(self.pairs, metric=metric, protocol=PROTOCOLS[measure], seed=self.seed, key=key)
 
 
 def _principal(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n k"]:

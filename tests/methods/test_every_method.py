@@ -328,6 +328,8 @@ def test_an_unknown_method_lists_the_known():
         ("whitenedcse", "momentum", None, "a number of at least 0, below 1"),
         ("whitenedcse", "num_groups", True, "a whole number of at least 1, or None"),
         ("whitenedcse", "shrinkage", 1.5, "a number from 0 to 1"),
+        ("noise", "mean_of", 0, "a whole number of at least 1"),
+        ("noise", "variance", -0.1, "a number of at least 0"),
         ("barlow_twins", "artificial_rows", -1, "a whole number of at least 0"),
         ("imsimcse", "weight", float("inf"), "a number of at least 0"),
     ],
