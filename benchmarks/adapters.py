@@ -71,9 +71,9 @@ def main() -> None:
     for name in given.encoders:
         for kind in KINDS:
             command = [sys.executable, __file__, name, "--one", kind, *size]
-            found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-            memory = f"{found['opened']:,.0f} | {found['peak']:,.0f}"
-            print(f"| {name} | {kind} | {found['learning']:,} | {found['seconds']:.2f} | {memory} |", flush=True)
+            line = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            memory = f"{line['opened']:,.0f} | {line['peak']:,.0f}"
+            print(f"| {name} | {kind} | {line['learning']:,} | {line['seconds']:.2f} | {memory} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -265,8 +265,8 @@ def main(part: str, output: Path) -> None:
 
         def looked(kind: str, name: str, case: Case) -> None:
             told = diagnose(case[0], **case[1])
-            found = [finding.name for finding in told.findings]
-            row = {"kind": kind, "case": name, "found": found}
+            names = [finding.name for finding in told.findings]
+            row = {"kind": kind, "case": name, "found": names}
             print(json.dumps(row), flush=True)
             measures = {sign: float(f"{value:.4g}") for sign, value in told.measures.items()}
             print(json.dumps(row | {"measures": measures}), file=lines, flush=True)

@@ -105,16 +105,16 @@ def main(output: Path) -> None:
             }
             chosen = bench.base | hidden
             expected = f"{by_hand(pairs_of(task, chosen['split']), chosen):.2f}"
-            found = bench.explain(expected)
-            told = [dict(one.changes) for one in found.explained]
+            explanation = bench.explain(expected)
+            told = [dict(one.changes) for one in explanation.explained]
             named = hidden in told
             tell({"task": task, "hidden": hidden, "expected": expected, "named": named, "told": told})
         for number in range(ELSEWHERE):
             task = names[number % len(names)]
             base = explainers[task].score(explainers[task].base)
             expected = f"{base + draw.uniform(-10, 10):.2f}"
-            found = explainers[task].explain(expected)
-            told = [dict(one.changes) for one in found.explained]
+            explanation = explainers[task].explain(expected)
+            told = [dict(one.changes) for one in explanation.explained]
             tell({"task": task, "hidden": None, "expected": expected, "named": not told, "told": told})
 
 

@@ -201,8 +201,8 @@ def largest_difference(asked: argparse.Namespace, method: str) -> float:
 
 def tests(asked: argparse.Namespace) -> Results:
     """The tests that a GPU alone can run. Other versions may warn, and what checks shapes may be missing."""
-    found = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in file.read_text("utf-8")]
-    run = ["-m", "pytest", "-q", "-m", "gpu", "--noconftest", "-o", "filterwarnings=", *found]
+    files = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in file.read_text("utf-8")]
+    run = ["-m", "pytest", "-q", "-m", "gpu", "--noconftest", "-o", "filterwarnings=", *files]
     yield "marked gpu", partial(said, asked, ["pytest"], run)
 
 
@@ -276,19 +276,19 @@ def main() -> None:
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     content: dict[str, Any] = {"device": name_of(asked.device), "versions": versions_found()}
     for name in asked.only:
-        found = content[name] = {}
+        results = content[name] = {}
         start = time.monotonic()
         try:
             for what, measure in PARTS[name](asked):
                 try:
-                    found[what] = measure()
+                    results[what] = measure()
                 except Exception:
-                    found[what] = {"failed": traceback.format_exc()}
+                    results[what] = {"failed": traceback.format_exc()}
                 asked.output.write_text(json.dumps(content, indent=1) + "\n")  # what is finished stays
-                print(f"{name}: {what}: {found[what]}", flush=True)
+                print(f"{name}: {what}: {results[what]}", flush=True)
         except Exception:
-            found["failed"] = traceback.format_exc()
-        found["seconds"] = round(time.monotonic() - start, 1)
+            results["failed"] = traceback.format_exc()
+        results["seconds"] = round(time.monotonic() - start, 1)
         asked.output.write_text(json.dumps(content, indent=1) + "\n")
 
 

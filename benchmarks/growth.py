@@ -129,12 +129,12 @@ LINES = {
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    found: list[float] = []
-    while len(found) < 3 and sum(found) < 10:
+    taken: list[float] = []
+    while len(taken) < 3 and sum(taken) < 10:
         start = time.process_time()
         work()
-        found.append(time.process_time() - start)
-    return min(found)
+        taken.append(time.process_time() - start)
+    return min(taken)
 
 
 def points(line: Line, largest: int) -> Iterator[dict[str, Any]]:
@@ -150,8 +150,8 @@ def points(line: Line, largest: int) -> Iterator[dict[str, Any]]:
         yield {line.unit: size, "seconds": round(took, 5), "peak memory, MB": round(peak)}
 
 
-def slope(line: Line, found: list[dict[str, Any]]) -> float:
-    last = np.log([[point[line.unit], point["seconds"]] for point in found[-3:]])
+def slope(line: Line, points: list[dict[str, Any]]) -> float:
+    last = np.log([[point[line.unit], point["seconds"]] for point in points[-3:]])
     return round(float(np.polyfit(*last.T, 1)[0]), 2)
 
 
@@ -169,16 +169,16 @@ def main() -> None:
             subprocess.run(again, check=True)
         return
     (name,), file = asked.lines, asked.output
-    line, found = LINES[name], []
+    line, measured = LINES[name], []
     for point in points(line, asked.largest):
-        found.append(point)
+        measured.append(point)
         print(name, point, flush=True)
     content = json.loads(file.read_text()) if file.exists() else {}
     content[name] = {
         "what": line.what,
         "unit": line.unit,
-        "slope": slope(line, found),
-        "points": found,
+        "slope": slope(line, measured),
+        "points": measured,
         "date": date.today().isoformat(),
         "machine": f"{platform.machine()}, one thread",
         "versions": versions(),

@@ -13,21 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 
+import cselab_widgets as panels
 import numpy as np
 from browser import find_browser
-from cselab_widgets import (
-    AlignmentUniformity,
-    EmbeddingMap,
-    GainMap,
-    LossLab,
-    MethodMap,
-    NoiseLab,
-    PairExplorer,
-    PaperBesideHere,
-    RankLab,
-    TrainingMonitor,
-    WhiteningLab,
-)
 from cselab_widgets.kit.page import FIGURE_JS
 from cselab_widgets.kit.plot import as_json
 from playwright.sync_api import Page, sync_playwright
@@ -47,44 +35,45 @@ def history(name: str) -> list[dict]:
 
 PANELS: dict[str, tuple[Callable, list[dict]]] = {
     "AlignmentUniformity": (
-        lambda: AlignmentUniformity({name: history(name) for name in ("SimCSE", "WhitenedCSE")}),
+        lambda: panels.AlignmentUniformity({name: history(name) for name in ("SimCSE", "WhitenedCSE")}),
         [{"step": 10}, {"step": 40}, {"color": "dev score"}, {"color": "method"}],
     ),
     "EmbeddingMap": (
-        EmbeddingMap,
+        panels.EmbeddingMap,
         [{"find": "weather"}, {"find": ""}, {"focus": 3}, {"focus": 5}, {"projection": "PCA without component 1"},
          {"projection": "PCA"}],
     ),
-    "GainMap": (lambda: GainMap("main-comparison"), [{"sort": "STS12"}, {"sort": "as declared"}]),
+    "GainMap": (lambda: panels.GainMap("main-comparison"), [{"sort": "STS12"}, {"sort": "as declared"}]),
     "LossLab": (
-        LossLab,
+        panels.LossLab,
         [{"step": 4}, {"step": 16}, {"loss": "ArcCon"}, {"loss": "InfoNCE"}, {"temperature": 0.1},
          {"temperature": 0.05}, {"pair": "negative"}, {"pair": "positive"}, {"focal_m": 0.5}, {"focal_m": 0.3}],
     ),
-    "MethodMap": (MethodMap, [{"selection": (3,)}, {"selection": (5,)}, {"family": "loss"}, {"family": "all"}]),
+    "MethodMap": (panels.MethodMap, [{"selection": (3,)}, {"selection": (5,)}, {"family": "loss"}, {"family": "all"}]),
     "NoiseLab": (
-        NoiseLab,
+        panels.NoiseLab,
         [{"sentence": 3}, {"sentence": 0}, {"variance": 0.5}, {"variance": 0.1}, {"mean_of": 4}, {"mean_of": 10}],
     ),
     "PairExplorer": (
-        PairExplorer,
+        panels.PairExplorer,
         [{"first": "A man is asleep."}, {"first": "A cook is peeling an onion."}, {"removed": 1}, {"removed": 0},
          {"by": "kind"}, {"by": "grade"}],
     ),
     "PaperBesideHere": (
-        PaperBesideHere, [{"sort": "published"}, {"sort": "as published"}, {"selection": (1,)}, {"selection": ()}]
+        panels.PaperBesideHere,
+        [{"sort": "published"}, {"sort": "as published"}, {"selection": (1,)}, {"selection": ()}],
     ),
     "RankLab": (
-        RankLab,
+        panels.RankLab,
         [{"batch_size": 32}, {"batch_size": 64}, {"dimensions": 128}, {"dimensions": 256}, {"artificial_rows": 64},
          {"artificial_rows": 0}],
     ),
     "TrainingMonitor": (
-        lambda: TrainingMonitor({"SimCSE": [history("a"), history("bb")]}),
+        lambda: panels.TrainingMonitor({"SimCSE": [history("a"), history("bb")]}),
         [{"rows": tuple(history("a"))}, {"rows": tuple(history("a")[:9])}],
     ),
     "WhiteningLab": (
-        WhiteningLab,
+        panels.WhiteningLab,
         [{"stage": 2}, {"stage": 4}, {"num_groups": 8}, {"num_groups": 128}, {"batch_size": 100}, {"batch_size": 64},
          {"strategy": "ZCA"}, {"strategy": "shuffled group"}],
     ),

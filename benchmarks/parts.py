@@ -50,12 +50,12 @@ def main() -> None:
     asked = parser.parse_args()
     scores: dict[str, list[float]] = {"one pass": [], "in parts": []}
     for seed in range(asked.seeds):
-        for name, found in scores.items():
-            found.append(best_dev(asked.encoder, seed, name == "in parts"))
-        print(seed, *(found[-1] for found in scores.values()), flush=True)
+        for name, sample in scores.items():
+            sample.append(best_dev(asked.encoder, seed, name == "in parts"))
+        print(seed, *(sample[-1] for sample in scores.values()), flush=True)
     test = paired_t_test(scores["one pass"], scores["in parts"])
-    for name, found in scores.items():
-        print(f"{name}: {mean(found):.2f} ± {stdev(found):.2f}")
+    for name, sample in scores.items():
+        print(f"{name}: {mean(sample):.2f} ± {stdev(sample):.2f}")
     print(f"difference: {test}")
     about = {"encoder": asked.encoder, "steps": STEPS[asked.encoder], "corpus": "world:20000", "dev": "World-STS dev"}
     asked.output.write_text(json.dumps(about | scores | {"versions": versions()}, indent=1) + "\n", encoding="utf-8")

@@ -50,9 +50,9 @@ TRIALS = (
 
 
 def key_of(method: str, text: str, steps: int, seed: int) -> dict[str, Any]:
-    found = recipe(ENCODER)
-    return {"encoder": ENCODER, "pooling": found.pooling, "method": method, "corpus": text, "steps": steps,
-            "lr": found.lr, "batch_size": found.batch_size, "seed": seed}  # fmt: skip
+    chosen = recipe(ENCODER)
+    return {"encoder": ENCODER, "pooling": chosen.pooling, "method": method, "corpus": text, "steps": steps,
+            "lr": chosen.lr, "batch_size": chosen.batch_size, "seed": seed}  # fmt: skip
 
 
 def trial(method: str, text: str, steps: int, seed: int) -> dict[str, Any]:
@@ -99,14 +99,14 @@ def in_words(lines: list[dict[str, Any]]) -> str:
     for line in lines:
         groups.setdefault((line["method"], line["corpus"], line["steps"]), []).append(line)
     rows = {}
-    for (method, text, steps), found in sorted(groups.items()):
-        best = [line["best"] for line in found]
+    for (method, text, steps), trials in sorted(groups.items()):
+        best = [line["best"] for line in trials]
         spread = f" ± {stdev(best):.1f}" if len(best) > 1 else ""
         rows[f"{method}, {text}, {steps} steps"] = {
-            "seeds": str(len(found)),
+            "seeds": str(len(trials)),
             "best dev": f"{mean(best):.1f}{spread}",
-            "at step": ", ".join(str(line["best step"]) for line in found),
-            "processor seconds": f"{mean(line['processor seconds'] for line in found):.0f}",
+            "at step": ", ".join(str(line["best step"]) for line in trials),
+            "processor seconds": f"{mean(line['processor seconds'] for line in trials):.0f}",
         }
     return table(rows, form="md")
 

@@ -61,14 +61,14 @@ class Case:
 
     def ratios(self, rounds: int) -> dict[str, list[float]]:
         """Of processor time and by the clock, a number a round."""
-        found: dict[str, list[float]] = {clock: [] for clock in CLOCKS}
+        by_clock: dict[str, list[float]] = {clock: [] for clock in CLOCKS}
         for number in range(rounds):
             sides = [self.ours, self.other] if number % 2 == 0 else [self.other, self.ours]
             work = self.work(number)
             seconds = {side: timed(side, work) for side in sides}
-            for clock, ratios in found.items():
+            for clock, ratios in by_clock.items():
                 ratios.append(seconds[self.other][clock] / seconds[self.ours][clock])
-        return found
+        return by_clock
 
 
 CLOCKS: dict[str, Callable[[], float]] = {"processor": time.process_time, "clock": time.perf_counter}
@@ -280,8 +280,8 @@ def main() -> None:
         case.check()
         load = os.getloadavg()[0]
         ratios = case.ratios(asked.rounds)
-        found = {"name": name, "what": case.what, "beside": case.beside, **ratios, "load before": load}
-        results.append(found | {"date": date.today().isoformat()})
+        case_row = {"name": name, "what": case.what, "beside": case.beside, **ratios, "load before": load}
+        results.append(case_row | {"date": date.today().isoformat()})
         print(f"{case.what}, beside {case.beside}: {in_words(ratios['processor'])}", flush=True)
     kept = json.loads(asked.output.read_text())["results"] if asked.output.exists() else []
     by_name = {row["name"]: row for row in (*kept, *results)}

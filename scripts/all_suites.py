@@ -17,9 +17,9 @@ from published_scores import minilm_folder
 from cselab import evaluate
 from cselab.evaluators import Scores, named_encoder
 from cselab.evaluators.records import read_scores
+from cselab.evaluators.suites import SUITES
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-SUITES = ("sts", "geometry", "transfer", "clustering", "world", "world-transfer", "world-clustering")
 
 
 def merged(before: Scores, after: Scores) -> Scores:
@@ -56,7 +56,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.encoders:
         encoder = named_encoder(str(minilm_folder()) if name == "minilm" else name, arguments.pooling)
-        scores = evaluate(encoder, arguments.suite or SUITES, cache=arguments.cache)
+        scores = evaluate(encoder, arguments.suite or list(SUITES), cache=arguments.cache)
         # results hold no folder of this machine
         records = [replace(record, encoder=name) for record in scores.records]
         scores = replace(scores, records=records, missing=dict.fromkeys(scores.missing, "no file"))

@@ -53,8 +53,8 @@ LIVE = {"sphere": Sphere, "training": ToyTraining, "type": before_and_after}
 def lessons(executed: Path, target: Path) -> int:
     """The executed notebooks, their figures as HTML that needs plotly.js and nothing else."""
     target.mkdir(parents=True)
-    found = sorted(file for file in executed.glob("*.ipynb"))
-    for file in found:
+    notebooks = sorted(file for file in executed.glob("*.ipynb"))
+    for file in notebooks:
         how = '<a href="../readme.html#quick-start">what it needs</a>'
         notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
@@ -69,7 +69,7 @@ def lessons(executed: Path, target: Path) -> int:
                 if kept:
                     output["data"] = {kept: data[kept]}
         nbformat.write(notebook, target / file.name)
-    return len(found)
+    return len(notebooks)
 
 
 def modules_of(name: str) -> list[str]:

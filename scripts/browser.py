@@ -72,9 +72,9 @@ def _of_playwright() -> str | None:
 def find_browser() -> str | None:
     """The program of the first browser that starts: on the path, in its usual place, or Playwright's own."""
     places = [shutil.which(name) for name in NAMES] + [place for place in ELSEWHERE if Path(place).exists()]
-    found = next((place for place in places if place and _starts(place)), None)
-    if found:
-        return found
+    installed = next((place for place in places if place and _starts(place)), None)
+    if installed:
+        return installed
     own = _of_playwright()
     return own if own and Path(own).exists() and _starts(own) else None
 

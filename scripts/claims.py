@@ -32,13 +32,13 @@ class Reading(claims.Run):
 
 def shown_by(cells: list[nbformat.NotebookNode], name: str) -> str:
     """The cell that records a number; its name may be put together: `f"{kind}: mean cosine"`."""
-    found = {"": "?"}
+    cells_by_name = {"": "?"}
     for cell in cells:
         for written in re.findall(r'lab\.record\(f?"([^"]+)"', cell.source):
             letters = re.sub(r"\{.*?\}", "", written)
             if re.fullmatch(re.sub(r"\\\{.*?\\\}", ".+", re.escape(written)), name):
-                found[letters] = cell.id
-    return found[max(found, key=len)]
+                cells_by_name[letters] = cell.id
+    return cells_by_name[max(cells_by_name, key=len)]
 
 
 def sources(check: claims.Check, run: claims.Run, cells: list[nbformat.NotebookNode]) -> list[str]:
@@ -56,9 +56,9 @@ def sources(check: claims.Check, run: claims.Run, cells: list[nbformat.NotebookN
 
     def named(experiment: str) -> Results:
         read.append(f"recorded, `{experiment}`")
-        return found(experiment)
+        return recorded(experiment)
 
-    found = claims.results
+    recorded = claims.results
     with (
         patch.object(Results, "values", of_results),
         patch.object(Results, "curves", of_results),

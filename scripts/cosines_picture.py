@@ -33,20 +33,20 @@ def main(picture: Path) -> None:
     lab = lesson.setup("00_tour")
     pairs, encoder = lab.world.sts(1200, "test"), lab.plain
     plain = np.asarray(encoder.encode(pairs.sentences))
-    found = {
+    bars = {
         "plain": cosines(plain, np.zeros(plain.shape[1])),
         "mean subtracted": cosines(plain, np.asarray(encoder.encode(lab.corpus[:2000])).mean(axis=0)),
     }
     train(encoder, "simcse", lab.corpus, lab.config(), lab.dev)
-    found[f"SimCSE, {lab.steps} steps"] = cosines(np.asarray(encoder.encode(pairs.sentences)), np.zeros(plain.shape[1]))
+    bars[f"SimCSE, {lab.steps} steps"] = cosines(np.asarray(encoder.encode(pairs.sentences)), np.zeros(plain.shape[1]))
 
     grades = np.round(pairs.scores).astype(int)
     titles = [
         f"<b>{name}</b><br>Spearman {100 * spearmanr(values, pairs.scores).statistic:.1f}"
-        for name, values in found.items()
+        for name, values in bars.items()
     ]
     sheet = make_subplots(1, 3, shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.03)
-    for column, (values, colour) in enumerate(zip(found.values(), COLOURS, strict=True), start=1):
+    for column, (values, colour) in enumerate(zip(bars.values(), COLOURS, strict=True), start=1):
         box = go.Box(x=grades, y=values, marker_color=colour, marker_size=3, line_width=1.5, showlegend=False)
         sheet.add_trace(box, 1, column)
         sheet.update_xaxes(dtick=1, row=1, col=column)

@@ -29,7 +29,7 @@ def main(picture: Path) -> None:
         drawn = page.locator(".cselab-sphere svg").first.evaluate("svg => svg.innerHTML")
         browser.close()
     rules = [line for line in CSS.splitlines() if re.search(SHOWN, line) and "focus" not in line and "@" not in line]
-    inside = re.sub(r"-?\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", re.sub(HANDS, "", drawn))
+    inside = re.sub(r"-?\d+\.\d{4,}", lambda digits: f"{float(digits[0]):.4g}", re.sub(HANDS, "", drawn))
     style = "\n".join(rule.strip() for rule in rules)
     picture.write_text(
         '<svg class="cselab-cover" xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img" '

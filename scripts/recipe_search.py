@@ -102,10 +102,10 @@ def main() -> None:
                    "pooling": "cls", "corpus": trained_on, **settings, "seed": seed}  # fmt: skip
             if any(all(line.get(name) == value for name, value in key.items()) for line in lines):
                 continue
-            found = trial(method, parameters, trained_on, settings | {"seed": seed})
+            outcome = trial(method, parameters, trained_on, settings | {"seed": seed})
             with open(STORE, "a", encoding="utf-8") as store:
-                store.write(json.dumps(key | found) + "\n")
-            print(method, parameters, changes, seed, *list(found.values())[:3], flush=True)
+                store.write(json.dumps(key | outcome) + "\n")
+            print(method, parameters, changes, seed, *list(outcome.values())[:3], flush=True)
 
 
 if __name__ == "__main__":

@@ -1091,8 +1091,8 @@ def BOARD_ENTRY():
 class Returning:
     """An encoder that gives its vectors in another type."""
 
-    def __init__(self, encoder, how):
-        self.encoder, self.how, self.seen = encoder, how, {}
+    def __init__(self, encoder, how, seen):
+        self.encoder, self.how, self.seen = encoder, how, seen
 
     def encode(self, sentences, **options):
         missing = [text for text in dict.fromkeys(sentences) if text not in self.seen]
@@ -1107,7 +1107,8 @@ def BEAT_CONTROL():
     sentences = [sentence.text for sentence in World(0).sentences(500, split="train")]
     start = SentenceEncoder.from_pretrained("mini", pooling="emb_last_mean")
     best = TransformedEncoder(start, fit("without 1", start.encode(sentences)))
-    return [best, *(Returning(best, how) for how in RETURNED.values())]
+    seen = {}
+    return [best, *(Returning(best, how, seen) for how in RETURNED.values())]
 
 
 # ---- 13 ---------------------------------------------------------------------------------------------------

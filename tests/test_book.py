@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from book import modules_of, with_title
 
+pytestmark = pytest.mark.slow
 FIGURE = {"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {}}
 
 

@@ -215,23 +215,23 @@ def test_a_method_is_read_in_one_screen():
     assert {name: lines for name, lines in told.items() if lines > 60 and name not in ("__init__.py", "base.py")} == {}
 
 
-BUDGETS = {  # code lines: a tenth more than there were on 23 November 2026, and what they are spent on
-    "cselab/sgw.py": (310, "four ways to a whitening matrix, their gradients, the shuffled groups"),
+BUDGETS = {  # code lines: at most a tenth more than there were on 24 November 2026, and what they are spent on
+    "cselab/sgw.py": (300, "four ways to a whitening matrix, their gradients, the shuffled groups"),
     "cselab/losses": (550, "twelve families, each a formula and the checks of its arguments"),
-    "cselab/augmentations": (270, "changes of texts, of tokens and of embeddings, one a file"),
-    "cselab/transforms": (290, "centring, components removed, BERT-whitening, and a Glow for BERT-flow"),
+    "cselab/augmentations": (260, "changes of texts, of tokens and of embeddings, one a file"),
+    "cselab/transforms": (280, "centring, components removed, BERT-whitening, and a Glow for BERT-flow"),
     "cselab/metrics": (
         760,
         "geometry and agreement; most of it are significance, many systems ranked, hundreds of probes",
     ),
-    "cselab/data": (1280, "readers that check what they read: SentEval, the hub, tables, downloads"),
+    "cselab/data": (1260, "readers that check what they read: SentEval, the hub, tables, downloads"),
     "cselab/world": (1310, "a lexicon, frames and a grammar of English, and the rubric that grades pairs"),
     "cselab/encoders": (
-        1830,
+        1800,
         "opening and saving what sentence-transformers opens; encoding; pooling, heads, prefix, adapters; any encoder",
     ),
     "cselab/methods": (2270, "one file a paper, at most 60 lines each; the base and the components that they share"),
-    "cselab/evaluators": (1560, "STS, transfer, clustering and geometry by their protocols; records; baselines"),
+    "cselab/evaluators": (1530, "STS, transfer, clustering and geometry by their protocols; records; baselines"),
     "cselab/training": (
         860,
         "a loop that may be killed at any moment, on any number of processes; sealed folders; guards",
@@ -241,8 +241,8 @@ BUDGETS = {  # code lines: a tenth more than there were on 23 November 2026, and
         1100,
         "eighteen signs with their pictures and advice; scores explained; tables of ties",
     ),
-    "lab/cselab_lab/experiments": (2650, "declared tables, jobs, their results beside the published ones"),
-    "lab/cselab_lab/cli": (1710, "a command a function, with the help of each option; the doctor's, prompts, adapters"),
+    "lab/cselab_lab/experiments": (2610, "declared tables, jobs, their results beside the published ones"),
+    "lab/cselab_lab/cli": (1700, "a command a function, with the help of each option; the doctor's, prompts, adapters"),
     "lab/cselab_lab/headless": (
         890,
         "notebooks run by parameters, their numbers held against recorded ones, pages; a page asks for guesses itself",

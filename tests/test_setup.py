@@ -183,6 +183,7 @@ def test_the_readme_and_make_help_name_the_same_commands():
     assert {"demo", "lab", "test", "test-quick", "browser"} <= shown <= helped
 
 
+@pytest.mark.slow
 def test_the_readme_says_why_the_pairs_of_grade_2_lie_above_those_of_grade_4():
     """The share of words that the two sentences of a pair have in common, in the pairs of the picture."""
     pairs = World().sts(1200, "test")

@@ -17,48 +17,20 @@ if TYPE_CHECKING:
     from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 
 _MODULES = {
-    "Checked": "checking",
-    "DataError": "files",
-    "Labelled": "classification",
-    "MissingFile": "files",
-    "Pairs": "pairs",
-    "STS_PAIRS": "sts",
-    "STS_TASKS": "sts",
-    "as_pairs": "pairs",
-    "check": "checking",
-    "data_root": "root",
-    "load_classification": "classification",
-    "load_clustering": "clustering",
-    "load_sts": "sts",
-    "read_lines": "files",
-    "read_pairs": "pairs",
-    "read_rows": "rows",
-    "read_sentences": "rows",
-    "senteval_folder": "root",
-    "sts_splits": "sts",
+    name: module
+    for module, names in {
+        "checking": "Checked check",
+        "classification": "Labelled load_classification",
+        "clustering": "load_clustering",
+        "files": "DataError MissingFile read_lines",
+        "pairs": "Pairs as_pairs read_pairs",
+        "root": "data_root senteval_folder",
+        "rows": "read_rows read_sentences",
+        "sts": "STS_PAIRS STS_TASKS load_sts sts_splits",
+    }.items()
+    for name in names.split()
 }
-
-__all__ = [
-    "STS_PAIRS",
-    "STS_TASKS",
-    "Checked",
-    "DataError",
-    "Labelled",
-    "MissingFile",
-    "Pairs",
-    "as_pairs",
-    "check",
-    "data_root",
-    "load_classification",
-    "load_clustering",
-    "load_sts",
-    "read_lines",
-    "read_pairs",
-    "read_rows",
-    "read_sentences",
-    "senteval_folder",
-    "sts_splits",
-]
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,6 @@ Of the first two the number of rows is known, not the text; of the third the fil
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cselab.data.fetch import ARCHIVE, Unreachable, download
-from cselab.data.files import DataError, read_lines
+from cselab.data.files import DataError, read_lines, sha256_of
+from cselab.data.nearest import require_known
 from cselab.data.rows import read_rows
 from cselab.data.tables import SIMCSE_NAMES
 from cselab.data.writing import written_whole
@@ -97,8 +97,7 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
         Unreachable: no network, or the download broke off.
         OSError: the folder cannot be written.
     """
-    if name not in CORPORA:
-        raise ValueError(f"unknown corpus {name!r}; choose one of {', '.join(CORPORA)}")
+    require_known("corpus", name, CORPORA)
     corpus, folder = CORPORA[name], Path(folder)
     place, header = folder / corpus.file, int(corpus.lines is _triples)
     if place.exists():
@@ -115,7 +114,7 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
                 f"{error}. Run the command again when it can be reached: the download goes on where it broke off. "
                 f"Or copy {corpus.published} into {folder} from another machine: it is then taken from there"
             ) from None
-    if corpus.sha256 is not None and (digest := _sha256(published)) != corpus.sha256:
+    if corpus.sha256 is not None and (digest := sha256_of(published)) != corpus.sha256:
         raise DataError(
             f"{published} is not the file that is known: its SHA-256 begins with {digest[:12]}, not "
             f"{corpus.sha256[:12]}; delete it and run the command again"
@@ -133,8 +132,3 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
                 "complete? Nothing was written"
             )
     return place, True
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

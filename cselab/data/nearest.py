@@ -20,8 +20,8 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     for one in by_lower:
         if _words(one) == _words(name):
             return by_lower[one]
-    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=likeness)
-    return by_lower[found[0]] if found else None
+    matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=likeness)
+    return by_lower[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
@@ -30,5 +30,19 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     >>> did_you_mean("mcro", ["micro", "mini"])
     " Did you mean 'micro'?"
     """
-    found = nearest(name, known, likeness)
-    return f" Did you mean {found!r}?" if found is not None else ""
+    other = nearest(name, known, likeness)
+    return f" Did you mean {other!r}?" if other is not None else ""
+
+
+def require_known(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
+    """Raise ValueError unless the name is among the known: says which is nearest, all there are, and what else may be.
+
+    >>> require_known("encoder", "mcro", ["micro", "mini"])
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown encoder 'mcro'. Did you mean 'micro'? Choose one of micro, mini
+    """
+    known = tuple(known)
+    if name not in known:
+        hint = did_you_mean(name, known, likeness)
+        raise ValueError(f"unknown {what} {name!r}.{hint} Choose one of {', '.join(known)}{also}")

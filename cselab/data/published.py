@@ -44,10 +44,10 @@ def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
     Raises:
         DataError: the file is cut short, re-encoded, re-quoted or edited; the message names it.
     """
-    found = describe(rows)
-    if found["rows"] != known["rows"]:
-        raise DataError(f"{path}: {found['rows']} rows found, {known['rows']} expected; is it complete?")
-    if all(found[item] == value for item, value in known.items()) and "text" in known:
+    facts = describe(rows)
+    if facts["rows"] != known["rows"]:
+        raise DataError(f"{path}: {facts['rows']} rows found, {known['rows']} expected; is it complete?")
+    if all(facts[item] == value for item, value in known.items()) and "text" in known:
         return "as published"
     texts = [text for first, second, _ in rows for text in (first, second) if text]
     if looks_re_encoded(texts):
@@ -56,16 +56,16 @@ def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
         raise DataError(f"{path}: {WRITTEN_BY_CSV}")
     if "words" not in known:
         return "unknown text"
-    same_words, same_scores = found["words"] == known["words"], found["scores"] == known["scores"]
+    same_words, same_scores = facts["words"] == known["words"], facts["scores"] == known["scores"]
     if same_scores and not same_words and len({score for _, _, score in rows}) > 1:
         raise DataError(
-            f"{path}: {found['rows']} rows as expected, with the published scores or labels but other words; "
+            f"{path}: {facts['rows']} rows as expected, with the published scores or labels but other words; "
             "was it re-encoded or edited?"
         )
     if same_words and not same_scores:
         raise DataError(f"{path}: the published sentences with other scores or labels; was it edited?")
-    if same_words and found["quotes"] != known["quotes"]:
-        raise DataError(f"{path}: {found['quotes']} double quotes, not {known['quotes']}; {WRITTEN_BY_CSV}")
+    if same_words and facts["quotes"] != known["quotes"]:
+        raise DataError(f"{path}: {facts['quotes']} double quotes, not {known['quotes']}; {WRITTEN_BY_CSV}")
     return "as published, other case or tokens" if same_words else "unknown text"
 
 

@@ -34,13 +34,13 @@ def read_sentences(path: str | Path, column: str | None = None) -> Iterator[str]
 
 def numbered_sentences(path: str | Path, column: str | None = None) -> Iterator[tuple[int, str]]:
     """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
-    found = text_column(path, column)
-    lines: Iterator[tuple[int, str]] = enumerate(read_lines(path), start=1) if found is None else _only(found[1])
+    table = text_column(path, column)
+    lines: Iterator[tuple[int, str]] = enumerate(read_lines(path), start=1) if table is None else _only(table[1])
     sentences = ((number, text) for number, line in lines if (text := line.strip()))
     first = next(sentences, None)
     if first is None:
         raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line")
-    if found is None and first[1].startswith('{"') and first[1].endswith("}"):
+    if table is None and first[1].startswith('{"') and first[1].endswith("}"):
         raise DataError(f"{path}: its first line is {first[1]:.40}: JSON lines have the ending .jsonl; rename the file")
     return chain([first], sentences)
 

@@ -124,15 +124,15 @@ def _json_lines(path: Path) -> Rows:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            row = json.loads(line)
         except ValueError as error:
             raise DataError(f"{path}, line {number}: it is not JSON ({error})") from None
-        if not isinstance(found, dict):
+        if not isinstance(row, dict):
             raise DataError(f'{path}, line {number}: an object such as {{"text": "..."}} is expected, not {line:.40}')
         if not names:
-            names = list(found)
+            names = list(row)
             yield number, names
-        yield number, _texts([found.get(name, "") for name in names])
+        yield number, _texts([row.get(name, "") for name in names])
 
 
 def _parquet(path: Path) -> Rows:
@@ -156,14 +156,14 @@ def _dataset(path: Path) -> Rows:
         from datasets import load_from_disk
     except ImportError:
         raise DataError(f"{path}: a data set is read with datasets: pip install datasets, or save a .csv") from None
-    found: Any = load_from_disk(path)
-    if isinstance(found, dict):
-        if "train" not in found:
-            folders = ", ".join(str(path / split) for split in found)
+    dataset: Any = load_from_disk(path)
+    if isinstance(dataset, dict):
+        if "train" not in dataset:
+            folders = ", ".join(str(path / split) for split in dataset)
             raise DataError(f"{path} holds several data sets, and none is called train: name one ({folders})")
-        found = found["train"]
-    yield 1, found.column_names
-    yield from _numbered([batch[name] for name in found.column_names] for batch in found.iter(1024))
+        dataset = dataset["train"]
+    yield 1, dataset.column_names
+    yield from _numbered([batch[name] for name in dataset.column_names] for batch in dataset.iter(1024))
 
 
 def _numbered(batches: Iterable[list[Any]]) -> Rows:

@@ -15,26 +15,18 @@ if TYPE_CHECKING:
     from cselab.encoders.streaming import encode_to_file
 
 _MODULES = {
-    "CheckpointError": "errors",
-    "DistributedEncoder": "distributed",
-    "Encode": "encoding",
-    "SentenceEncoder": "encoder",
-    "TruncationWarning": "encoder",
-    "UntrainedWeightsError": "encoder",
-    "as_encoder": "any_encoder",
-    "encode_to_file": "streaming",
+    name: module
+    for module, names in {
+        "any_encoder": "as_encoder",
+        "distributed": "DistributedEncoder",
+        "encoder": "SentenceEncoder TruncationWarning UntrainedWeightsError",
+        "encoding": "Encode",
+        "errors": "CheckpointError",
+        "streaming": "encode_to_file",
+    }.items()
+    for name in names.split()
 }
-
-__all__ = [
-    "CheckpointError",
-    "DistributedEncoder",
-    "Encode",
-    "SentenceEncoder",
-    "TruncationWarning",
-    "UntrainedWeightsError",
-    "as_encoder",
-    "encode_to_file",
-]
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from cselab.data.files import sha256_of
 from cselab.encoders.errors import CheckpointError
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -39,9 +40,7 @@ def check_file(path: Path, sha256: str) -> None:
     """
     if not path.exists():
         raise CheckpointError(f"{path} is missing: install cselab again")
-    import hashlib
-
-    actual = hashlib.sha256(path.read_bytes()).hexdigest()
+    actual = sha256_of(path)
     if actual != sha256:
         raise CheckpointError(
             f"{path} is damaged (sha256 {actual[:12]}..., not {sha256[:12]}...): install cselab again"

@@ -6,7 +6,8 @@ a checksum of both, so that a damaged file is noticed when it is read and never 
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +47,9 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     Raises:
         CheckpointError: the file is missing, cut short, altered, or not a training checkpoint.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-    except FileNotFoundError:
-        raise CheckpointError(f"no checkpoint at {path}") from None
-    except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
+    with reading(path), safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
     if "info" not in metadata:
         raise CheckpointError(f"{path} is not a training checkpoint of cselab (it has no 'info')")
     checksum, text = _checksum_and_info(metadata)
@@ -63,7 +59,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def _checksum_and_info(metadata: Mapping[str, str]) -> tuple[str, str]:
-    if "sha256" in metadata:  # of version 0.1
+    if "sha256" in metadata:  # as runs had it before 23 November 2026
         return metadata["sha256"], metadata["info"]
     checksum, _, text = metadata["info"].partition(" ")
     return checksum, text
@@ -71,11 +67,20 @@ def _checksum_and_info(metadata: Mapping[str, str]) -> tuple[str, str]:
 
 def read_info(path: Path) -> dict[str, Any]:
     """The `info` of a checkpoint, without its tensors and unchecked: to say what it is, not to go on from it."""
+    with reading(path, KeyError, ValueError), safe_open(path, framework="pt") as file:
+        return json.loads(_checksum_and_info(file.metadata() or {})[1])
+
+
+@contextmanager
+def reading(file: Path, *also: type[Exception]) -> Iterator[None]:
+    """Raise CheckpointError, which names the file, where what stands inside cannot read it, or raises one of `also`."""
+    wrong: tuple[type[Exception], ...] = (SafetensorError, OSError, *also)
     try:
-        with safe_open(path, framework="pt") as file:
-            return json.loads(_checksum_and_info(file.metadata() or {})[1])
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise CheckpointError(f"{path} cannot be read ({error}): it was cut short or damaged") from None
+        yield
+    except FileNotFoundError:
+        raise CheckpointError(f"{file} is missing: restore it") from None
+    except wrong as error:
+        raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
 def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:

@@ -23,7 +23,7 @@ from torch import nn
 
 from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import FOLDER, has_adapters, merged
-from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.checkpoint import CheckpointError, reading
 from cselab.encoders.finding import WANTED, converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
 from cselab.encoders.pooling import get_pooling
@@ -44,12 +44,8 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def _read_json(path: Path) -> Any:
-    try:
+    with reading(path, ValueError):
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{path} is missing") from None
-    except ValueError as error:
-        raise CheckpointError(f"{path} is not valid JSON ({error}): it was cut short or damaged") from None
 
 
 def _read_object(path: Path) -> dict[str, Any]:
@@ -82,13 +78,10 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
         raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
     weights = folder / "model.safetensors"
-    try:
+    with reading(weights):
         state = {key.removeprefix("linear."): value for key, value in load_file(weights).items()}
+    try:
         linear.load_state_dict(state)
-    except FileNotFoundError:
-        raise CheckpointError(f"{weights} is missing (weights are read from safetensors only)") from None
-    except SafetensorError as error:
-        raise CheckpointError(f"{weights} cannot be read ({error}): it was cut short or damaged") from None
     except RuntimeError as error:
         raise CheckpointError(f"{weights} does not fit the config.json beside it ({error})") from None
     return linear, ACTIVATIONS[name]()
@@ -313,12 +306,8 @@ def _own_settings(file: Path) -> dict[str, Any]:
 
 
 def _read_prefix(file: Path) -> DeepPrefix:
-    try:
+    with reading(file, TypeError):
         return DeepPrefix(**load_file(file))
-    except FileNotFoundError:
-        raise CheckpointError(f"{file} is missing: this encoder has a deep prefix; restore it") from None
-    except (SafetensorError, TypeError) as error:
-        raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
 
 
 def check_folder(path: Path) -> None:
@@ -425,11 +414,8 @@ def _check_depth(folder: Path, config: Any) -> None:
 def _check_whole(folder: Path) -> None:
     """Name the file of weights that cannot be read, if there is one."""
     for file in sorted(folder.glob("model*.safetensors")):
-        try:
-            with safe_open(file, framework="pt"):
-                pass
-        except (SafetensorError, OSError) as error:
-            raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
+        with reading(file), safe_open(file, framework="pt"):
+            pass
 
 
 LAYERS = ("encoder.layer.", "embeddings.", "layers.", "transformer.layer.", "encoder.block.")

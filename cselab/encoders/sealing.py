@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cselab.data.files import sha256_of
 from cselab.encoders.errors import CheckpointError
 
 
 def sealed(file: Path, content: Mapping[str, Any], others: Iterable[Path]) -> dict[str, Any]:
     """The content of the JSON `file`, with the SHA-256 of the other files of its folder and of the content itself."""
-    checksums = {other.relative_to(file.parent).as_posix(): _of_file(other) for other in sorted(others)}
+    checksums = {other.relative_to(file.parent).as_posix(): sha256_of(other) for other in sorted(others)}
     return {**content, "sha256": {**checksums, file.name: _of_content(content)}}
 
 
@@ -28,7 +29,7 @@ def check_seal(file: Path, content: Mapping[str, Any]) -> None:
         there = file.parent / name
         if not there.is_file():
             raise CheckpointError(f"{there} is missing: it was saved here; restore it")
-        if (_of_content(content) if there == file else _of_file(there)) != checksum:
+        if (_of_content(content) if there == file else sha256_of(there)) != checksum:
             raise CheckpointError(
                 f"{there} is not the file that was saved here (its checksum differs): it was altered or damaged. "
                 f"Restore it; if it was changed on purpose, take 'sha256' out of {file}"
@@ -38,8 +39,3 @@ def check_seal(file: Path, content: Mapping[str, Any]) -> None:
 def _of_content(content: Mapping[str, Any]) -> str:
     said = {name: value for name, value in content.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def _of_file(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

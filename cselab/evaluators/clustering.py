@@ -91,17 +91,8 @@ class ClusteringTask:
 
     def _record(self, metric: str, key: str = "") -> Record:
         starts = f"best of {self.restarts} starts" if self.restarts > 1 else "one start each"
-        return Record(
-            task=self.name,
-            metric=metric,
-            split=self.rows.split,
-            rows=len(self.rows),
-            protocol=f"mean of {len(self.seeds)} k-means, {starts}",
-            data_hash=self.rows.hash,
-            provenance=self.rows.provenance,
-            seed=self.seeds[0],
-            key=key,
-        )
+        protocol = f"mean of {len(self.seeds)} k-means, {starts}"
+        return Record.of(self.rows, task=self.name, metric=metric, protocol=protocol, seed=self.seeds[0], key=key)
 
 
 @dataclass(frozen=True)

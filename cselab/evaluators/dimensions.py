@@ -58,23 +58,14 @@ class DimensionsTask:
         try:
             if record.metric == "effective_rank":
                 return replace(record, value=effective_rank(rows))
-            (found, *_), _ = StsTask(self.pairs, self.name, seed=self.seed).measure(Encoded(sentences, rows))
+            (correlation, *_), _ = StsTask(self.pairs, self.name, seed=self.seed).measure(Encoded(sentences, rows))
         except DegenerateEmbeddings as reason:
             return replace(record, failure=str(reason))
-        return replace(record, value=found.value, interval=found.interval)
+        return replace(record, value=correlation.value, interval=correlation.interval)
 
     def _record(self, measure: str, key: str) -> Record:
-        return Record(
-            task=self.pairs.name,
-            metric="effective_rank" if measure == "effective_rank" else "spearman",
-            split=self.pairs.split,
-            rows=len(self.pairs),
-            protocol=PROTOCOLS[measure],
-            data_hash=self.pairs.hash,
-            provenance=self.pairs.provenance,
-            seed=self.seed,
-            key=key,
-        )
+        metric = "effective_rank" if measure == "effective_rank" else "spearman"
+        return Record.of(self.pairs, metric=metric, protocol=PROTOCOLS[measure], seed=self.seed, key=key)
 
 
 def _principal(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n k"]:

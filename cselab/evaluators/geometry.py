@@ -158,12 +158,4 @@ class Geometry:
             pairs = world_sts(self.split)
         else:
             pairs = load_sts("STS-B", folder(data, self.name), self.split)
-        origin = Record(
-            task=pairs.name,
-            metric="",
-            split=pairs.split,
-            data_hash=pairs.hash,
-            provenance=pairs.provenance,
-            seed=self.seed,
-        )
-        return pairs, pairs.sentences, origin
+        return pairs, pairs.sentences, Record.of(pairs, metric="", seed=self.seed)

@@ -14,6 +14,8 @@ from cselab.metrics.significance import RESAMPLES
 if TYPE_CHECKING:
     import pandas
 
+    from cselab.data import Labelled, Pairs
+
 SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
@@ -63,6 +65,12 @@ class Record:
     seconds: float | None = None
     failure: str | None = None
     key: str = ""
+
+    @classmethod
+    def of(cls, rows: "Pairs | Labelled", **said: Any) -> "Record":
+        """A record of a number measured on these rows: whose they are, which split, how many, their hash."""
+        told: dict[str, Any] = {"task": rows.name, "split": rows.split, "rows": len(rows)}
+        return cls(**told | {"data_hash": rows.hash, "provenance": rows.provenance} | said)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -231,6 +231,7 @@ def with_references(
     word_vectors: str | Path | None = None,
     transforms: Sequence[str] = ("whitening", "flow"),
     limit: int | None = None,
+    **options: Any,
 ) -> dict[str, Encoder | PairScorer]:
     """An encoder and what its score should be seen beside, by name, each to be passed to `evaluate`.
 
@@ -240,6 +241,7 @@ def with_references(
 
     Args:
         encoder: whatever `cselab.encoders.as_encoder` takes.
+        options: of its `encode` while a transform is fitted, such as `prompt_name`.
     """
     encoder = as_encoder(encoder)
     once = _Once(encoder)
@@ -252,7 +254,7 @@ def with_references(
         beside[own.name] = own
     beside[_name(encoder)] = once
     for transform in transforms:
-        transformed = fitted(once, transform, text, limit)
+        transformed = fitted(once, transform, text, limit, **options)
         beside[transformed.name] = transformed
     return beside
 
@@ -266,6 +268,7 @@ def evaluate_beside(
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
     limit: int | None = None,
+    prompt_name: str | None = None,
     **options: Any,
 ) -> dict[str, Scores]:
     """The scores of what `with_references` has, by name; `cselab_lab.tables` shows them side by side.
@@ -274,11 +277,14 @@ def evaluate_beside(
 
     Args:
         suite, data, tasks, options: as `evaluate` takes them.
+        prompt_name: of the encoder's prompts, for it and its transformed vectors; the others have none.
     """
     scores = {}
-    for name, model in with_references(encoder, text, word_vectors, limit=limit).items():
+    prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
+    for name, model in with_references(encoder, text, word_vectors, limit=limit, **prompt).items():
+        own = prompt if isinstance(model, _Once | TransformedEncoder) else {}
         try:
-            scores[name] = evaluate(model, suite, data, tasks, **options)
+            scores[name] = evaluate(model, suite, data, tasks, **own, **options)
         except NeedsVectors:
             continue
     return scores
@@ -289,15 +295,15 @@ class _Once:
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
-        self.sentences: list[str] | None = None
+        self.asked: tuple[list[str], dict[str, Any]] | None = None
         self.vectors: Any = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.encoder, name)
 
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
-        if sentences != self.sentences:
-            self.sentences, self.vectors = list(sentences), encode(self.encoder, sentences)
+        if (sentences, options) != self.asked:
+            self.asked, self.vectors = (list(sentences), options), encode(self.encoder, sentences, **options)
         return self.vectors
 
 

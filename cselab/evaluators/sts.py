@@ -101,17 +101,8 @@ class StsTask:
         return replace(record, value=value, interval=(100 * low, 100 * high))
 
     def _record(self, metric: str, aggregation: str, key: str = "") -> Record:
-        return Record(
-            task=self.pairs.name,
-            metric=metric,
-            split=self.pairs.split,
-            rows=len(self.pairs),
-            aggregation=aggregation if self._has_subsets else "",
-            data_hash=self.pairs.hash,
-            provenance=self.pairs.provenance,
-            seed=self.seed,
-            key=key,
-        )
+        how = aggregation if self._has_subsets else ""
+        return Record.of(self.pairs, metric=metric, aggregation=how, seed=self.seed, key=key)
 
 
 def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, float]]:

@@ -271,17 +271,8 @@ class TransferTask:
         return max(provenances, key=PROVENANCES.index) if len(provenances) > 1 else provenances.pop()
 
     def _record(self, metric: str, rows: Labelled, key: str = "") -> Record:
-        return Record(
-            task=self.name,
-            metric=metric,
-            split=rows.split,
-            rows=len(rows),
-            protocol=self.protocol.name,
-            data_hash=self._data_hash(),
-            provenance=self._provenance(),
-            seed=SEED,
-            key=key,
-        )
+        all_splits = {"task": self.name, "data_hash": self._data_hash(), "provenance": self._provenance()}
+        return Record.of(rows, metric=metric, protocol=self.protocol.name, seed=SEED, key=key, **all_splits)
 
 
 @dataclass(frozen=True)

@@ -148,8 +148,8 @@ def _files(folder: Path) -> list[Path]:
     if not (folder / "config.json").is_file():
         unfinished = ": it is a run that is not finished" if (folder / "run.json").exists() else ""
         raise NotPushed(f"{folder} is not an encoder: it has no config.json{unfinished}")
-    found = {path for pattern in (*WANTED, *ALSO) for path in folder.glob(pattern)}
-    return sorted(path for path in found if path.is_file())
+    matches = {path for pattern in (*WANTED, *ALSO) for path in folder.glob(pattern)}
+    return sorted(path for path in matches if path.is_file())
 
 
 def _read_run(folder: Path) -> dict[str, Any]:

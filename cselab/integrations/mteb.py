@@ -74,8 +74,8 @@ def is_results(path: str | Path) -> bool:
     path = Path(path)
     if not path.is_dir():
         return path.suffix == ".json" and path.is_file()
-    found = () if (path / "config.json").exists() else path.rglob("*.json")
-    return any(_is_result(_read_json(file)) for file in found)
+    files = () if (path / "config.json").exists() else path.rglob("*.json")
+    return any(_is_result(_read_json(file)) for file in files)
 
 
 def beside(published: System, ours: System) -> "pandas.DataFrame":
@@ -101,10 +101,10 @@ def beside(published: System, ours: System) -> "pandas.DataFrame":
     theirs, mine = _by_name(published), _by_name(ours)
     if len(theirs) == len(mine) == 1:
         theirs = dict(zip(mine, theirs.values(), strict=True))
-    known, found = ({task for scores in side.values() for task in scores} for side in (theirs, mine))
+    known, own = ({task for scores in side.values() for task in scores} for side in (theirs, mine))
     tasks = [task for task in dict.fromkeys(task for scores in mine.values() for task in scores) if task in known]
     if not tasks:
-        raise DataError(f"no task in common: published are {', '.join(sorted(known))}, ours {', '.join(sorted(found))}")
+        raise DataError(f"no task in common: published are {', '.join(sorted(known))}, ours {', '.join(sorted(own))}")
     nan = float("nan")
     rows = [
         (name, task, theirs.get(name, {}).get(task, nan), mine.get(name, {}).get(task, nan))
@@ -128,13 +128,13 @@ def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, S
         )
         models[folder] = name or below, revision or below
     names = [name for name, _ in models.values()]
-    found = {}
+    named = {}
     for folder, (name, revision) in models.items():
         name = f"{name} {revision}" if names.count(name) > 1 else name
-        if name in found:
+        if name in named:
             raise DataError(f"{path} holds two sets of results of {name}: read them one by one")
-        found[name] = Scores([replace(record, encoder=name) for record in by_folder[folder]])
-    return found
+        named[name] = Scores([replace(record, encoder=name) for record in by_folder[folder]])
+    return named
 
 
 def _model(folder: Path) -> tuple[str, str]:

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.data.nearest import require_known
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
@@ -339,8 +340,7 @@ def get_method(name: str) -> type[Method]:
     Raises:
         ValueError: unknown name; lists the known.
     """
-    if name not in METHODS:
-        raise ValueError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}")
+    require_known("method", name, METHODS)
     return METHODS[name]
 
 

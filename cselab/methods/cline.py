@@ -85,6 +85,6 @@ class CLINE(Method):
         towards, away = ((v.anchor * other).sum(1).float() for other in (v.positive, v.negative))
         if self.contrast == "sigmoid":
             width = v.anchor.shape[1]
-            found, missed = F.softplus(-towards / width), F.softplus(away / width) * v.known
-            return (found.sum() + missed.sum()) / (len(found) + v.known.sum())
+            positives, missed = F.softplus(-towards / width), F.softplus(away / width) * v.known
+            return (positives.sum() + missed.sum()) / (len(positives) + v.known.sum())
         return (F.softplus(away - towards) * v.known).sum() / v.known.sum().clamp(min=1)

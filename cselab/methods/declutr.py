@@ -60,8 +60,8 @@ class DeCLUTR(Contrastive):
     def views(self, encode: Encode, batch: Rows) -> Views:
         sizes = self.anchors, self.positives, self.shortest, self.longest
         drawn = [draw_spans(document, *sizes, self.generator) for document in batch]
-        anchors = [anchor for found, _ in drawn for anchor in found]
-        near = [spans for _, found in drawn for spans in found]
+        anchors = [anchor for of_document, _ in drawn for anchor in of_document]
+        near = [spans for _, of_document in drawn for spans in of_document]
         tokens = read = encode.tokens(anchors)
         if self.weight:
             read, chosen = self.guess.mask(encode, tokens, self.masked, self.generator)

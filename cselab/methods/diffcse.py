@@ -87,5 +87,5 @@ class DiffCSE(Contrastive):
             hook.remove()
 
     def loss(self, v: Views) -> Loss:
-        found = F.binary_cross_entropy_with_logits(v.detected.float(), v.replaced)
-        return super().loss(v) + self.weight * Loss({"replaced_tokens": found})
+        detection = F.binary_cross_entropy_with_logits(v.detected.float(), v.replaced)
+        return super().loss(v) + self.weight * Loss({"replaced_tokens": detection})

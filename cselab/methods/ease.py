@@ -71,11 +71,11 @@ class EASE(Contrastive):
         return start
 
     def _read(self) -> Float[Tensor, "entities e"]:
-        found = {row[0]: row[1] for row in read_rows(str(self.vectors), ("entity", "vector")) if row[0] in self.numbers}
-        missing = [name for name in self.numbers if name not in found]
+        table = {row[0]: row[1] for row in read_rows(str(self.vectors), ("entity", "vector")) if row[0] in self.numbers}
+        missing = [name for name in self.numbers if name not in table]
         if missing:
             raise ValueError(f"{self.vectors} has no vector of {missing[0]!r} ({len(missing)} entities are missing)")
-        return torch.tensor([[float(number) for number in found[name].split()] for name in self.numbers])
+        return torch.tensor([[float(number) for number in table[name].split()] for name in self.numbers])
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)

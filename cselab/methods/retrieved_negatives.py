@@ -46,25 +46,25 @@ class RetrievedNegatives(Contrastive):
         self.sentences = list(dict.fromkeys(self.column(rows, "sentence")))
         self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
         vectors: Any = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
-        found = nearest_others(vectors, min(self.nearest, len(vectors) - 1)).cpu()
-        self.register_buffer("neighbours", found, persistent=False)  # the same again when a run goes on
+        neighbours = nearest_others(vectors, min(self.nearest, len(vectors) - 1)).cpu()
+        self.register_buffer("neighbours", neighbours, persistent=False)  # the same again when a run goes on
         return super().build(encoder, rows, generator)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)
         rows = torch.tensor([self.place[sentence] for sentence in self.column(batch, "sentence")])
         drawn = torch.randint(self.neighbours.shape[1], (len(rows),), generator=self.generator)
-        found = self.neighbours[rows, drawn].cpu()
-        itself = to_device(rows[:, None] == found, v.anchor.device)
-        near = encode([self.sentences[row] for row in found.tolist()])
+        retrieved = self.neighbours[rows, drawn].cpu()
+        itself = to_device(rows[:, None] == retrieved, v.anchor.device)
+        near = encode([self.sentences[row] for row in retrieved.tolist()])
         return v.against(near, near.new_zeros(itself.shape).masked_fill(itself, -inf))
 
 
 def nearest_others(vectors: Float[Tensor, "n d"], k: int) -> Int[Tensor, "n k"]:
     """For each row the k others of the highest cosine, the nearest first."""
-    unit, found = F.normalize(vectors, dim=1), []
+    unit, nearest = F.normalize(vectors, dim=1), []
     for start in range(0, len(unit), BLOCK):
         cosines = unit[start : start + BLOCK] @ unit.T
         own = torch.arange(start, start + len(cosines), device=unit.device)
-        found.append(cosines.scatter(1, own[:, None], -2).topk(k, dim=1).indices)
-    return torch.cat(found)
+        nearest.append(cosines.scatter(1, own[:, None], -2).topk(k, dim=1).indices)
+    return torch.cat(nearest)

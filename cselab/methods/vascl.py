@@ -67,8 +67,8 @@ class VaSCL(Contrastive):
     def nearest(self, e: Float[Tensor, "n d"]) -> Bool[Tensor, "n n"]:
         """Which sentences are neighbours of which."""
         products = (e @ e.T).fill_diagonal_(-inf)
-        found = products.topk(min(self.neighbours, len(e) - 1), dim=1).indices
-        return torch.zeros_like(products, dtype=torch.bool).scatter(1, found, True)
+        neighbours = products.topk(min(self.neighbours, len(e) - 1), dim=1).indices
+        return torch.zeros_like(products, dtype=torch.bool).scatter(1, neighbours, True)
 
     @torch.enable_grad()
     def direction(self, head: nn.Module, e: Float[Tensor, "n d"], near: Bool[Tensor, "n n"]) -> Float[Tensor, "n d"]:

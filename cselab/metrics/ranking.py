@@ -56,15 +56,15 @@ class Ranking:
     def groups(self) -> list[list[int]]:
         """The largest runs of systems, best first, of which no two are told apart; a system may be in several."""
         order = np.argsort(-self.scores, kind="stable")
-        apart, found, last = (self.p_values < self.level)[np.ix_(order, order)], [], 0
+        apart, groups, last = (self.p_values < self.level)[np.ix_(order, order)], [], 0
         for first in range(len(order)):
             end = first + 1
             while end < len(order) and not apart[first:end, end].any():
                 end += 1
             if end > last:
-                found.append(order[first:end].tolist())
+                groups.append(order[first:end].tolist())
                 last = end
-        return found
+        return groups
 
     @property
     def tied_neighbours(self) -> tuple[int, int]:
@@ -86,8 +86,8 @@ def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed
     Raises:
         ValueError: fewer than two systems or units, or a number that is missing or not finite.
 
-    >>> found = rank_means(np.array([[1.0, 1.2, 0.9, 1.1], [1.1, 1.1, 1.0, 1.1], [3.0, 3.1, 2.9, 3.3]]))
-    >>> found.intervals, found.groups
+    >>> ranking = rank_means(np.array([[1.0, 1.2, 0.9, 1.1], [1.1, 1.1, 1.0, 1.1], [3.0, 3.1, 2.9, 3.3]]))
+    >>> ranking.intervals, ranking.groups
     ([(2, 3), (2, 3), (1, 1)], [[2], [1, 0]])
     """
     m, n = scores.shape
@@ -155,20 +155,20 @@ def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
     return adjusted
 
 
-def step_down(found: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"]) -> Float[np.ndarray, " k"]:
+def step_down(statistics: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"]) -> Float[np.ndarray, " k"]:
     """Adjusted p-values of k statistics by their joint distribution under chance (Romano and Wolf 2005, Algorithm 4.1).
 
     As Holm's, but the largest of those still standing is compared with the largest that chance gives to any of them,
     so that tests which hang together cost little.
 
     Args:
-        found: statistics that are large where something is there.
+        statistics: large where something is there.
         null: the same statistics in b draws from chance.
     """
-    order = np.argsort(-found, kind="stable")
+    order = np.argsort(-statistics, kind="stable")
     largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
-    shares = (1 + (largest >= found[order]).sum(axis=0)) / (len(null) + 1)
-    adjusted = np.empty(len(found))
+    shares = (1 + (largest >= statistics[order]).sum(axis=0)) / (len(null) + 1)
+    adjusted = np.empty(len(statistics))
     adjusted[order] = np.maximum.accumulate(shares)
     return adjusted
 
@@ -176,7 +176,7 @@ def step_down(found: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"]) ->
 def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -> Float[np.ndarray, "b k"]:
     """|t| of each centred difference on the same resampled units."""
     generator, (k, n) = np.random.default_rng(seed), centred.shape
-    found = np.empty((resamples, k))
+    statistics = np.empty((resamples, k))
     step = max(1, BLOCK // k)
     squares = centred**2
     for start in range(0, resamples, step):
@@ -184,8 +184,8 @@ def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -
         times = generator.multinomial(n, np.full(n, 1 / n), size=block.stop - start) / n
         means = times @ centred.T
         spread = np.maximum(times @ squares.T - means**2, 0) / (n - 1)
-        found[block] = np.abs(means) / np.sqrt(np.maximum(spread, 1e-24))
-    return found
+        statistics[block] = np.abs(means) / np.sqrt(np.maximum(spread, 1e-24))
+    return statistics
 
 
 def _square(m: int, p_values: Float[np.ndarray, " k"]) -> Square:

@@ -123,7 +123,7 @@ class _Training:
         self.written = folder if processes.is_main_process else None
         config, encoder, method = run.config, run.encoder, run.method
         self.per_epoch = len(corpus) // config.batch_size
-        self.steps = config.steps or max(1, round(config.epochs * self.per_epoch))
+        self.steps = config.length(len(corpus))
         self.best_state: dict[str, Tensor] = {}
         self.precision = chosen_precision(config.precision)
         if not encoder.pooling_given:

@@ -83,6 +83,10 @@ class TrainConfig:
                 reason = f": {allowed['reason']}" if "reason" in allowed else ""
                 raise ValueError(f"{setting.name} {wrong}, got {value}{reason}")
 
+    def length(self, rows: int) -> int:
+        """How many steps a run over so many rows takes."""
+        return self.steps or max(1, round(self.epochs * (rows // self.batch_size)))
+
 
 def _out_of_range(value: float, allowed: Mapping[str, Any]) -> str:
     """What a number must be and is not; empty where it is. NaN is nowhere in a range."""

@@ -1,5 +1,7 @@
 """BERT-flow: an invertible network that makes finished embeddings a standard normal."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -8,6 +10,7 @@ from cselab.transforms.glow import Glow
 from cselab.transforms.inputs import check_fitted, checked
 
 
+@dataclass(eq=False)
 class BertFlow:
     """y = f(x) with f an invertible network that makes the embeddings a standard normal (Li et al. 2020).
 
@@ -23,26 +26,18 @@ class BertFlow:
     After `fit`: `flow_`, the `Glow`; `history_`, the loss of each step (nats a dimension).
     """
 
-    def __init__(
-        self,
-        levels: int = 3,
-        depth: int = 3,
-        hidden: int = 32,
-        epochs: int = 1,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        seed: int = 0,
-    ) -> None:
-        for name, value in (("epochs", epochs), ("batch_size", batch_size)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
-        self.levels = levels
-        self.depth = depth
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.seed = seed
+    levels: int = 3
+    depth: int = 3
+    hidden: int = 32
+    epochs: int = 1
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     def fit(self, embeddings: Float[np.ndarray, "n d"]) -> "BertFlow":
         """Fit the flow, starting its activation norms from all rows.

@@ -24,6 +24,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from cselab.data import read_sentences
+from cselab.data.files import sha256_of
 from cselab.encoders.folder import quiet_transformers
 from cselab.encoders.precision import faster_in_bf16
 from cselab.evaluators.versions import versions
@@ -361,11 +362,11 @@ def pretrain_from_files(
     identity = {
         "config": asdict(config),
         "corpora": {
-            "neighbours": [_sha256(file) for file in neighbours],
-            "scattered": [_sha256(file) for file in scattered],
+            "neighbours": [sha256_of(file) for file in neighbours],
+            "scattered": [sha256_of(file) for file in scattered],
         },
-        "tokenizer": _sha256(tokenizer / "tokenizer.json") if tokenizer else None,
-        "tokens_from": _sha256(tokens_from / "model.safetensors") if tokens_from else None,
+        "tokenizer": sha256_of(tokenizer / "tokenizer.json") if tokenizer else None,
+        "tokens_from": sha256_of(tokens_from / "model.safetensors") if tokens_from else None,
     }
     with RunFolder(output).locked() as folder:
         run = folder.claim(identity)
@@ -386,11 +387,6 @@ def pretrain_from_files(
         for left in folder.path.glob("prepared-*"):
             shutil.rmtree(left)
         return folder.path
-
-
-def _sha256(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _digest(*content: object) -> str:

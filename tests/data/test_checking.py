@@ -31,6 +31,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
         check(tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_the_real_data_are_whole(real_data):
     found = check(real_data)
     assert not [str(line) for line in found if line.status == "damaged"]

@@ -242,6 +242,7 @@ def test_the_hash_sees_sentences_labels_and_order():
     assert len(hashes) == 5
 
 
+@pytest.mark.slow
 def test_the_real_sets_that_are_on_this_machine_are_as_published():
     for task, splits in CLASSIFICATION_ROWS.items():
         for split, rows in splits.items():

@@ -335,6 +335,7 @@ def test_the_threshold_of_the_alignment_can_be_lowered(angles):
     assert "gold > 2" in alignment[2.0].protocol
 
 
+@pytest.mark.slow
 def test_the_geometry_can_be_measured_on_the_world(monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
     scores = evaluate(RandomEncoder(), "geometry", data="world")

@@ -78,6 +78,7 @@ def folds_of(n, k, seed=0):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP, replace(ADAM, tenacity=100)])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_batch_equals_one_classifier_at_a_time(setting, classes):
@@ -128,6 +129,7 @@ def plain_search(x, y, classes, folds, setting):
     return PENALTIES[means.index(max(means))], max(means)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 def test_nested_k_fold_equals_one_fold_and_penalty_at_a_time(setting):
     x, y = overlapping_classes(90, 4, 2)
@@ -148,6 +150,7 @@ def test_nested_k_fold_equals_one_fold_and_penalty_at_a_time(setting):
     assert result.dev_accuracy == pytest.approx(np.mean(dev_accuracies), abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 def test_k_fold_and_refit_equals_one_fold_and_penalty_at_a_time(setting):
     x, y = overlapping_classes(120, 4, 3)

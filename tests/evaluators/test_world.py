@@ -52,6 +52,7 @@ class Oracle:
         return np.eye(self.width, dtype=np.float32)[[self.classes[sentence] for sentence in sentences]]
 
 
+@pytest.mark.slow
 def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_apart():
     assert WorldTransfer.tasks == TRANSFER
     for task in TRANSFER:
@@ -83,6 +84,7 @@ def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(
     assert {record.provenance for record in scores.records} == {"bundled"}
 
 
+@pytest.mark.slow
 def test_chance_stays_at_chance_on_every_transfer_task():
     scores = evaluate(RandomEncoder(), "world-transfer", protocol="senteval-fast")
     assert tuple(scores.scores) == TRANSFER

@@ -46,7 +46,7 @@ def test_only_the_sentence_s_own_tokens_are_judged_and_in_the_released_code_all_
     assert detected == {"paper": int((lengths.sum(1) - 2).sum()), "released": lengths.numel()}
 
 
-def test_the_encoder_learns_from_the_judge_through_the_sentence_vector_alone(trainer, batch):
+def test_the_encoder_learns_from_the_discriminator_through_the_sentence_vector_alone(trainer, batch):
     method = DiffCSE()
     encode, encoder = trainer(method, dropout=0)
     tokens = encode.tokens(batch)
@@ -71,7 +71,7 @@ def test_h_stands_where_the_first_token_was_embedded(trainer, batch):
         torch.testing.assert_close(method.detected(own, tokens), plain)
 
 
-def test_the_guesser_stays_as_it_was_and_fills_blanks_only():
+def test_the_generator_stays_as_it_was_and_fills_blanks_only():
     encoder = make_encoder(layers=1)
     generator = MaskedLMGenerator(encoder)
     before = copy.deepcopy(generator.state_dict())

@@ -309,7 +309,7 @@ def test_an_unknown_choice_is_refused_with_the_allowed(name, parameter, value, a
 
 
 def test_an_unknown_method_lists_the_known():
-    with pytest.raises(ValueError, match=f"unknown method 'simsce'; choose one of {', '.join(METHODS)}"):
+    with pytest.raises(ValueError, match=f"unknown method 'simsce'.* Choose one of {', '.join(METHODS)}"):
         get_method("simsce")
 
 
@@ -328,6 +328,8 @@ def test_an_unknown_method_lists_the_known():
         ("whitenedcse", "momentum", None, "a number of at least 0, below 1"),
         ("whitenedcse", "num_groups", True, "a whole number of at least 1, or None"),
         ("whitenedcse", "shrinkage", 1.5, "a number from 0 to 1"),
+        ("noise", "mean_of", 0, "a whole number of at least 1"),
+        ("noise", "variance", -0.1, "a number of at least 0"),
         ("barlow_twins", "artificial_rows", -1, "a whole number of at least 0"),
         ("imsimcse", "weight", float("inf"), "a number of at least 0"),
     ],

@@ -34,6 +34,7 @@ def test_a_query_is_told_from_the_queue_and_not_from_the_batch(spied, cls):
     assert not views.positive.requires_grad and views.anchor.shape == (6, 3)
 
 
+@pytest.mark.slow
 @both
 def test_it_learns_to_find_its_key_among_those_of_other_batches(trainer, cls):
     method = cls(queue=24, head="none", momentum=0.99, temperature=0.3)

@@ -35,6 +35,7 @@ def test_where_all_negatives_are_alike_no_weight_differs_from_one():
     assert method.loss(v).terms["importance_info_nce"] == pytest.approx(float(nt_xent(z, z, 0.5).total))
 
 
+@pytest.mark.slow
 def test_the_classifier_learns_what_follows_and_what_contradicts(trainer):
     method = PairSupCon()
     encode, encoder = trainer(method, dropout=0)

@@ -103,6 +103,7 @@ OTHER_TESTS = {"survey-table9": "Avg. of 5", "survey-table10": "Avg. of 4"}
 """Transfer and clustering, each with its average."""
 
 
+@cache
 def gain_over_simcse(experiment: str, row: str, column: str) -> float:
     frame = results(experiment).beside()
     return float(frame["gain"][(frame["row"] == row) & (frame["column"] == column)].iloc[0])

@@ -16,6 +16,7 @@ from cselab.world.grammar import QUESTIONS
 from cselab.world.meaning import SPLITS
 from cselab.world.world import ENTAILMENT, KINDS, TASKS, overlap
 
+pytestmark = pytest.mark.slow
 WORLD = World(seed=0)
 
 

@@ -62,9 +62,9 @@ def compare(
                 f"{first} has the seeds {', '.join(seeds[0]) or 'of one run'} and {second} "
                 f"{', '.join(seeds[1]) or 'of one run'}: a paired test needs the same"
             )
-        found = [[scores_of(side[seed]).scores for seed in sorted(side)] for side in seeds]
-        shared = [name for name in found[0][0] if all(name in scores for side in found for scores in side)]
-        columns = {name: [[scores[name] for scores in side] for side in found] for name in shared}
+        by_seed = [[scores_of(side[seed]).scores for seed in sorted(side)] for side in seeds]
+        shared = [name for name in by_seed[0][0] if all(name in scores for side in by_seed for scores in side)]
+        columns = {name: [[scores[name] for scores in side] for side in by_seed] for name in shared}
         comparisons = [paired_t_test(one, other, name) for name, (one, other) in columns.items()]
         means = {name: [mean(side) for side in both] for name, both in columns.items()}
     else:
@@ -99,15 +99,15 @@ def _results(*names: str) -> "list[Scores]":
     if not all(are):
         result, encoder = sorted(names, key=lambda name: not is_results(name))
         raise ValueError(f"{result} has results of MTEB, which have no predictions: {encoder} cannot be paired with it")
-    found: list[Scores] = []
+    scores: list[Scores] = []
     for name in names:
         by_model = read_results(name)
         if len(by_model) > 1:
             raise ValueError(
                 f"{name} has the results of several models ({', '.join(by_model)}): name the folder of one"
             )
-        found += by_model.values()
-    return found
+        scores += by_model.values()
+    return scores
 
 
 def _over_tasks(first: Any, second: Any) -> dict[str, dict[str, Any]]:

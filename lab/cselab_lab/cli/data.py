@@ -27,18 +27,18 @@ def data_check(context: click.Context, folder: Path | None, data: Path | None, a
     from cselab.data import check, senteval_folder
 
     folder = folder or data
-    found = check(folder)
-    if all(line.status == "missing" for line in found):
+    checked = check(folder)
+    if all(line.status == "missing" for line in checked):
         senteval_folder(folder)  # raises, where there is no such folder at all
         raise ValueError(
             f"none of the data sets is in {folder or senteval_folder()}: get them with `cselab data fetch`"
         )
-    for line in found:
+    for line in checked:
         click.echo(str(line))
-    missing = sum(line.status == "missing" for line in found)
+    missing = sum(line.status == "missing" for line in checked)
     if missing and not allow_missing:
-        click.echo(f"{missing} of {len(found)} are missing: `cselab data fetch`, or --allow-missing", err=True)
-    if any(line.status == "damaged" for line in found) or (missing and not allow_missing):
+        click.echo(f"{missing} of {len(checked)} are missing: `cselab data fetch`, or --allow-missing", err=True)
+    if any(line.status == "damaged" for line in checked) or (missing and not allow_missing):
         context.exit(1)
 
 

@@ -62,11 +62,11 @@ def diagnose(
     from cselab_lab.diagnosis import diagnose as examine
 
     read = {name: list(read_sentences(file, column)) for name, file in (("texts", texts), ("corpus", corpus)) if file}
-    found = examine(subject, pooling=pooling, **read)
-    click.echo(json.dumps(found.to_dict(), indent=1) if form == "json" else str(found))
+    diagnosis = examine(subject, pooling=pooling, **read)
+    click.echo(json.dumps(diagnosis.to_dict(), indent=1) if form == "json" else str(diagnosis))
     if page is not None:
-        found.write_page(page)
-    if found.findings:
+        diagnosis.write_page(page)
+    if diagnosis.findings:
         context.exit(1)
 
 
@@ -103,9 +103,9 @@ def explain_score(
     from cselab_lab.diagnosis import explain_score as explain
 
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=options.accelerator(device))
-    found = explain(model, task, expected, data, changes)
-    click.echo(json.dumps(found.to_dict(), indent=1) if form == "json" else str(found))
-    if not found.explained:
+    explanation = explain(model, task, expected, data, changes)
+    click.echo(json.dumps(explanation.to_dict(), indent=1) if form == "json" else str(explanation))
+    if not explanation.explained:
         context.exit(1)
 
 
@@ -124,8 +124,8 @@ def ties(scores: Path, form: str) -> None:
     """
     from cselab_lab.diagnosis import tie_table
 
-    found = tie_table(scores)
-    rows: dict[str, Any] = found.rows()
+    tied = tie_table(scores)
+    rows: dict[str, Any] = tied.rows()
     print_table(rows, form, corner="system")
     if form in ("text", "md"):
-        click.echo(f"\n{found.note()}")
+        click.echo(f"\n{tied.note()}")

@@ -99,13 +99,13 @@ def search(
 
     model = SentenceEncoder.from_pretrained(encoder, pooling=pooling, device=options.accelerator(device))
     asked_for = model.encode(list(query), normalize_embeddings=True, prompt_name=prompt_name)
-    numbers, found = list(lines), model.encode(list(lines.values()), normalize_embeddings=True) @ asked_for.T
+    numbers, scores = list(lines), model.encode(list(lines.values()), normalize_embeddings=True) @ asked_for.T
     for place, asked in enumerate(query):
-        nearest = np.argsort(-found[:, place], kind="stable")[:top]
+        nearest = np.argsort(-scores[:, place], kind="stable")[:top]
         if len(query) > 1 and form == "text":
             click.echo("\n" * bool(place) + asked)
         rows = {
-            str(numbers[row]): {"cosine": float(found[row, place]), "sentence": lines[numbers[row]]} for row in nearest
+            str(numbers[row]): {"cosine": float(scores[row, place]), "sentence": lines[numbers[row]]} for row in nearest
         }
         if form == "text":
             for line, row in rows.items():

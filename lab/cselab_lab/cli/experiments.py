@@ -52,13 +52,13 @@ def experiment_show(
     """
     from cselab_lab.experiments import read_results
 
-    found = read_results(name, _sized(profile, one_recipe), folder)
+    results = read_results(name, _sized(profile, one_recipe), folder)
     if form == "json":
-        cells = json.loads(found.beside().to_json(orient="records"))
-        claims = [verdict.record() for verdict in found.verdicts()]
+        cells = json.loads(results.beside().to_json(orient="records"))
+        claims = [verdict.record() for verdict in results.verdicts()]
         click.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
     else:
-        click.echo(str(found) if form == "text" and column is None else found.shown(column, form))
+        click.echo(str(results) if form == "text" and column is None else results.shown(column, form))
 
 
 @experiment.command("run")
@@ -97,12 +97,12 @@ def experiment_run(
     failed = False
     for name in chosen:
         try:
-            found = run_experiment(name, _sized(profile, one_recipe), seeds, only, **where)
+            results = run_experiment(name, _sized(profile, one_recipe), seeds, only, **where)
         except JobsFailed as error:
             click.echo(str(error), err=True)
             failed = True
         else:
-            click.echo(f"\n{found}\n")
+            click.echo(f"\n{results}\n")
     if failed:
         context.exit(1)
 

@@ -40,35 +40,34 @@ class Checked(click.ParamType):
         return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
 
 
-def _ended(run: Callable[[], Any], args: Any, standalone_mode: bool) -> Any:
-    """Run a command or group; as a process of its own it ends with a code, and with one line on stderr of an error."""
-    if not standalone_mode:
-        return run()
-    try:
-        _check_utf8(sys.argv[1:] if args is None else args)
-        code = run()
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        sys.exit(error.exit_code)
-    except click.ClickException as error:
-        _show(error)
-        sys.exit(error.exit_code)
-    except click.Abort:
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
-    sys.exit(code if isinstance(code, int) else 0)
+class _Ending(click.Command):
+    """A command or group that ends with a code, and with one line on stderr of an error, where it is a process."""
 
-
-class Command(click.Command):
-    """A command that reports errors of the user's making without a traceback."""
-
-    def no_such_option(self: click.Command, name: str) -> str:
+    def no_such_option(self, name: str) -> str:
         """What is said of an unknown option."""
         return unknown("option", name, [option for one in self.params for option in one.opts if option[0] == "-"])
 
     def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **options: Any) -> Any:
         run: Any = super().main
-        return _ended(lambda: run(args, *rest, standalone_mode=False, **options), args, standalone_mode)
+        if not standalone_mode:
+            return run(args, *rest, standalone_mode=False, **options)
+        try:
+            _check_utf8(sys.argv[1:] if args is None else args)
+            code = run(args, *rest, standalone_mode=False, **options)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(error.exit_code)
+        except click.ClickException as error:
+            _show(error)
+            sys.exit(error.exit_code)
+        except click.Abort:
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+class Command(_Ending):
+    """A command that reports errors of the user's making without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -105,19 +104,13 @@ def blamed(code: Path, error: BaseException) -> str:
     return f"{code}{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {error}"
 
 
-class Group(click.Group):
+class Group(_Ending, click.Group):
     """A group whose unknown commands are answered with the known, and whose errors are one line on stderr."""
 
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order in which they were made
-
-    no_such_option = Command.no_such_option
-
-    def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **options: Any) -> Any:
-        run: Any = super().main
-        return _ended(lambda: run(args, *rest, standalone_mode=False, **options), args, standalone_mode)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -104,10 +104,10 @@ def suites_and_tasks(
     if not known:
         chosen.pop("aggregation", None)
     try:
-        found = [*suites_named(known, chosen), *own]
+        wanted = [*suites_named(known, chosen), *own]
     except TypeError as error:
         raise ValueError(str(error)) from None
-    return found, [*tasks, *(pairs.name for pairs in own if tasks)]
+    return wanted, [*tasks, *(pairs.name for pairs in own if tasks)]
 
 
 def _cells(record: Any) -> dict[str, Any]:
@@ -157,17 +157,17 @@ def references(
     suites, tasks = suites_and_tasks(given["suites"], tasks, data, {"protocol": given["protocol"]})
     device = options.accelerator(given["device"])
     model = SentenceEncoder.from_pretrained(encoder, pooling=given["pooling"], device=device)
-    found = evaluate_beside(model, suites, data, tasks or None, text=fit, word_vectors=glove)
-    print_table({name: scores.scores for name, scores in found.items()}, form)
+    by_name = evaluate_beside(model, suites, data, tasks or None, text=fit, word_vectors=glove)
+    print_table({name: scores.scores for name, scores in by_name.items()}, form)
     failures = [
         f"{name}: {failed} failed: {reason}"
-        for name, scores in found.items()
+        for name, scores in by_name.items()
         for failed, reason in scores.failures.items()
     ]
     for line in failures:
         click.echo(line, err=True)
     if json_file is not None:
-        content = {name: scores.to_dict() for name, scores in found.items()}
+        content = {name: scores.to_dict() for name, scores in by_name.items()}
         json_file.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     if failures:
         context.exit(1)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cselab.data.files import check_file, ending
-from cselab.data.nearest import did_you_mean
+from cselab.data.nearest import did_you_mean, require_known
 from cselab.encoders.bundled import BUNDLED
 from cselab_lab.cli import registered
 
@@ -18,10 +18,9 @@ def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> st
         ValueError: it is not known; with the nearest, all that there are, and what else may be given.
     """
     known = tuple(known)
-    found = {one.lower(): one for one in known}.get(name.lower())
-    if found is None:
-        raise ValueError(f"unknown {what} {name!r}.{did_you_mean(name, known)} Choose one of {', '.join(known)}{also}")
-    return found
+    spelled = {one.lower(): one for one in known}.get(name.lower(), name)
+    require_known(what, spelled, known, also=also)
+    return spelled
 
 
 def check_encoder(name: str, others: Iterable[str] = ()) -> str:

@@ -51,15 +51,15 @@ def read_seeds(text: str) -> list[int]:
     Raises:
         ValueError: not numbers and ranges of them, or a range that goes down.
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = (side.strip() for side in part.partition("-"))
         if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
             raise ValueError(f"--seeds takes numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
         if len(first + last) > 18 or int(last or first) - int(first) >= 1000:
             raise ValueError(f"--seeds {text:.40} is more than 1000 seeds, or numbers of more than 18 digits")
-        found += range(int(first), int(last or first) + 1)
-    return list(dict.fromkeys(found))
+        numbers += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(numbers))
 
 
 def _check_device(name: str) -> str:
@@ -201,19 +201,19 @@ def tell_column(file: Path, asked: str | None) -> None:
     """Say which column of a table was taken for the sentences, where nobody named one."""
     from cselab.data.tables import text_column
 
-    if asked is None and (found := text_column(file)) is not None:
-        click.echo(f"{file}: the sentences are those of its column {found[0]!r} (--column takes another)", err=True)
+    if asked is None and (text := text_column(file)) is not None:
+        click.echo(f"{file}: the sentences are those of its column {text[0]!r} (--column takes another)", err=True)
 
 
 def read_settings(assignments: Iterable[str]) -> dict[str, str]:
     """The NAME=VALUE of --set as a dict of texts."""
-    found = {}
+    values = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name:
             raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def suites_or_default(named: Sequence[str], data: Path | None) -> list[str]:

@@ -33,11 +33,11 @@ def published(paper: str | None, number: str | None, form: str) -> None:
                 click.echo(f"  {known:>2}  {title}")
         return
     if number == "claims":
-        found = claims(paper)
+        of_paper = claims(paper)
         lines = {
-            line["claim"]: {key: line[key] for key in ("where", "value", "recomputed", "verdict")} for line in found
+            line["claim"]: {key: line[key] for key in ("where", "value", "recomputed", "verdict")} for line in of_paper
         }
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False) if form == "json" else table(lines, form=form))
+        click.echo(json.dumps(of_paper, indent=1, ensure_ascii=False) if form == "json" else table(lines, form=form))
         return
     if not number.isdigit():
         raise ValueError(f"TABLE is a number or `claims`, got {number!r}")

@@ -47,22 +47,22 @@ def _loaded(module: str, registry: str) -> Mapping[str, Any]:
 def _packaged() -> dict[str, Any]:
     kept, state = Path(cache_from_source(__file__)).with_suffix(".json"), _state_of_sources()
     try:
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if found["state"] == state:
-            return found
+        registries = json.loads(kept.read_text(encoding="utf-8"))
+        if registries["state"] == state:
+            return registries
     except (OSError, ValueError, KeyError):
         pass
     pristine = "torch" not in sys.modules  # else a user's own may be among them: what registers imports torch
-    found = {"state": state} | _read_registries()
+    registries = {"state": state} | _read_registries()
     if pristine:
         try:
             kept.parent.mkdir(exist_ok=True)
             aside = kept.with_suffix(f".{os.getpid()}")
-            aside.write_text(json.dumps(found), encoding="utf-8")
+            aside.write_text(json.dumps(registries), encoding="utf-8")
             os.replace(aside, kept)
         except OSError:
             pass  # a package that may not be written to is read again each time
-    return found
+    return registries
 
 
 def _state_of_sources() -> list[Any]:

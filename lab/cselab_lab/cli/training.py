@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
 ELSEWHERE = {"eval_every": "an eighth of the steps"}  # a default that is the command's
-MOST_STEPS = 10**9
 
 
 class Train(Command):
@@ -54,7 +53,7 @@ def _settings_of_a_run(function: Any) -> Any:
 def _type_of(field: dict[str, Any]) -> click.ParamType:
     if "choices" in field:
         return click.Choice(field["choices"])
-    low, high = field.get("least", field.get("above")), field.get("below")
+    low, high = field.get("least", field.get("above")), field.get("below", field.get("most"))
     if low is None:
         return click.FLOAT if field["kind"] == "float" else click.INT
     kind: Any = click.FloatRange if field["kind"] == "float" else click.IntRange
@@ -192,8 +191,8 @@ def train(
     context.with_resource(_training_on(asked["device"]))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        found: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
-        evaluator, sentences, what = dev_evaluator(asked["dev"], found, asked["data"])
+        corpus_rows: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
+        evaluator, sentences, what = dev_evaluator(asked["dev"], corpus_rows, asked["data"])
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         if dropout is not None:
             model.dropout = dropout
@@ -206,9 +205,9 @@ def train(
             plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
             _tell_whose(plan.method, model)
         chosen = (_of_bundled(recipe, encoder, given) if printed is None else printed.settings()) | given
-        steps = _steps(chosen, len(sentences))
-        chosen.setdefault("eval_every", max(1, steps // 8))
         config = TrainConfig(seed=plan.seed, **chosen)
+        if "eval_every" not in chosen:
+            config = replace(config, eval_every=max(1, config.length(len(sentences)) // 8))
         _tell(
             f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}, "
             f"{chosen_precision(config.precision)}"
@@ -234,24 +233,6 @@ def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, A
         told = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in taken.items())
         _tell(f"the recipe of {encoder} for what was not said: {told} (--recipe none: without)")
     return settings
-
-
-def _steps(chosen: dict[str, Any], sentences: int) -> int:
-    """How many steps these settings make.
-
-    Raises:
-        ValueError: beyond reason; says what it would take.
-    """
-    from cselab.training import TrainConfig
-
-    size, passes = (chosen.get(name, getattr(TrainConfig, name)) for name in ("batch_size", "epochs"))
-    steps = chosen.get("steps") or max(1, round(min(passes, MOST_STEPS) * (sentences // size)))
-    if steps > MOST_STEPS or passes > MOST_STEPS:
-        which = "steps" if "steps" in chosen else "epochs"
-        raise ValueError(
-            f"--{which}: more than {MOST_STEPS:,} steps, which at 100 a second take four months: give fewer"
-        )
-    return steps
 
 
 def _tell_whose(method: Any, model: "SentenceEncoder") -> None:
@@ -326,16 +307,16 @@ def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str,
     """Mean and standard deviation over the seeds of each method, where there are several."""
     from statistics import mean, stdev
 
-    found = {}
+    means = {}
     for name in dict.fromkeys(plan.method.name for plan in plans):
         own = [rows[f"{name}, seed {plan.seed}"] for plan in plans if plan.method.name == name]
         if len(own) > 1:
-            found[f"{name}, mean ± sd"] = {
+            means[f"{name}, mean ± sd"] = {
                 column: " ± ".join(_shown(column, of([row[column] for row in own])) for of in (mean, stdev))
                 for column in DIGITS
                 if column in own[0]
             }
-    return found
+    return means
 
 
 def _tell(text: str) -> None:

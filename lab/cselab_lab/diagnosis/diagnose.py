@@ -115,10 +115,10 @@ def _seeds(folder: Path) -> list[Path]:
     if (folder / "config.json").exists() or (folder / "run.json").exists() or (folder / "modules.json").exists():
         return []
     runs = sorted(run.parent for run in [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])
-    found = runs or sorted(file for file in folder.iterdir() if file.suffix in VECTORS)
-    if not found:
+    members = runs or sorted(file for file in folder.iterdir() if file.suffix in VECTORS)
+    if not members:
         raise ValueError(f"{folder} holds no run, no encoder and no vectors ({', '.join(VECTORS)})")
-    return found
+    return members
 
 
 def _named(subject: Any) -> str:

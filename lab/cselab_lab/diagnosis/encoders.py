@@ -67,11 +67,11 @@ def wrong_pooling(seen: Evidence) -> float | None:
     encoder = seen.own
     if encoder is None or encoder.pooling not in COMMON or len(seen.texts) < 20:
         return None
-    score, found = UnlabelledEvaluator(seen.texts), {}
+    score, scores = UnlabelledEvaluator(seen.texts), {}
     other = encoder.copy()
     for other.pooling in COMMON:
-        found[other.pooling] = score(other)["score"]
-    return max(found.values()) - found[encoder.pooling]
+        scores[other.pooling] = score(other)["score"]
+    return max(scores.values()) - scores[encoder.pooling]
 
 
 @sign(

@@ -137,9 +137,9 @@ class ScoreExplainer:
         tried: list[Tried] = []
         explained: list[Tried] = []
         for level in range(changes + 1):
-            found = [one for one in self.tries(level) if np.isfinite(one.score)]
-            tried += found
-            explained = [one for one in found if abs(one.score - number) <= tolerance]
+            scored = [one for one in self.tries(level) if np.isfinite(one.score)]
+            tried += scored
+            explained = [one for one in scored if abs(one.score - number) <= tolerance]
             if explained:
                 break
         nearest = sorted(tried, key=lambda one: abs(one.score - number))[:SHOWN]
@@ -264,15 +264,15 @@ def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
     asked = tasks_by_suite(suites, [task])
     suite = next(suite for suite, names in zip(suites, asked, strict=True) if names)
     name = task.partition("/")[0]
-    found: dict[str, Pairs] = {}
+    splits: dict[str, Pairs] = {}
     for one in dict.fromkeys([task, *(known for known in suite.tasks if known.partition("/")[0] == name)]):
         try:
             collected: Any = suite.collect(data, [one]).tasks[0]
-            found[one.partition("/")[2] or "test"] = collected.pairs
+            splits[one.partition("/")[2] or "test"] = collected.pairs
         except MissingFile:
             if one == task:
                 raise
-    return found
+    return splits
 
 
 def _said(settings: Settings) -> str:

@@ -49,8 +49,8 @@ def spectrum(seen: Evidence) -> Any:
     """How the variance is spread over the directions."""
     from cselab.metrics import spectrum as variances
 
-    found = variances(seen.vectors)
-    share = (found / max(found.sum(), 1e-30)).tolist()
+    eigenvalues = variances(seen.vectors)
+    share = (eigenvalues / max(eigenvalues.sum(), 1e-30)).tolist()
     numbers = list(range(1, len(share) + 1))
     figure = _figure("Scatter", numbers, share, "Variance by direction", "direction", "share of the variance")
     return figure.update_yaxes(type="log", exponentformat="power")
@@ -58,8 +58,8 @@ def spectrum(seen: Evidence) -> Any:
 
 def norms(seen: Evidence) -> Any:
     """The length of each vector beside that of its text."""
-    lengths, found = seen.tokens(seen.texts), np.linalg.norm(seen.vectors, axis=1).tolist()
-    return _figure("Scatter", lengths, found, "Norms by length", "tokens of the text", "norm", mode="markers")
+    lengths, norm_of = seen.tokens(seen.texts), np.linalg.norm(seen.vectors, axis=1).tolist()
+    return _figure("Scatter", lengths, norm_of, "Norms by length", "tokens of the text", "norm", mode="markers")
 
 
 def lengths(seen: Evidence) -> Any:
@@ -69,14 +69,14 @@ def lengths(seen: Evidence) -> Any:
 
 def losses(seen: Evidence) -> Any:
     """The loss of each step."""
-    found = seen.losses()
-    return _figure("Scatter", list(range(1, len(found) + 1)), found, "The contrastive loss", "step", "loss")
+    values = seen.losses()
+    return _figure("Scatter", list(range(1, len(values) + 1)), values, "The contrastive loss", "step", "loss")
 
 
 def shares(seen: Evidence) -> Any:
     """What each negative has of the gradient, from the hardest on, on average."""
-    found = seen.repulsion
-    curve = [] if found is None else found.sort(dim=1, descending=True).values.mean(dim=0).tolist()
+    repulsion = seen.repulsion
+    curve = [] if repulsion is None else repulsion.sort(dim=1, descending=True).values.mean(dim=0).tolist()
     title = "Share of the gradient on each negative"
     return _figure("Bar", list(range(1, len(curve) + 1)), curve, title, "negative, the hardest first", "share")
 
@@ -86,8 +86,8 @@ def views(seen: Evidence) -> Any:
     import torch.nn.functional as F
 
     made = seen.views
-    found = [] if made is None else F.cosine_similarity(made.anchor, made.positive).tolist()
-    return _histogram(found, "Two views of a sentence", "cosine of the two", "sentences")
+    cosines = [] if made is None else F.cosine_similarity(made.anchor, made.positive).tolist()
+    return _histogram(cosines, "Two views of a sentence", "cosine of the two", "sentences")
 
 
 def copies(seen: Evidence) -> Any:
@@ -98,7 +98,7 @@ def copies(seen: Evidence) -> Any:
 
 def overlaps(seen: Evidence) -> Any:
     """How many words two sentences of the corpus share."""
-    found = seen.overlaps
+    shared = seen.overlaps
     return _histogram(
-        found[found >= 0.3], "Pairs of sentences that share words", "share of their words in common", "pairs"
+        shared[shared >= 0.3], "Pairs of sentences that share words", "share of their words in common", "pairs"
     )

@@ -86,8 +86,8 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = [finding.to_dict() for finding in self.findings]
-        return {"subject": self.subject, "findings": found, "measures": dict(self.measures), "unseen": self.unseen}
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"subject": self.subject, "findings": findings, "measures": dict(self.measures), "unseen": self.unseen}
 
     def write_page(self, path: Path) -> None:
         """A page with the pictures that opens without a network."""

@@ -41,10 +41,10 @@ def duplicates(seen: Evidence) -> float | None:
 )
 def false_negatives(seen: Evidence) -> float | None:
     """The share of pairs of different sentences with a Jaccard overlap of 0.8, times the other rows of a batch."""
-    found = seen.overlaps
-    if not len(found):
+    overlaps = seen.overlaps
+    if not len(overlaps):
         return None
-    return float((found >= NEAR).mean()) * (_batch(seen) - 1)
+    return float((overlaps >= NEAR).mean()) * (_batch(seen) - 1)
 
 
 @sign(

@@ -132,8 +132,8 @@ def _frame(scores: Any) -> tuple[pandas.DataFrame, str]:
     if file.is_dir() or file.suffix == ".json":
         from cselab.integrations.mteb import read_results
 
-        found = {name: one.scores for name, one in read_results(file).items()}
-        return DataFrame.from_dict(found, orient="index"), str(file)
+        by_model = {name: one.scores for name, one in read_results(file).items()}
+        return DataFrame.from_dict(by_model, orient="index"), str(file)
     try:
         return read_csv(file, sep="\t" if file.suffix == ".tsv" else ","), str(file)
     except FileNotFoundError:

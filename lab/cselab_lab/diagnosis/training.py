@@ -46,8 +46,8 @@ def dropout_missing(seen: Evidence) -> float | None:
 )
 def temperature_low(seen: Evidence) -> float | None:
     """Mean over sentences of the largest share."""
-    found = seen.repulsion
-    return None if found is None else float(found.max(dim=1).values.mean())
+    repulsion = seen.repulsion
+    return None if repulsion is None else float(repulsion.max(dim=1).values.mean())
 
 
 @sign(
@@ -60,11 +60,11 @@ def temperature_low(seen: Evidence) -> float | None:
 )
 def temperature_high(seen: Evidence) -> float | None:
     """The share of the hardest tenth over a tenth: 1 where all weigh the same, 10 where they have all."""
-    found = seen.repulsion
-    if found is None:
+    repulsion = seen.repulsion
+    if repulsion is None:
         return None
-    hardest = max(1, found.shape[1] // TENTH)
-    return float(found.topk(hardest, dim=1).values.sum(dim=1).mean()) * found.shape[1] / hardest
+    hardest = max(1, repulsion.shape[1] // TENTH)
+    return float(repulsion.topk(hardest, dim=1).values.sum(dim=1).mean()) * repulsion.shape[1] / hardest
 
 
 @sign(

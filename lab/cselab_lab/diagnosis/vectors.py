@@ -57,8 +57,8 @@ def dimensional_collapse(seen: Evidence) -> float | None:
 )
 def cone(seen: Evidence) -> float | None:
     """As for complete collapse, which is said in its place where the cone has closed."""
-    found = complete_collapse(seen)
-    return found if found <= COLLAPSED else None
+    value = complete_collapse(seen)
+    return value if value <= COLLAPSED else None
 
 
 @sign(

@@ -160,7 +160,7 @@ def _trained(
     from cselab.training import TrainConfig, train
 
     config = TrainConfig(**settings["recipe"])
-    steps = config.steps or max(1, round(config.epochs * (len(sentences) // config.batch_size)))
+    steps = config.length(len(sentences))
 
     def reached(_: Any, row: dict[str, Any]) -> None:
         if report is not None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cselab.data import MissingFile, data_root, load_sts, read_pairs
+from cselab.data.nearest import require_known
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.world import classroom_sts, world_sts
 from cselab.training import Evaluator
@@ -34,8 +35,7 @@ def dev_evaluator(
         pairs = read_pairs(choice)
         what = f"{len(pairs)} pairs of {Path(choice).name}"
         return PairsEvaluator(pairs, _threshold(pairs.scores)), sentences, what
-    if choice not in CHOICES:
-        raise ValueError(f"unknown dev {choice!r}; choose one of {', '.join(CHOICES)}")
+    require_known("dev", choice, CHOICES)
     if choice == "none":
         return None, sentences, "none"
     if choice == "corpus":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from cselab.data.nearest import did_you_mean
+from cselab.data.nearest import require_known
 from cselab_lab.experiments.claims import Claim
 from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
 
@@ -214,11 +214,7 @@ class Experiment:
         Raises:
             ValueError: no such row; lists those there are.
         """
-        for row in self.all_rows:
-            if row.label == label:
-                return row
-        known = ", ".join(repr(row.label) for row in self.all_rows)
-        raise ValueError(f"{self.name} has no row {label!r}; its rows are: {known}")
+        return self._named("row", {row.label: row for row in self.all_rows}, label)
 
     def column(self, measure: str) -> Column:
         """The column of that measure.
@@ -226,11 +222,12 @@ class Experiment:
         Raises:
             ValueError: no such column; lists those there are.
         """
-        for column in self.columns:
-            if column.measure == measure:
-                return column
-        known = ", ".join(column.measure for column in self.columns)
-        raise ValueError(f"{self.name} has no column {measure!r}; its columns are: {known}")
+        return self._named("column", {column.measure: column for column in self.columns}, measure)
+
+    def _named(self, what: str, there: Mapping[str, Any], name: str) -> Any:
+        if name not in there:
+            raise ValueError(f"{self.name} has no {what} {name!r}; its {what}s are: {', '.join(map(repr, there))}")
+        return there[name]
 
     @property
     def published(self) -> PublishedTable | None:
@@ -275,7 +272,5 @@ def get_experiment(name: str) -> Experiment:
     Raises:
         ValueError: an unknown name; lists the known.
     """
-    if name not in EXPERIMENTS:
-        hint = did_you_mean(name, EXPERIMENTS, likeness=0.75)
-        raise ValueError(f"unknown experiment {name!r}.{hint} Choose one of {', '.join(EXPERIMENTS)}")
+    require_known("experiment", name, EXPERIMENTS, likeness=0.75)
     return EXPERIMENTS[name]

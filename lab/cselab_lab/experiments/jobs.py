@@ -165,8 +165,8 @@ def _training(experiment: Experiment, row: Row, method: str, profile: Profile, b
     if missing := [name for name, value in row.recipe.items() if callable(value) and name not in recipe]:
         raise NotPossible(f"the recipe of {profile.name} has no {', '.join(missing)}")
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
-    if found := experiment.rates.get(profile.name, {}).get(row.label):
-        recipe["lr"] = times(found)(recipe["lr"])
+    if rate := experiment.rates.get(profile.name, {}).get(row.label):
+        recipe["lr"] = times(rate)(recipe["lr"])
     given = {
         name: settings_of(experiment, value, profile) if isinstance(value, Row) else value
         for name, value in ((own.hyperparameters if own else {}) | dict(row.parameters)).items()

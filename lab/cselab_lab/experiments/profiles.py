@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cselab.data.nearest import did_you_mean
+from cselab.data.nearest import require_known
 from cselab.encoders.bundled import ASSETS, CHECKSUMS
 from cselab_lab.experiments.recipes import recipe
 
@@ -80,6 +80,18 @@ LARGE = {"lr": 1e-5}
 ROBERTA = {"lr": 1e-5, "batch_size": 512}
 ROBERTA_LARGE = {"lr": 3e-5, "batch_size": 512}
 
+CLASSROOM = Profile(
+    name="classroom",
+    encoders={"base": bundled("mini")},
+    corpus="half-world:20000",
+    dev="Classroom-STS",
+    seeds=(0, 1, 2, 3, 4),
+    suites=("world", "sts"),
+    geometry="STS-B",
+    recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons and results/effects.md
+    pooling=recipe("mini").pooling,
+    purpose="the bundled encoder, at a size for a laptop",
+)
 PROFILES = {
     profile.name: profile
     for profile in (
@@ -95,28 +107,12 @@ PROFILES = {
             pooling="cls",
             purpose="a check that every row runs; its numbers answer nothing",
         ),
-        Profile(
-            name="classroom",
-            encoders={"base": bundled("mini")},
-            corpus="half-world:20000",
-            dev="Classroom-STS",
-            seeds=(0, 1, 2, 3, 4),
-            suites=("world", "sts"),
-            geometry="STS-B",
-            recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons and results/effects.md
-            pooling=recipe("mini").pooling,
-            purpose="the bundled encoder, at a size for a laptop",
-        ),
-        Profile(
+        CLASSROOM,
+        replace(
+            CLASSROOM,
             name="study",
-            encoders={"base": bundled("mini")},
             corpus="world:20000",
-            dev="Classroom-STS",
-            seeds=(0, 1, 2, 3, 4),
-            suites=("world", "sts"),
-            geometry="STS-B",
             recipe=recipe("mini").settings(),
-            pooling=recipe("mini").pooling,
             purpose="the bundled encoder and corpus, trained as long as it helps",
             headline_seeds=(0, 1, 2, 3, 4, 5, 6),
         ),
@@ -192,6 +188,5 @@ def get_profile(name: str) -> Profile:
     Raises:
         ValueError: an unknown name; lists the known.
     """
-    if name not in PROFILES:
-        raise ValueError(f"unknown profile {name!r}.{did_you_mean(name, PROFILES)} Choose one of {', '.join(PROFILES)}")
+    require_known("profile", name, PROFILES)
     return PROFILES[name]

@@ -13,6 +13,11 @@ from cselab_lab.experiments.experiment import (
     declare,
 )
 
+LARGE = (
+    Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
+    Row("WhitenedCSE, large", "whitenedcse", encoder="large", published="WhitenedCSE-BERT_large",
+        against="SimCSE, large"),
+)  # fmt: skip
 SIMCSE = Row("SimCSE", "simcse")
 WHITENED = Row("WhitenedCSE", "whitenedcse")
 
@@ -37,9 +42,7 @@ declare(
             UNGUIDED,
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
             Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
-            Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
-            Row("WhitenedCSE, large", "whitenedcse", encoder="large", published="WhitenedCSE-BERT_large",
-                against="SimCSE, large"),
+            *LARGE,
             Row("SimCSE, RoBERTa", "simcse", encoder="roberta", published="SimCSE-RoBERTa_base"),
             Row("WhitenedCSE, RoBERTa", "whitenedcse", {"num_groups": channels_a_group(3)}, encoder="roberta",
                 published="WhitenedCSE-RoBERTa_base", against="SimCSE, RoBERTa"),
@@ -63,14 +66,7 @@ declare(
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
             Row("WhitenedCSE", "whitenedcse", published="WhitenedCSE-BERT_base"),
-            Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
-            Row(
-                "WhitenedCSE, large",
-                "whitenedcse",
-                encoder="large",
-                published="WhitenedCSE-BERT_large",
-                against="SimCSE, large",
-            ),
+            *LARGE,
         ),
         claims=(Above("WhitenedCSE is above SimCSE", "WhitenedCSE", "SimCSE"),),
     )
@@ -121,10 +117,9 @@ declare(
         baseline="SimCSE",
         rows=(SIMCSE, *_groups(shuffled=True), *_groups(shuffled=False)),
         claims=(
-            Above("the shuffle adds, 2 channels a group", "shuffled, 2 channels a group", "fixed, 2 channels a group"),
-            Above("the shuffle adds, 8 channels a group", "shuffled, 8 channels a group", "fixed, 8 channels a group"),
-            Above(
-                "the shuffle adds, 16 channels a group", "shuffled, 16 channels a group", "fixed, 16 channels a group"
+            *(
+                Above(f"the shuffle adds, {few}", f"shuffled, {few}", f"fixed, {few}")
+                for few in (f"{channels} channels a group" for channels in (2, 8, 16))
             ),
             Trend(
                 "smaller groups are better",

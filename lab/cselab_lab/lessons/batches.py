@@ -1,6 +1,7 @@
 """The batches of a run, for a loop that a student wrote: same sentences, same order, same seeds as `cselab.train`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from cselab.training import TrainConfig
 from cselab.training.loop import epoch_order, seed_from
 
 
+@dataclass(eq=False)
 class Batches:
     """Iterate over it once, and take a step for each batch; between two steps the encoder is looked at.
 
@@ -21,19 +23,15 @@ class Batches:
         watch: `watch(run, row)` on the same steps and on all others, as `cselab.train` calls it.
     """
 
-    def __init__(
-        self,
-        encoder: SentenceEncoder,
-        corpus: Sequence[str],
-        config: TrainConfig,
-        look: Callable[[SentenceEncoder], Mapping[str, float]] | None = None,
-        watch: Callable[[Any, Mapping[str, Any]], None] | None = None,
-    ) -> None:
-        self.encoder, self.corpus, self.config, self.look, self.watch = encoder, corpus, config, look, watch
-        self.history: list[dict[str, Any]] = []
+    encoder: SentenceEncoder
+    corpus: Sequence[str]
+    config: TrainConfig
+    look: Callable[[SentenceEncoder], Mapping[str, float]] | None = None
+    watch: Callable[[Any, Mapping[str, Any]], None] | None = None
+    history: list[dict[str, Any]] = field(default_factory=list, init=False)
 
     def __len__(self) -> int:
-        return self.config.steps or len(self.corpus) // self.config.batch_size
+        return self.config.length(len(self.corpus))
 
     def __iter__(self) -> Iterator[list[str]]:
         size, per_epoch = self.config.batch_size, len(self.corpus) // self.config.batch_size

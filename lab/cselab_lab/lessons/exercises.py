@@ -61,7 +61,7 @@ class Stage:
         return "" if said else f"Hint: {self.hint}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Example:
     """The student's function must give one value for some arguments.
 
@@ -142,6 +142,7 @@ class Exercise:
     ) -> None:
         self.stages, self.standing_in = stages, standing_in
         self.mistakes = mistakes or {}
+        self._wrong: dict[Example, dict[str, Any]] = {}
 
     @property
     def examples(self) -> list[Example]:
@@ -169,16 +170,19 @@ class Exercise:
         """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
         import numpy as np
 
-        found = {}
+        if example in self._wrong:
+            return self._wrong[example]
+        values = {}
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for said, wrong in self.mistakes.items():
                 try:
-                    found[said] = numbers_of(wrong(*example.arguments))
+                    values[said] = numbers_of(wrong(*example.arguments))
                 except Exception:  # a wrong function may fail where the answer does not
                     continue
-            found |= dict(shared_mistakes(example))
-        return {said: value for said, value in found.items() if value is not None and np.isfinite(value).all()}
+            values |= dict(shared_mistakes(example))
+        kept = {said: value for said, value in values.items() if value is not None and np.isfinite(value).all()}
+        return self._wrong.setdefault(example, kept)
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
         import numpy as np
@@ -379,11 +383,11 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
         name = ""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            found = function(*args, **(kwargs or {}))
+            returned = function(*args, **(kwargs or {}))
             name = _cause(getattr(function, "__name__", ""))
-            if not self.name and name and torch.is_tensor(found) and not found.isfinite().all():
+            if not self.name and name and torch.is_tensor(returned) and not returned.isfinite().all():
                 self.name = name
-            return found
+            return returned
 
     watch = FirstNotFinite()
     try:

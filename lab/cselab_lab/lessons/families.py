@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cselab.data.nearest import require_known
 from cselab_lab.lessons.checks.encoders import plain
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def tiny(family: str, seed: int = 0) -> SentenceEncoder:
 
     from cselab import SentenceEncoder
 
-    if family not in FAMILIES:
-        raise ValueError(f"unknown family {family!r}. Allowed: {', '.join(FAMILIES)}.")
+    require_known("family", family, FAMILIES)
     kind, more, pooling = FAMILIES[family]
     tokenizer = copy.deepcopy(plain().tokenizer)
     names = ("pad_token_id", "cls_token_id", "sep_token_id")

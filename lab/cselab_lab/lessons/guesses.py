@@ -56,16 +56,16 @@ class Guesses:
         said = (f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...)
         return f"you said: {', '.join(said) or 'nothing yet'}"
 
-    def compare(self, **found: object) -> Outcome:
+    def compare(self, **measured: object) -> Outcome:
         """Each guess beside what was found. What was not guessed is not told.
 
         Raises:
             ValueError: a name that was not among the guesses; lists them.
         """
-        unknown = [name for name in found if name not in self.values]
+        unknown = [name for name in measured if name not in self.values]
         if unknown:
             raise ValueError(f"no guess is called {unknown[0]!r}; there are: {', '.join(self.values)}.")
-        plain = {name: _plain(value) for name, value in found.items()}
+        plain = {name: _plain(value) for name, value in measured.items()}
         lines = tuple(_compared(name, _plain(self.values[name]), value) for name, value in plain.items())
         return Outcome(lines, {} if any(verdict for _, verdict in lines) else plain)
 
@@ -92,11 +92,11 @@ class Outcome:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a page needs to compare with, beside the text and the HTML, which do not tell it."""
-        found = [
+        answers = [
             {"name": name, "value": value if _is_json(value) else _words(value), "words": _words(value)}
             for name, value in self.unguessed.items()
         ]
-        return {GUESS_TYPE: {"found": found}} if found else {}
+        return {GUESS_TYPE: {"found": answers}} if answers else {}
 
 
 def number(text: str) -> float:
@@ -134,42 +134,42 @@ def _value(node: ast.AST) -> float:
     raise ValueError
 
 
-def _compared(name: str, mine: Any, found: Any) -> tuple[str, str]:
+def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
     """A line about a guess, and its verdict."""
     if mine is None or mine is ...:
         return f'{name}: no guess yet; write one above to see the answer, or "show"', ""
     if isinstance(mine, str) and _letters(mine) == "show":
-        return f"{name}: it is {_words(found)}", "shown"
+        return f"{name}: it is {_words(measured)}", "shown"
     said = _words(mine)
-    if _is_number(found) and isinstance(mine, str):
+    if _is_number(measured) and isinstance(mine, str):
         try:
             mine = number(mine)
         except ValueError as error:
             return f"{name}: {error}", ""
-    if isinstance(found, list) and isinstance(mine, str):
+    if isinstance(measured, list) and isinstance(mine, str):
         mine = mine.split(",")
     if isinstance(mine, float) and math.isnan(mine):
         return f"{name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer", ""
-    verdict = _verdict(mine, found)
-    return f"{name}: you said {said}, it is {_words(found)}: {verdict}", verdict
+    verdict = _verdict(mine, measured)
+    return f"{name}: you said {said}, it is {_words(measured)}: {verdict}", verdict
 
 
-def _verdict(mine: Any, found: Any) -> str:
-    if isinstance(mine, str) and isinstance(found, str):
-        return "right" if _letters(mine) == _letters(found) else "not so"
-    if isinstance(mine, list) and isinstance(found, list):
-        return "right" if [_letters(str(one)) for one in mine] == [_letters(str(one)) for one in found] else "not so"
-    if not _is_number(mine) or not _is_number(found):
-        return "right" if mine == found else "not so"
-    if mine == found or _words(float(mine)) == _words(float(found)):
+def _verdict(mine: Any, measured: Any) -> str:
+    if isinstance(mine, str) and isinstance(measured, str):
+        return "right" if _letters(mine) == _letters(measured) else "not so"
+    if isinstance(mine, list) and isinstance(measured, list):
+        return "right" if [_letters(str(one)) for one in mine] == [_letters(str(one)) for one in measured] else "not so"
+    if not _is_number(mine) or not _is_number(measured):
+        return "right" if mine == measured else "not so"
+    if mine == measured or _words(float(mine)) == _words(float(measured)):
         return "right"
-    if abs(mine - found) <= CLOSE * max(abs(found), abs(mine)) or (mine == 0 and abs(found) < NOTHING):
+    if abs(mine - measured) <= CLOSE * max(abs(measured), abs(mine)) or (mine == 0 and abs(measured) < NOTHING):
         return "close"
-    if 0 <= found <= 1 and 10 <= mine <= 100:
+    if 0 <= measured <= 1 and 10 <= mine <= 100:
         return f"you said too much; a share of {mine:g} % is written {mine / 100:g}"
-    if mine * found < 0:
+    if mine * measured < 0:
         return "the other sign"
-    return "you said too much" if mine > found else "you said too little"
+    return "you said too much" if mine > measured else "you said too little"
 
 
 def _is_number(value: object) -> bool:

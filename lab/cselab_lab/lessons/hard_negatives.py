@@ -51,5 +51,5 @@ def hard_negatives(
         name: encode_distinct(encoder, sides[0] + sides[1]).similarities(*sides) for name, encoder in named.items()
     }
     first = next(iter(named))
-    found = pd.DataFrame(columns).sort_values(first, ascending=False, kind="stable")
-    return found.head(count).reset_index(drop=True)
+    frame = pd.DataFrame(columns).sort_values(first, ascending=False, kind="stable")
+    return frame.head(count).reset_index(drop=True)

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cselab.data.nearest import require_known
 from cselab_lab.experiments.profiles import get_profile
 from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
@@ -32,10 +33,10 @@ __all__ = ["PROFILES", "Lesson", "guess", "setup"]
 
 def _sizes(profile: str, **of_lessons: Any) -> Mapping[str, Any]:
     """Encoder, pooling and recipe of an experiment's profile, with what the lessons do otherwise."""
-    found = get_profile(profile)
+    of_profile = get_profile(profile)
     names = ("batch_size", "lr", "precision", "steps", "eval_every")
-    recipe = {name: found.recipe[name] for name in names if name in found.recipe}
-    return {"encoder": found.encoders["base"].name, "pooling": found.pooling} | recipe | of_lessons
+    recipe = {name: of_profile.recipe[name] for name in names if name in of_profile.recipe}
+    return {"encoder": of_profile.encoders["base"].name, "pooling": of_profile.pooling} | recipe | of_lessons
 
 
 PROFILES: Mapping[str, Mapping[str, Any]] = {
@@ -120,8 +121,8 @@ class Lesson:
         from cselab_lab.headless.notebook_folder import bundled_notebooks
 
         for folder in (Path("recorded"), bundled_notebooks() / "recorded"):  # a notebook runs in its own folder
-            if found := read_recorded(recorded_path(folder, self.name, self.profile)):
-                return {entry["name"]: entry for entry in found["records"]}
+            if recorded := read_recorded(recorded_path(folder, self.name, self.profile)):
+                return {entry["name"]: entry for entry in recorded["records"]}
         return {}
 
     def _repr_html_(self) -> str:
@@ -137,7 +138,7 @@ class Lesson:
             f"{self.name}, profile {self.profile}, on {self.device}",
             f"encoder {self.encoder} ({self.pooling}), corpus {what}",
             f"training: {self.steps} steps of {self.batch_size}, lr {self.lr:g}, seed {self.seed}",
-            ", ".join(f"{what} {found}" for what, found in versions().items()),
+            ", ".join(f"{what} {version}" for what, version in versions().items()),
         ]
         return "\n".join(lines)
 
@@ -168,12 +169,10 @@ def setup(
     """
     import torch
 
-    if profile not in PROFILES:
-        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(PROFILES)}.")
+    require_known("profile", profile, PROFILES)
     known = PROFILES[profile]
-    unknown = [setting for setting in settings if setting not in known]
-    if unknown:
-        raise ValueError(f"unknown setting {unknown[0]!r}. Allowed: {', '.join(known)}.")
+    for setting in settings:
+        require_known("setting", setting, known)
     asked = {setting: value for setting, value in settings.items() if value is not None}
     given: dict[str, Any] = typed_parameters(name, known, asked)
     if "encoder" in given and "pooling" not in given and (same := _profile_of(given["encoder"])):

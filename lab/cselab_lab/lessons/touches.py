@@ -68,11 +68,11 @@ def method_cards(names: Iterable[str] | None = None) -> list[Card]:
     encoder, world, order = SentenceEncoder.from_pretrained("micro"), World(0), list(FAMILIES)
     methods = [create_method(name, **SETTINGS.get(name, {})) for name in (METHODS if names is None else names)]
     rows = {columns: world.rows(columns, ROWS) for columns in dict.fromkeys(method.columns for method in methods)}
-    found = [
+    cards = [
         Card(method.name, method.title, method.family, touches(method, encoder, rows[method.columns]))
         for method in methods
     ]
-    return sorted(found, key=lambda card: order.index(card.family))
+    return sorted(cards, key=lambda card: order.index(card.family))
 
 
 def touches(
@@ -109,7 +109,7 @@ def touches(
         encoder.train()
         views = method.views(watched, batch)
         terms = method.loss(views).terms
-    found = {
+    by_stage = {
         "data": [f"rows of {', '.join(method.columns)}"] if method.columns != ("sentence",) else [],
         "view": watched.views(),
         "encoder": [refused] * bool(refused) + _networks(method, watched),
@@ -117,8 +117,8 @@ def touches(
         "loss": _contrast(views, terms),
     }
     if watched.seen.retrieved:
-        found["data"].append("sentences retrieved from the corpus")
-    return {stage: "; ".join(dict.fromkeys(words)) for stage, words in found.items() if words}
+        by_stage["data"].append("sentences retrieved from the corpus")
+    return {stage: "; ".join(dict.fromkeys(words)) for stage, words in by_stage.items() if words}
 
 
 def _texts(rows: Sequence[Any]) -> list[str]:
@@ -192,14 +192,14 @@ def _networks(method: Method, watched: _Watched) -> list[str]:
 
     encoder = watched.encoder
     own = [part for part in method.modules() if isinstance(part, SentenceEncoder | PreTrainedModel)]
-    found = ["a second network"] if own else []
+    words = ["a second network"] if own else []
     if encoder.prefix is not None:
-        found.append("a learnt prefix")
+        words.append("a learnt prefix")
     if not any(weight.requires_grad for weight in encoder.backbone.parameters()):
-        found.append("the backbone frozen")
+        words.append("the backbone frozen")
     if encoder.template is not None:
-        found.append("the vector of a prompt's [MASK]")
-    return found
+        words.append("the vector of a prompt's [MASK]")
+    return words
 
 
 def _head(head: nn.Module | None) -> list[str]:
@@ -227,9 +227,9 @@ def _weights(method: Method) -> list[str]:
 
 
 def _contrast(views: Views, terms: Mapping[str, Any]) -> list[str]:
-    found = [_words(name) for name in terms if name != "info_nce"]
+    words = [_words(name) for name in terms if name != "info_nce"]
     if views.negatives is not None:
-        found.append("further negatives")
+        words.append("further negatives")
     if views.log_weights is not None:
-        found.append("weighted negatives")
-    return found
+        words.append("weighted negatives")
+    return words

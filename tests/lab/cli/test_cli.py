@@ -307,16 +307,14 @@ def test_settings_that_a_method_does_not_have_or_of_another_type_are_named(
     [
         (["--batch-size", 1], "'--batch-size': 1 is not in the range x>=2"),
         (["--batch-size", 65], "the corpus has 64 sentences, fewer than one batch of 65"),
-        (["--steps", 0], "'--steps': 0 is not in the range x>=1"),
+        (["--steps", 0], "'--steps': 0 is not in the range 1<=x<=1000000000"),
         (["--limit", 0], "Invalid value for '--limit'"),
         (["--representation", "pooler"], "'pooler' is not one of 'backbone', 'head'"),
         (["--precision", "fp8"], "'fp8' is not one of 'auto', 'fp32', 'bf16'"),
         (["--dev", "test"], "unknown dev 'test'. Choose one of auto, sts-b, "),
         (["--pooling", "max"], "unknown pooling 'max'. Choose one of cls, cls_pooler, mean"),
-        (["--steps", "9" * 30], "--steps: more than 1,000,000,000 steps, which at 100 a second take four months"),
-        (["--steps", "9" * 300], "--steps: more than 1,000,000,000 steps"),
-        (["--epochs", "1e300"], "--epochs: more than 1,000,000,000 steps"),
-        (["--epochs", "inf"], "--epochs: more than 1,000,000,000 steps"),
+        (["--steps", "9" * 30], "is not in the range 1<=x<=1000000000"),
+        (["--epochs", "inf"], "'--epochs': inf is not in the range 0<x<=1000000"),
         (["--seeds", f"0-{10**12}"], "is more than 1000 seeds"),
         (["--temperature", "0.1"], "It is a hyper-parameter of "),
         (["--temperature", "0.1"], ": --set temperature=VALUE"),
@@ -407,6 +405,7 @@ def test_seeds_and_methods_make_a_run_each_and_a_table_of_all(encoder, corpus, t
     assert "unknown parameter 'n'" in run(*line, "--set", "n=1", ok=False)
 
 
+@pytest.mark.slow
 def test_two_folders_of_seeds_are_compared_seed_by_seed(encoder, corpus, own_pairs, tmp_path):
     options = ("--encoder", encoder, "--corpus", corpus, "--batch-size", 8, "--steps", 4, "--lr", 1e-3)
     run("train", "simcse", "focal", *options, "--output", tmp_path, "--seeds", "0,1", "--dev", own_pairs)

@@ -20,6 +20,8 @@ from small_experiment import DEV, SMALL, tiny_profile
 import cselab
 from cselab.evaluators.versions import versions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):

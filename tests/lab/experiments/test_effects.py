@@ -71,5 +71,5 @@ def test_one_row_over_another_seed_by_seed(effects):
     assert effects.over("SimCSE, world alone", "SimCSE", "STS-B").keys() == {0}
     assert effects.over("plain", "plain", "STS-B") == {None: 0.0}
     assert len(effects.verdicts("World-STS")) == len(effects.experiment.claims)
-    with pytest.raises(ValueError, match="effects has no column 'MR'; its columns are: STS-B, World-STS"):
+    with pytest.raises(ValueError, match="effects has no column 'MR'; its columns are: 'STS-B', 'World-STS'"):
         effects.verdicts("MR")

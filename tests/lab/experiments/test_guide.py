@@ -34,6 +34,7 @@ def test_the_guide_is_the_simcse_of_the_table_with_the_same_seed(seed, tiny):
     assert "seed" not in str(of_seed(settings, None)) and of_seed(of_seed(settings, None), seed) == settings
 
 
+@pytest.mark.slow
 def test_it_is_trained_first_and_not_again_where_it_was_kept(tiny, trained, tmp_path):
     guided, simcse = job("DCLR", tiny), job("SimCSE", tiny)
     apart = run_job(guided.settings, (), "world")["scores"]

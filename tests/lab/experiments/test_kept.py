@@ -9,6 +9,7 @@ from cselab_lab.experiments.jobs import job_of
 
 from cselab import SentenceEncoder
 
+pytestmark = pytest.mark.slow
 KINDS = [
     ("survey-table8", "SimCSE"),
     ("survey-table8", "DCPCSE"),  # a prefix is part of the encoder

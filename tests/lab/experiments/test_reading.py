@@ -184,6 +184,7 @@ def test_before_anything_is_run_the_published_numbers_are_there(tmp_path):
     assert "76.25" in said and "noise on the negatives costs points: not run; the paper has +1.7" in said
 
 
+@pytest.mark.slow
 def test_a_real_run_reads_back_with_curve_and_hashes(small, tiny, tmp_path):
     found = run_experiment(small, tiny, [0], folder=tmp_path)
     assert set(found.values("cold", DEV)) == {0} and found.values("plain", DEV) == {}
@@ -193,6 +194,7 @@ def test_a_real_run_reads_back_with_curve_and_hashes(small, tiny, tmp_path):
     assert found.curves("cold")[0][1]["score"] == pytest.approx(found.values("cold", DEV)[0], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_job_run_again_gives_the_recorded_number(small, tiny, tmp_path):
     first = run_experiment(small, tiny, [1], only=["warm"], folder=tmp_path / "a")
     second = run_experiment(small, tiny, [1], only=["warm"], folder=tmp_path / "b")
@@ -248,7 +250,13 @@ def test_claims_are_escaped_in_a_page(tmp_path):
     assert "PCA &lt; ZCA" in page and "PCA < ZCA" not in page
 
 
-PAGES = ["experiments.md", "study.md", "effects.md", "effects-grow.md", "main-comparison.micro.md"]
+PAGES = [
+    pytest.param("experiments.md", marks=pytest.mark.slow),
+    "study.md",
+    "effects.md",
+    "effects-grow.md",
+    "main-comparison.micro.md",
+]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -31,6 +31,7 @@ TRAINED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "label"), TRAINED)
 def test_a_row_trains_and_has_a_dev_score(name, label):
     experiment = get_experiment(name)
@@ -41,6 +42,7 @@ def test_a_row_trains_and_has_a_dev_score(name, label):
     assert steps[-1] == (1, 1) and line["best_step"] == 1 and line["scores"]["diversity"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["word overlap", "plain, first 4 components removed", "plain, whitened"])
 def test_a_control_is_measured_without_training(label):
     experiment = get_experiment("main-comparison")

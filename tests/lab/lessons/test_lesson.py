@@ -53,8 +53,8 @@ def test_it_shows_what_was_chosen_and_with_which_versions():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (dict(profile="tiny"), "unknown profile 'tiny'. Allowed: smoke, classroom, paper"),
-        (dict(step=3), "unknown setting 'step'. Allowed: encoder, pooling"),
+        (dict(profile="tiny"), "unknown profile 'tiny'. Choose one of smoke, classroom, paper"),
+        (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\? Choose one of encoder, pooling"),
         (dict(steps="sixty"), "00_tour: parameter 'steps' takes an int"),
         (dict(lr="fast"), "00_tour: parameter 'lr' takes a float"),
         (dict(batch_size=6.5), "parameter 'batch_size' takes an int .its default is 64.; got 6.5"),

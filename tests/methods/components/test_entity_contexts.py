@@ -32,6 +32,7 @@ def test_of_whom_nothing_but_the_name_is_said_has_no_vector_and_the_width_is_a_l
     assert entity_contexts(["Oslo"], ["Oslo"], 8) == {}
 
 
+@pytest.mark.slow
 def test_most_of_the_world_s_entities_are_nearest_to_one_of_their_kind():
     world = World(seed=0)
     rows = world.rows(("sentence", "entity"), 4000)

@@ -354,6 +354,7 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
     assert "a map of its own" in panel.summary()
 
 
+@pytest.mark.slow
 def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it():
     panel = EmbeddingMap(
         [str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}}, projection="UMAP"

@@ -5,7 +5,8 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 from small_panels import PANELS
 
-pytestmark = pytest.mark.parametrize("name", PANELS)
+LABS = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("LossLab", "RankLab", "WhiteningLab")}
+pytestmark = pytest.mark.parametrize("name", [LABS.get(name, name) for name in PANELS])
 
 
 def test_each_control_changes_its_field_and_the_plot(name):

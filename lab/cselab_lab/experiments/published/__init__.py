@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab.data.nearest import did_you_mean
+from cselab.data.nearest import require_known
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -157,8 +157,7 @@ def tables_of(paper: str) -> list[int]:
     Raises:
         ValueError: an unknown paper; lists the known.
     """
-    if paper not in PAPERS:
-        raise ValueError(f"unknown paper {paper!r}.{did_you_mean(paper, PAPERS)} Choose one of {', '.join(PAPERS)}")
+    require_known("paper", paper, PAPERS)
     return [number for name, number in TITLES if name == paper]
 
 

@@ -90,9 +90,9 @@ def _of_pairs(encode: Any) -> Any:
     return numbers_of(encode(list(dict.fromkeys(_pairs().sentences))))
 
 
-def are_rows(found: Any, count: int) -> bool:
+def are_rows(table: Any, count: int) -> bool:
     """Whether these are so many rows of finite numbers, none of them all 0."""
-    return found.ndim == 2 and len(found) == count and bool(np.isfinite(found).all() and found.any(axis=1).all())
+    return table.ndim == 2 and len(table) == count and bool(np.isfinite(table).all() and table.any(axis=1).all())
 
 
 def _same(encode: Any, order: int) -> bool:

@@ -53,9 +53,9 @@ def _needs_no_pairs(function: Any) -> str:
     vectors = np.random.default_rng(0).normal(1, 1, (ROWS, WIDTH)).view(_Watched)
     sizes: list[int] = []
     vectors.sizes = sizes
-    found, expected = numbers_of(function(vectors)), _mean_cosine()(np.asarray(vectors))
-    if found.size != 1 or not math.isclose(float(found.reshape(())), expected, abs_tol=1e-3):
-        return f"Your function returned {found}; expected is {expected:.4g}."
+    returned, expected = numbers_of(function(vectors)), _mean_cosine()(np.asarray(vectors))
+    if returned.size != 1 or not math.isclose(float(returned.reshape(())), expected, abs_tol=1e-3):
+        return f"Your function returned {returned}; expected is {expected:.4g}."
     if max(sizes, default=0) >= ROWS * ROWS / 2 or len(sizes) >= ROWS * ROWS / 2:
         return "You compared every row with every row. |u_1 + ... + u_n|^2 holds the products of all pairs: expand it."
     return ""
@@ -172,8 +172,8 @@ FURTHER = "The form is right; go to its ends: one of three or four small words, 
 
 
 def _apart(pair: Sequence[str]) -> str:
-    found = cosine(pair)
-    return "" if found < BELOW else f"Yours have the cosine {found:.3f}. {FURTHER if found < ALMOST else TOPIC}"
+    between = cosine(pair)
+    return "" if between < BELOW else f"Yours have the cosine {between:.3f}. {FURTHER if between < ALMOST else TOPIC}"
 
 
 LEAVE_THE_CONE = Exercise(

@@ -140,8 +140,8 @@ def _of_the_mean(one: Any, two: Any) -> Any:
 
 
 def _has_width(interval: Any) -> bool:
-    found = numbers_of(interval(FIRST, SECOND, GOLD, 50))
-    return found is None or found.shape != (2,) or not abs(found[1] - found[0]) < 1e-6
+    bounds = numbers_of(interval(FIRST, SECOND, GOLD, 50))
+    return bounds is None or bounds.shape != (2,) or not abs(bounds[1] - bounds[0]) < 1e-6
 
 
 def _same(interval: Any, seed: int, other: int) -> bool:

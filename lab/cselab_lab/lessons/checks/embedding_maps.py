@@ -16,16 +16,16 @@ from cselab_lab.lessons.exercises import Example, Exercise, Stage
 def cosines(vectors: Any) -> Any:
     """The cosine of every two rows; -inf of a row with itself."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = unit @ unit.T
-    np.fill_diagonal(found, -np.inf)
-    return found
+    table = unit @ unit.T
+    np.fill_diagonal(table, -np.inf)
+    return table
 
 
 def distances(points: Any) -> Any:
     """The distance of every two dots; inf of a dot from itself."""
-    found = np.linalg.norm(points[:, None] - points[None], axis=2)
-    np.fill_diagonal(found, np.inf)
-    return found
+    table = np.linalg.norm(points[:, None] - points[None], axis=2)
+    np.fill_diagonal(table, np.inf)
+    return table
 
 
 def _preservation(
@@ -173,8 +173,8 @@ def cloud() -> Cloud:
 def eight_topics(world: Any) -> tuple[list[str], list[str]]:
     """Test sentences of a world on eight topics, 24 of each, and the topic of each."""
     labelled = world.clustering(504, split="test")
-    found = [(text, labelled.classes[label]) for text, label in zip(labelled.sentences, labelled.labels, strict=True)]
-    kept = [(text, topic) for text, topic in found if topic in TOPICS]
+    every = [(text, labelled.classes[label]) for text, label in zip(labelled.sentences, labelled.labels, strict=True)]
+    kept = [(text, topic) for text, topic in every if topic in TOPICS]
     return [text for text, _ in kept], [topic for _, topic in kept]
 
 

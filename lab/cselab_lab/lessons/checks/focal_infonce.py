@@ -4,13 +4,14 @@ temperature that InfoNCE would need; factors that are constants.
 Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
 """
 
-import copy
 import math
 from typing import Any
 
 import torch
 from torch import nn
 
+from cselab_lab.lessons.checks.loops import RATE, SCALES, TwoViews, apart, batches, loop_mistakes
+from cselab_lab.lessons.checks.loops import by_hand as steps_by_hand
 from cselab_lab.lessons.checks.mistakes import (
     choice_mistakes,
     direction_mistakes,
@@ -108,7 +109,7 @@ def _gradient(
     inside: Any = lambda t: t,
     logits: Any = lambda s, m: s * (s + m),
     shares: Any = lambda logits: logits.softmax(1),
-    end: Any = lambda found, eye: found,
+    end: Any = lambda made, eye: made,
 ) -> Any:
     """A gradient with one mistake: in an inner derivative, in the softmax, in the temperature."""
 
@@ -128,8 +129,8 @@ def differences(cosines: list[list[float]], temperature: float, m: float) -> lis
 def _turns(answer: Any) -> bool:
     """Negatives below the turning point -m / 2 = -0.15, at it, and above."""
     cosines = torch.tensor([[0.9, -0.4, -0.15], [-0.3, 0.8, 0.1], [0.0, -0.2, 0.7]])
-    found = numbers_of(answer(cosines, 0.1, 0.3))
-    return found[0, 1] < 0 and found[1, 0] <= 0 and abs(found[0, 2]) < 1e-3 and found[1, 2] > 0
+    gradient = numbers_of(answer(cosines, 0.1, 0.3))
+    return gradient[0, 1] < 0 and gradient[1, 0] <= 0 and abs(gradient[0, 2]) < 1e-3 and gradient[1, 2] > 0
 
 
 FOCAL_GRADIENT = Exercise(
@@ -275,7 +276,7 @@ CARRIED = Exercise(
 
 
 def _training(
-    rate: Any = lambda lr, step, steps: lr * (steps - step) / steps,
+    rate: Any = lambda lr, step, steps: lr * (steps - step + 1) / steps,
     clip: float = 1.0,
     forget: bool = True,
     optimizer: Any = lambda weights, lr: torch.optim.Adam(weights, lr=lr),
@@ -286,84 +287,39 @@ def _training(
 
     def of(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
         steps, losses, norms = optimizer(weights, lr), [], []
-        for step, batch in enumerate(batches):
+        for step, batch in enumerate(batches, start=1):
             steps.param_groups[0]["lr"] = rate(lr, step, len(batches))
-            found = loss(*encode(batch, batch))
+            value = loss(*encode(batch, batch))
             if forget:
                 steps.zero_grad()
-            found.backward()
+            value.backward()
             norm = nn.utils.clip_grad_norm_(weights, clip)
             norms.append(float(norm.clamp(max=clip) if after else norm))
             if moves:
                 steps.step()
-            losses.append(found.item())
+            losses.append(value.item())
         return losses, norms
 
     return of
 
 
-class _Scales(nn.Module):
-    """`encode(one, two)` of numbers: one times a matrix, two times it with one channel switched off."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
-
-    def forward(self, one: Any, two: Any) -> Any:
-        return [one @ self.weight, two @ (self.weight * torch.tensor([1.0, 0.0]))]
-
-
-def _apart(first: Any, second: Any) -> Any:
-    return ((first - second - 1) ** 2).mean()
-
-
-def _on_a_copy(training: Any) -> Any:
-    return lambda *given: training(*copy.deepcopy(given))
-
-
 def _given(*scales: float) -> tuple[Any, ...]:
-    encode = _Scales()
-    batches = [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
-    return encode, _apart, list(encode.parameters()), batches, 0.2
+    encode = TwoViews()
+    return encode, apart, [encode.weight], batches(*scales), RATE
 
 
-def _by_hand(*scales: float) -> list[list[float]]:
-    """Losses and norms with Adam written out, its gradient by finite differences of nothing but the loss."""
-    encode, loss, (weight,), batches, lr = _given(*scales)
-    m = v = torch.zeros(2, 2)
-    losses, norms = [], []
-    for step, batch in enumerate(batches, start=1):
-        (gradient,) = torch.autograd.grad(loss(*encode(batch, batch)), weight)
-        losses.append(loss(*encode(batch, batch)).item())
-        norms.append(gradient.square().sum().sqrt().item())
-        clipped = gradient / max(1.0, norms[-1])
-        m, v = 0.9 * m + 0.1 * clipped, 0.999 * v + 0.001 * clipped**2
-        rate = lr * (len(batches) - step + 1) / len(batches)
-        with torch.no_grad():
-            weight -= rate * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
-    return [losses, norms]
-
-
-_SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
 TRAINING = Exercise(
-    Example("losses and norms of 3 steps", _given(1, 1, 1), _by_hand(1, 1, 1), tolerance=2e-3),
-    Example("8 steps with small and large gradients", _given(*_SCALES), _by_hand(*_SCALES), tolerance=2e-3),
-    mistakes={
-        said: _on_a_copy(wrong)
-        for said, wrong in {
-            "The rate falls: step s of S, from 0 on, has lr (1 - s / S).": _training(rate=lambda lr, *_: lr),
-            "The first step has the full rate.": _training(
-                rate=lambda lr, step, steps: lr * (steps - step - 1) / steps
-            ),
-            "The rate falls; yours rises.": _training(rate=lambda lr, step, steps: lr * (step + 1) / steps),
-            "Clip the gradient: its norm over all weights is at most 1.": _training(clip=math.inf),
-            "Gradients add up: forget those of the last step (zero_grad).": _training(forget=False),
+    Example("losses and norms of 3 steps", _given(1, 1, 1), steps_by_hand(1, 1, 1), tolerance=2e-3),
+    Example("8 steps with small and large gradients", _given(*SCALES), steps_by_hand(*SCALES), tolerance=2e-3),
+    mistakes=loop_mistakes(
+        _training,
+        **{
             "Note the norm before clipping: clip_grad_norm_ returns it.": _training(after=True),
             "Adam, not plain descent.": _training(optimizer=lambda weights, lr: torch.optim.SGD(weights, lr=lr)),
             "The weights do not move: optimizer.step().": _training(moves=False),
             "First the losses, then the norms.": lambda *given: _training()(*given)[::-1],
-        }.items()
-    },
+        },
+    ),
     standing_in=_training(),
 )
 
@@ -406,29 +362,29 @@ MATCH = Exercise(
 
 
 def _value(answer: Any) -> str:
-    found = numbers_of(answer(torch.tensor(_UNEQUAL), 0.5, 0.2))
+    returned = numbers_of(answer(torch.tensor(_UNEQUAL), 0.5, 0.2))
     expected = by_hand(_UNEQUAL, 0.5, 0.2)
-    if found is None or found.size != 1:
+    if returned is None or returned.size != 1:
         return "One number is wanted: the mean over the rows."
-    if abs(float(found.reshape(())) - expected) < 2e-3:
+    if abs(float(returned.reshape(())) - expected) < 2e-3:
         return ""
-    return f"Your function returned {float(found.reshape(())):.4g}; expected is {expected:.4g}."
+    return f"Your function returned {float(returned.reshape(())):.4g}; expected is {expected:.4g}."
 
 
 def _slopes(answer: Any) -> Any:
     cosines = torch.tensor(_UNEQUAL, dtype=torch.float64).requires_grad_()
     loss = answer(cosines, 0.5, 0.2)
-    (found,) = torch.autograd.grad(loss.reshape(()), cosines)
-    return len(found) * found
+    (gradient,) = torch.autograd.grad(loss.reshape(()), cosines)
+    return len(gradient) * gradient
 
 
 def _constant(answer: Any) -> str:
-    found = _slopes(answer)
+    gradient = _slopes(answer)
     s = torch.tensor(_UNEQUAL, dtype=torch.float64)
     wanted = _gradient(lambda s, m: s + m, lambda s, m: s)(s, 0.5, 0.2)
-    if torch.allclose(found, wanted, atol=2e-3):
+    if torch.allclose(gradient, wanted, atol=2e-3):
         return ""
-    if torch.allclose(found, _gradient()(s, 0.5, 0.2), atol=2e-3):
+    if torch.allclose(gradient, _gradient()(s, 0.5, 0.2), atol=2e-3):
         return "This is the gradient of Focal-InfoNCE itself: the factors still change with s."
     return "The derivative of a negative's logit should be (s + m) / t, that of a positive's s / t."
 

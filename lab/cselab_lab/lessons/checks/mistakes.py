@@ -39,7 +39,7 @@ def gradient_mistakes(gradient: Callable) -> dict[str, Callable]:
         "The softmax runs along a row: dim=1.": gradient(shares=lambda logits: logits.softmax(0)),
         "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": gradient(own=lambda eye: 0),
         "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": gradient(own=lambda eye: 1),
-        "The positive has a gradient, too: p - 1.": gradient(end=lambda found, eye: found * (1 - eye)),
+        "The positive has a gradient, too: p - 1.": gradient(end=lambda made, eye: made * (1 - eye)),
         "The softmax, not its log.": gradient(shares=lambda logits: logits.log_softmax(1)),
         "Divide the exponentials by the sum of their row.": gradient(shares=lambda logits: logits.exp()),
     }

@@ -241,12 +241,12 @@ def _padded(answer: Any, count: int = 5, seed: int = 0, width: int = 4) -> Any:
 
 
 def _are_longer(answer: Any) -> str:
-    found = _padded(answer)
-    several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
-    shapes = [tuple(getattr(view, "shape", ())) for view in found] if several else []
+    views = _padded(answer)
+    several = isinstance(views, list | tuple) or getattr(views, "ndim", 0) == 3
+    shapes = [tuple(getattr(view, "shape", ())) for view in views] if several else []
     if shapes == [(8, 4)] * 2:
         return ""
-    told = f"{len(shapes)} of shapes {shapes}" if shapes else type(found).__name__
+    told = f"{len(shapes)} of shapes {shapes}" if shapes else type(views).__name__
     return f"For two views of 3 sentences, 4 dimensions and 5 rows it returned {told}; wanted are two of shape (8, 4)."
 
 
@@ -327,8 +327,8 @@ _OFF = {
 
 
 def _one(returned: Any) -> float:
-    found = numbers_of(returned)
-    return math.nan if found is None or found.size != 1 else float(found.reshape(()))
+    numbers = numbers_of(returned)
+    return math.nan if numbers is None or numbers.size != 1 else float(numbers.reshape(()))
 
 
 def _thirteen(answer: Any) -> str:
@@ -350,8 +350,8 @@ def _of_unused(answer: Any) -> bool:
 def _asked_again(answer: Any) -> bool:
     term, second, weights = _three()
     answer(term, weights)
-    found = _one(answer(second, weights))  # d / d one = 2 * 9 * 2 and 2 * 16 * 5
-    return abs(found - math.hypot(36, 160)) < 0.1
+    norm = _one(answer(second, weights))  # d / d one = 2 * 9 * 2 and 2 * 16 * 5
+    return abs(norm - math.hypot(36, 160)) < 0.1
 
 
 def _left_alone(answer: Any) -> bool:
@@ -539,10 +539,10 @@ def _form(size: Any) -> str:
 
 
 def _reaches(size: Any) -> str:
-    width, highest, found = batch(2).shape[1], _rank(SENTENCES), _rank(int(size))
-    if found == highest:
+    width, highest, reached = batch(2).shape[1], _rank(SENTENCES), _rank(int(size))
+    if reached == highest:
         return ""
-    told = f"The rank of the first {int(size)}, centred, is {found}; that of all is {highest}."
+    told = f"The rank of the first {int(size)}, centred, is {reached}; that of all is {highest}."
     if size in (width, highest):
         return f"{told} Centring takes one, and some sentences come twice."
     if size in (width + 1, highest + 1):
@@ -551,8 +551,8 @@ def _reaches(size: Any) -> str:
 
 
 def _smallest(size: Any) -> str:
-    before, found = _rank(int(size) - 1), _rank(int(size))
-    return "" if before < found else f"The first {int(size) - 1} already have rank {found}: take fewer."
+    before, reached = _rank(int(size) - 1), _rank(int(size))
+    return "" if before < reached else f"The first {int(size) - 1} already have rank {reached}: take fewer."
 
 
 FULL_RANK_BATCH = Exercise(

@@ -60,13 +60,13 @@ def _weighty(said: list[str]) -> list[str]:
 
 def _base(word: str) -> set[str]:
     """What a word may be a form of: of "hugging" "hug", of "carries" "carry"."""
-    found = {word}
+    forms = {word}
     for ending in ("ing", "ed", "es", "s", "d", "'s"):
         if word.endswith(ending) and len(stem := word.removesuffix(ending)) > 2:
-            found |= {stem, stem + "e"} if ending == "ing" else {stem}
-            found |= {stem[:-1]} if stem[-1] == stem[-2] else set()
-            found |= {stem[:-1] + "y"} if stem.endswith("i") else set()
-    return found
+            forms |= {stem, stem + "e"} if ending == "ing" else {stem}
+            forms |= {stem[:-1]} if stem[-1] == stem[-2] else set()
+            forms |= {stem[:-1] + "y"} if stem.endswith("i") else set()
+    return forms
 
 
 @cache
@@ -74,12 +74,12 @@ def _groups() -> dict[str, set[str]]:
     """The words of the world that have synonyms, each with the names of its groups."""
     from cselab.world import World
 
-    found: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
     groups = World(0).synonyms() | {said: said.split() for said in USUAL}
     for name, group in groups.items():
         for word in group:
-            found.setdefault(word, set()).add(name)
-    return found
+            names.setdefault(word, set()).add(name)
+    return names
 
 
 def _synonyms(word: str) -> set[str]:

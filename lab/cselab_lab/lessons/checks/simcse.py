@@ -3,7 +3,6 @@
 Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
 """
 
-import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from cselab_lab.lessons.checks.answers import are_texts
 from cselab_lab.lessons.checks.encoders import mini_views
+from cselab_lab.lessons.checks.loops import RATE, SCALES, TwoViews, apart, batches, by_hand, loop_mistakes
 from cselab_lab.lessons.checks.mistakes import (
     choice_mistakes,
     direction_mistakes,
@@ -134,11 +134,11 @@ def _passes(answer: Any) -> Any:
 
 
 def _are_two(answer: Any) -> str:
-    found = _passes(answer)
-    shapes = [tuple(getattr(view, "shape", ())) for view in found] if isinstance(found, list | tuple) else []
+    views = _passes(answer)
+    shapes = [tuple(getattr(view, "shape", ())) for view in views] if isinstance(views, list | tuple) else []
     if shapes == [(4, 32)] * 2:
         return ""
-    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(found).__name__}."
+    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(views).__name__}."
 
 
 def _in_order(answer: Any) -> str:
@@ -298,10 +298,10 @@ def _training(
         memory = [(torch.zeros_like(w), torch.zeros_like(w)) for w in weights]
         losses = []
         for step, batch in enumerate(batches, start=1):
-            found = loss(*model(batch))
+            value = loss(*model(batch))
             if forget:
                 model.zero_grad()
-            found.backward()
+            value.backward()
             nn.utils.clip_grad_norm_(weights, clip)
             with torch.no_grad():
                 for at, weight in enumerate(weights):
@@ -309,81 +309,27 @@ def _training(
                         past = memory[at] if remembers else (torch.zeros_like(weight), torch.zeros_like(weight))
                         new, *memory[at] = adam(weight, weight.grad, *past, number(step), rate(lr, step, len(batches)))
                         weight.copy_(new)
-            losses.append(found.item())
+            losses.append(value.item())
         return losses
 
     return of
 
 
-class _Small(nn.Module):
-    """Two views of numbers: times a matrix, and times it with one channel switched off. A weight is never used."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
-        self.unused = nn.Parameter(torch.ones(3))
-
-    def forward(self, batch: Any) -> Any:
-        return batch @ self.weight, batch @ (self.weight * torch.tensor([1.0, 0.0]))
-
-
-def _apart(first: Any, second: Any) -> Any:
-    return ((first - second - 1) ** 2).mean()
-
-
-def _with_torch(batches: list[Any], lr: float) -> list[float]:
-    """The losses as torch's own optimiser, schedule and clipping give them."""
-    model, losses = _Small(), []
-    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 1e-9, total_iters=len(batches))
-    for batch in batches:
-        optimizer.zero_grad()
-        loss = _apart(*model(batch))
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
-    return losses
-
-
-def _on_a_copy(training: Callable) -> Callable:
-    return lambda model, *others: training(copy.deepcopy(model), *others)
-
-
-def _batches(*scales: float) -> list[Any]:
-    return [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
-
-
-_SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
 TRAINING = Exercise(
-    Example(
-        "the loss of each of 3 steps",
-        (_Small(), _apart, _adam(), _batches(1, 1, 1), 0.2),
-        _with_torch(_batches(1, 1, 1), 0.2),
-    ),
+    Example("the loss of each of 3 steps", (TwoViews(), apart, _adam(), batches(1, 1, 1), RATE), by_hand(1, 1, 1)[0]),
     Example(
         "8 steps: small and large gradients, the last step is the smallest",
-        (_Small(), _apart, _adam(), _batches(*_SCALES), 0.2),
-        _with_torch(_batches(*_SCALES), 0.2),
+        (TwoViews(), apart, _adam(), batches(*SCALES), RATE),
+        by_hand(*SCALES)[0],
     ),
-    mistakes={
-        said: _on_a_copy(wrong)
-        for said, wrong in {
-            "The rate falls: lr times the share of steps that are left, this one counted.": _training(
-                rate=lambda lr, *_: lr
-            ),
-            "The first step has the full rate: count this step among those that are left.": _training(
-                rate=lambda lr, step, steps: lr * (steps - step) / steps
-            ),
-            "The rate falls to 0; yours rises.": _training(rate=lambda lr, step, steps: lr * step / steps),
-            "Clip the gradient: its norm over all weights is at most 1.": _training(clip=math.inf),
-            "Gradients add up: forget those of the last step (model.zero_grad()).": _training(forget=False),
+    mistakes=loop_mistakes(
+        _training,
+        **{
             "Steps are counted from 1, and Adam must be told which it is.": _training(number=lambda step: 1),
             "Adam remembers: give it the m and v that it returned.": _training(remembers=False),
             "The weights do not move: copy what Adam returns into them.": _training(moves=False),
-        }.items()
-    },
+        },
+    ),
     standing_in=_training(),
 )
 
@@ -395,7 +341,7 @@ def _gradient(
     own: Any = lambda eye: eye,
     outside: Any = lambda t: t,
     inside: Any = lambda t: t,
-    end: Any = lambda found, eye: found,
+    end: Any = lambda made, eye: made,
 ) -> Any:
     """A gradient with one mistake: in the shares, on the diagonal, in the temperature `inside` or `outside` of them."""
 
@@ -459,7 +405,7 @@ GRADIENT = Exercise(
 SIZE, MOST, TRIES = 8, 0.25, 5  # sentences; the largest share that may find itself; draws of dropout
 
 
-def found(sentences: list[str]) -> float:
+def share_found(sentences: list[str]) -> float:
     """The share of sentences whose second dropout view is nearer than all others', mean over `TRIES` draws."""
     views = mini_views(sentences, 2 * TRIES)
     cosines = [first @ second.T for first, second in zip(views[::2], views[1::2], strict=True)]
@@ -467,7 +413,7 @@ def found(sentences: list[str]) -> float:
 
 
 def _few_found(answer: Any) -> str:
-    share = found([str(text) for text in answer])
+    share = share_found([str(text) for text in answer])
     return "" if share <= MOST else f"{share * SIZE:.1f} of {SIZE} find themselves."
 
 

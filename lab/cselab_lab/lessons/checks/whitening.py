@@ -194,9 +194,9 @@ def length(sentence: str) -> float:
 
 def _further(sentence: str) -> str:
     others = _lengths()[1]
-    found, longest = length(sentence), float(others.max() / np.median(others))
-    said = f"Yours is {found:.2f} times as long as a typical one; the longest of the {OTHERS} is {longest:.2f}."
-    return "" if found > longest else said
+    own, longest = length(sentence), float(others.max() / np.median(others))
+    said = f"Yours is {own:.2f} times as long as a typical one; the longest of the {OTHERS} is {longest:.2f}."
+    return "" if own > longest else said
 
 
 FAR_SENTENCE = Exercise(

@@ -31,8 +31,8 @@ def _log_weights(
     def of(cosines: Any, beta: Any) -> Any:
         logits, eye = scale(beta) * cosines.detach(), torch.eye(len(cosines), dtype=torch.bool)
         others = logits if own else logits.masked_fill(eye, -math.inf)
-        found = logits - others.logsumexp(dim, keepdim=True) + math.log(count(len(cosines)))
-        return found.masked_fill(eye, 0.0) if end is None else end(found, eye)
+        weights = logits - others.logsumexp(dim, keepdim=True) + math.log(count(len(cosines)))
+        return weights.masked_fill(eye, 0.0) if end is None else end(weights, eye)
 
     return of
 
@@ -44,11 +44,11 @@ def _over_everything(cosines: Any, beta: Any) -> Any:
 
 
 def _by_hand(beta: float) -> list[list[float]]:
-    found = []
+    rows = []
     for i, row in enumerate(_ROWS):
         mean = sum(math.exp(beta * c) for j, c in enumerate(row) if j != i) / (len(row) - 1)
-        found.append([0.0 if j == i else beta * c - math.log(mean) for j, c in enumerate(row)])
-    return found
+        rows.append([0.0 if j == i else beta * c - math.log(mean) for j, c in enumerate(row)])
+    return rows
 
 
 _ROWS = [[0.9, 0.5, 0.0, 0.2], [0.7, 0.8, 0.1, -0.3], [0.0, 0.6, 1.0, 0.4], [0.3, 0.2, -0.1, 0.7]]
@@ -96,14 +96,14 @@ LOG_WEIGHTS = Exercise(
     Stage("through info_nce the hardest negative is pushed away harder", _pushes, "does info_nce get them?"),
     mistakes={
         "The logarithm is missing: info_nce adds log weights to the logits.": _log_weights(
-            end=lambda found, eye: found.masked_fill(eye, 0.0).exp()
+            end=lambda made, eye: made.masked_fill(eye, 0.0).exp()
         ),
         "The positive is no negative: leave the diagonal out of the mean.": _log_weights(own=True, count=lambda n: n),
         "A row has N - 1 negatives, not N.": _log_weights(count=lambda n: n),
         "Divide by the mean, not by the sum: they have the mean 1.": _log_weights(count=lambda n: 1),
         "Each anchor is a row: take the mean along the row, dim=1.": _log_weights(dim=0),
         "The positive keeps the weight 1, whose logarithm is 0.": _log_weights(end=lambda found, eye: found),
-        "The logarithm of the weight 1 is 0, not 1.": _log_weights(end=lambda found, eye: found.masked_fill(eye, 1.0)),
+        "The logarithm of the weight 1 is 0, not 1.": _log_weights(end=lambda made, eye: made.masked_fill(eye, 1.0)),
         "Harder is more similar: the weight grows with the cosine.": _log_weights(scale=lambda beta: -beta),
         "beta is not used.": _log_weights(scale=lambda beta: 1.0),
         "Divide by the mean over the row, so that only the share of each negative changes.": lambda cosines, beta: (
@@ -133,8 +133,8 @@ def _entry(answer: Any) -> Mapping[str, Any]:
 
 
 def _is(key: str, value: Any, answer: Any) -> bool:
-    found = _entry(answer)[key]
-    return abs(found - value) < 0.01 if isinstance(value, float) else found == value
+    said = _entry(answer)[key]
+    return abs(said - value) < 0.01 if isinstance(value, float) else said == value
 
 
 BOARD_ENTRY = Exercise(

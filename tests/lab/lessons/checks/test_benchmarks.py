@@ -140,6 +140,7 @@ def test_a_right_interval_passes_whatever_it_draws(seed):
     assert abs(low - EXPECTED[0]) < 0.2 * SPREAD and abs(high - EXPECTED[1]) < 0.2 * SPREAD
 
 
+@pytest.mark.slow
 def test_the_expected_interval_is_that_of_a_slow_loop():
     generator, found = np.random.default_rng(7), []
     for _ in range(1500):

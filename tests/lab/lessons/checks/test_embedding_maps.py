@@ -75,6 +75,7 @@ def test_a_pair_about_which_the_map_does_not_lie_is_told_why(in_map, in_full, sa
     assert said in diagnose((one, other), embedding_maps.LIARS).lines[-1]
 
 
+@pytest.mark.slow
 def test_there_are_several_such_pairs_so_that_a_class_finds_some():
     rows = range(len(cloud().sentences))
     found = [(a, b) for a in rows for b in rows if a < b and beside((a, b)) and strangers((a, b))]

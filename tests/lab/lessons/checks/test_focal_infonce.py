@@ -148,7 +148,7 @@ WRONG = {
         ("per cent", lambda g: 100 * CARRIED[0](g)),
     ],
     "TRAINING": [
-        ("(1 - s / S)", lambda *given: trained(*given, falls=False)),
+        ("share of steps that are left", lambda *given: trained(*given, falls=False)),
         ("zero_grad", lambda *given: trained(*given, forgets=False)),
         ("at most 1", lambda *given: trained(*given, most=1e9)),
         ("not plain descent", lambda *given: trained(*given, by=torch.optim.SGD)),

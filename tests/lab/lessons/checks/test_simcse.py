@@ -137,7 +137,7 @@ def test_the_same_batch_gets_the_same_verdict_and_leaves_the_random_numbers_alon
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
-    assert simcse.found(ROLES) == simcse.found(ROLES)
+    assert simcse.share_found(ROLES) == simcse.share_found(ROLES)
     assert torch.equal(torch.rand(1), expected)
 
 

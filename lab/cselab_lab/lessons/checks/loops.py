@@ -1,0 +1,76 @@
+"""What the loops of lessons 02 and 07 are checked on: a small network, its loss, batches, and the steps by hand."""
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+RATE = 0.2
+SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
+"""Of eight batches: small and large gradients."""
+
+
+class TwoViews(nn.Module):
+    """Two views of numbers: times a matrix, and times it with one channel switched off. A weight is never used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
+        self.unused = nn.Parameter(torch.ones(3))
+
+    def forward(self, one: Any, two: Any = None) -> Any:
+        return [one @ self.weight, (one if two is None else two) @ (self.weight * torch.tensor([1.0, 0.0]))]
+
+
+def apart(first: Any, second: Any) -> Any:
+    """A loss of two views."""
+    return ((first - second - 1) ** 2).mean()
+
+
+def batches(*scales: float) -> list[Any]:
+    """A batch for each scale."""
+    return [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
+
+
+def by_hand(*scales: float) -> list[list[float]]:
+    """The loss and the norm of the gradient of each step, with clipping, Adam and the falling rate written out."""
+    model, m, v = TwoViews(), torch.zeros(2, 2), torch.zeros(2, 2)
+    losses, norms = [], []
+    for step, batch in enumerate(batches(*scales), start=1):
+        loss = apart(*model(batch))
+        (gradient,) = torch.autograd.grad(loss, model.weight)
+        losses.append(loss.item())
+        norms.append(gradient.square().sum().sqrt().item())
+        clipped = gradient / max(1.0, norms[-1])
+        m, v = 0.9 * m + 0.1 * clipped, 0.999 * v + 0.001 * clipped**2
+        rate = RATE * (len(scales) - step + 1) / len(scales)
+        with torch.no_grad():
+            model.weight.sub_(rate * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8))
+    return [losses, norms]
+
+
+def loop_mistakes(training: Callable[..., Callable], **others: Callable) -> dict[str, Callable]:
+    """Mistakes in the rate, the clipping and the gradients of a loop, and others of its own.
+
+    `training` takes rate, clip and forget; the rate takes lr, the step from 1 on, and the number of steps. No mistake
+    changes what it is given.
+    """
+    wrong = {
+        "The rate falls: lr times the share of steps that are left, this one counted.": training(
+            rate=lambda lr, *_: lr
+        ),
+        "The first step has the full rate: count this step among those that are left.": training(
+            rate=lambda lr, step, steps: lr * (steps - step) / steps
+        ),
+        "The rate falls to 0; yours rises.": training(rate=lambda lr, step, steps: lr * step / steps),
+        "Clip the gradient: its norm over all weights is at most 1.": training(clip=math.inf),
+        "Gradients add up: forget those of the last step (zero_grad).": training(forget=False),
+    }
+    return {said: _on_a_copy(one) for said, one in (wrong | others).items()}
+
+
+def _on_a_copy(training: Callable) -> Callable:
+    return lambda *given: training(*copy.deepcopy(given))
