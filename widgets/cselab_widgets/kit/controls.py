@@ -27,9 +27,13 @@ def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -
     )
 
 
-def slider(name: str, values: Iterable[float], value: float) -> ipywidgets.SelectionSlider:
+class Sizes(ipywidgets.SelectionSlider):
+    """A slider over so many numbers."""
+
+
+def slider(name: str, values: Iterable[float], value: float) -> Sizes:
     """A slider over so many values; the current one is among them, wherever it came from."""
-    return ipywidgets.SelectionSlider(
+    return Sizes(
         options=sorted({*values, value}),
         value=value,
         description=name,
@@ -37,6 +41,13 @@ def slider(name: str, values: Iterable[float], value: float) -> ipywidgets.Selec
         style=NAMED,
         layout=LONG,
     )
+
+
+def show_value(control: ipywidgets.Widget, value: Any) -> None:
+    """Bring a control to a value; a slider over sizes takes in one that it did not offer, as `set` may ask for."""
+    if isinstance(control, Sizes) and value not in control.options:
+        control.options = sorted({*control.options, value})
+    control.value = value
 
 
 def row_options(rows: RowOptions, selection: tuple[int, ...], nothing: str) -> RowOptions:

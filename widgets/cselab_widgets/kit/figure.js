@@ -21,7 +21,7 @@ const cselabFigure = (() => {
   const domain = (axis) => axis?.domain ?? [0, 1];
   const span = ([low, high]) => high - low;
 
-  const pen = document.createElement("canvas").getContext("2d");
+  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   const wide = (text, size = 13) => {
     pen.font = `${size}px system-ui, sans-serif`;
     return pen.measureText(String(text).replace(/<[^>]*>/g, "")).width;
@@ -295,7 +295,8 @@ const cselabFigure = (() => {
   // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
   return function show(Plotly, place, figure, words, told) {
     let width = 0;
-    let plots = [];
+    /** @type {any[]} */
+    const plots = [];
     const planes = place.appendChild(document.createElement("div"));
     planes.className = "cselab-planes";
     planes.setAttribute("role", "img");
