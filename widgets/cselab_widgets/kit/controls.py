@@ -14,9 +14,11 @@ def choice(
     name: str, options: Iterable[Any], value: Any, width: str = "auto", tooltip: str = ""
 ) -> ipywidgets.Dropdown:
     """A list to choose from; options are values, or (label, value)."""
-    return ipywidgets.Dropdown(
+    made = ipywidgets.Dropdown(
         options=list(options), value=value, description=name, tooltip=tooltip, style=NAMED, layout={"width": width}
     )
+    show_value(made, value)
+    return made
 
 
 def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -> ipywidgets.ToggleButtons:
@@ -47,7 +49,11 @@ def show_value(control: ipywidgets.Widget, value: Any) -> None:
     """Bring a control to a value; a slider over sizes takes in one that it did not offer, as `set` may ask for."""
     if isinstance(control, Sizes) and value not in control.options:
         control.options = sorted({*control.options, value})
-    control.value = value
+    if value is None and isinstance(control, ipywidgets.Dropdown):  # its own `value = None` would show a blank
+        offered = [one[1] if isinstance(one, tuple) else one for one in control.options]
+        control.index = offered.index(None) if None in offered else None
+    else:
+        control.value = value
 
 
 def row_options(rows: RowOptions, selection: tuple[int, ...], nothing: str) -> RowOptions:
