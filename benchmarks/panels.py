@@ -1,27 +1,39 @@
-"""From an event to the picture: processor time of each panel, in Python and in the page.
+"""Panels on pages without a kernel and without a network, in Chromium and Firefox: what answers, what it costs.
 
-    PYTHONPATH=scripts OMP_NUM_THREADS=1 python benchmarks/panels.py [panel ...]
+    PYTHONPATH=scripts:tests OMP_NUM_THREADS=1 python benchmarks/panels.py [panel ...]       # as it opens, on `micro`
+    PYTHONPATH=scripts:tests OMP_NUM_THREADS=1 python benchmarks/panels.py build/book/html   # each panel of a book
 
-Each panel stands as a reader meets it, on the bundled encoders, in a Chromium 1,000 pixels wide. A control is moved
-there and back; the first round, in which caches fill, is told apart. Python is `Panel.set` with the widget alive; the
-page is the main thread of the browser until it rests. Milliseconds, mean of the later rounds.
+Each control is moved there and back, in a window 1,000 pixels wide. The milliseconds are processor time from the event
+until the page rests, of the main thread alone; the first round, in which caches fill, is told apart. Beside it stands
+what `Panel.set` takes with its widget alive, and whether the page's words are Python's for that value. Linux alone:
+of Firefox the time is read in /proc, in steps of ten milliseconds.
 """
 
+import json
+import os
+import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
+from typing import Any
 
-import cselab_widgets as panels
+import cselab_widgets
 import numpy as np
-from browser import find_browser
-from cselab_widgets.kit.page import FIGURE_JS
-from cselab_widgets.kit.plot import as_json
-from playwright.sync_api import Page, sync_playwright
-from plotly.offline import get_plotlyjs
+from browser import find_browser, find_firefox
+from cselab_widgets.kit.carried import controls_of
+from cselab_widgets.kit.page import whole_page
+from cselab_widgets.kit.panel import Panel
+from firefox import running
+from playwright.sync_api import sync_playwright
 
-ROUNDS = 4
+from cselab import SentenceEncoder
+
+ROUNDS = 3
+AIM = 100  # milliseconds
 
 
 def history(name: str) -> list[dict]:
@@ -33,109 +45,232 @@ def history(name: str) -> list[dict]:
     ]  # fmt: skip
 
 
-PANELS: dict[str, tuple[Callable, list[dict]]] = {
-    "AlignmentUniformity": (
-        lambda: panels.AlignmentUniformity({name: history(name) for name in ("SimCSE", "WhitenedCSE")}),
-        [{"step": 10}, {"step": 40}, {"color": "dev score"}, {"color": "method"}],
-    ),
-    "EmbeddingMap": (
-        panels.EmbeddingMap,
-        [{"find": "weather"}, {"find": ""}, {"focus": 3}, {"focus": 5}, {"projection": "PCA without component 1"},
-         {"projection": "PCA"}],
-    ),
-    "GainMap": (lambda: panels.GainMap("main-comparison"), [{"sort": "STS12"}, {"sort": "as declared"}]),
-    "LossLab": (
-        panels.LossLab,
-        [{"step": 4}, {"step": 16}, {"loss": "ArcCon"}, {"loss": "InfoNCE"}, {"temperature": 0.1},
-         {"temperature": 0.05}, {"pair": "negative"}, {"pair": "positive"}, {"focal_m": 0.5}, {"focal_m": 0.3}],
-    ),
-    "MethodMap": (panels.MethodMap, [{"selection": (3,)}, {"selection": (5,)}, {"family": "loss"}, {"family": "all"}]),
-    "NoiseLab": (
-        panels.NoiseLab,
-        [{"sentence": 3}, {"sentence": 0}, {"variance": 0.5}, {"variance": 0.1}, {"mean_of": 4}, {"mean_of": 10}],
-    ),
-    "PairExplorer": (
-        panels.PairExplorer,
-        [{"first": "A man is asleep."}, {"first": "A cook is peeling an onion."}, {"removed": 1}, {"removed": 0},
-         {"by": "kind"}, {"by": "grade"}],
-    ),
-    "PaperBesideHere": (
-        panels.PaperBesideHere,
-        [{"sort": "published"}, {"sort": "as published"}, {"selection": (1,)}, {"selection": ()}],
-    ),
-    "RankLab": (
-        panels.RankLab,
-        [{"batch_size": 32}, {"batch_size": 64}, {"dimensions": 128}, {"dimensions": 256}, {"artificial_rows": 64},
-         {"artificial_rows": 0}],
-    ),
-    "TrainingMonitor": (
-        lambda: panels.TrainingMonitor({"SimCSE": [history("a"), history("bb")]}),
-        [{"rows": tuple(history("a"))}, {"rows": tuple(history("a")[:9])}],
-    ),
-    "WhiteningLab": (
-        panels.WhiteningLab,
-        [{"stage": 2}, {"stage": 4}, {"num_groups": 8}, {"num_groups": 128}, {"batch_size": 100}, {"batch_size": 64},
-         {"strategy": "ZCA"}, {"strategy": "shuffled group"}],
-    ),
-}  # fmt: skip
+GIVEN: dict[str, tuple] = {  # what the panels need that do not open by themselves
+    "AlignmentUniformity": ({name: history(name) for name in ("SimCSE", "WhitenedCSE")},),
+    "GainMap": ("main-comparison",),
+    "SentenceCosines": ({"micro": SentenceEncoder("micro")},),
+    "TrainingMonitor": ({"SimCSE": [history("a"), history("bb")]},),
+}
 
-PAGE = """<!DOCTYPE html><meta charset="utf-8"><body><div id="place" class="cselab-figure"></div>
-<script>{plotly}</script><script>{figure_js}
-var shown; const rest = () => new Promise((done) => setTimeout(done, 700));
-async function open(figure) {{
-  shown = cselabFigure(Plotly, document.getElementById("place"), figure, "");
-  await rest();
-}}
-async function next(figure) {{
-  shown.update(figure, "");
-  await rest();
-}}
-</script>"""
+PANELS = [
+    name
+    for name in cselab_widgets.__all__
+    if hasattr(made := getattr(cselab_widgets, name), "_html") and made not in (Panel, cselab_widgets.Picture)
+]
 
-
-def busy(session) -> float:
-    """Milliseconds that the page's main thread has worked."""
-    metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
-    return 1000 * metrics["TaskDuration"]
+IN_PAGE = """(() => {
+  const rest = () => new Promise((done) => setTimeout(done, 500));
+  const panels = () => [...document.querySelectorAll(".cselab-panel")];
+  const kinds = ".cselab-hands input[type=range], .cselab-hands input[type=checkbox], .cselab-hands select";
+  const all = (panel, kinds) => [...panels()[panel].querySelectorAll(kinds)];
+  const hands = (panel) => [...all(panel, `${kinds}, textarea`), ...all(panel, ".cselab-hands button")];
+  const written = (hand) => (hand.closest("label")?.querySelector("span") ?? hand).textContent;
+  const nameOf = (hand) => hand.getAttribute("aria-label") ?? written(hand);
+  const shown = (panel) => {
+    const copy = panels()[panel].cloneNode(true);
+    for (const one of copy.querySelectorAll(".cselab-hands, textarea, .cselab-film")) one.remove();
+    return copy.innerHTML;
+  };
+  const valueOf = (hand) =>
+    hand.type === "checkbox" ? ["no", "yes"][Number(hand.checked)] :
+    hand.type === "range" ? hand.getAttribute("aria-valuetext") : hand.selectedOptions?.[0]?.value ?? hand.value;
+  let before = "";
+  window.bench = {
+    async open() {
+      document.querySelectorAll(".cselab-folded").forEach((one) => one.classList.remove("cselab-folded"));
+      for (const panel of panels()) { panel.scrollIntoView(); await rest(); }
+      return panels().length;
+    },
+    names: (panel) => (panels()[panel].scrollIntoView(), hands(panel).map((hand) => [nameOf(hand), hand.localName])),
+    async move(panel, number, back) {
+      before ||= shown(panel);
+      const hand = hands(panel)[number];
+      const old = [hand.selectedIndex, hand.value];
+      if (hand.type === "checkbox" || hand.localName === "button") hand.click();
+      else if (hand.localName === "textarea") {
+        hand.value = back ?? "A child sings a song.\\nNobody sings.";
+      } else if (hand.localName === "select") {
+        const last = hand.options.length - 1;
+        hand.selectedIndex = (back ?? -1) > -1 ? back : hand.selectedIndex === last ? 0 : last;
+      } else hand.value = back ?? (hand.value === hand.max ? hand.min : hand.max);
+      if (hand.type !== "checkbox" && hand.localName !== "button")
+        for (const kind of ["input", "change"]) hand.dispatchEvent(new Event(kind, { bubbles: true }));
+      await rest();
+      return { back: hand.localName === "select" ? old[0] : old[1], value: valueOf(hand) };
+    },
+    words: (panel) => [
+      panels()[panel].querySelector("[role=img]")?.getAttribute("aria-label") ?? "",
+      panels()[panel].querySelector("[role=status]")?.textContent ?? "",
+    ],
+    changed(panel) { const was = before; before = ""; return shown(panel) !== was; },
+  };
+})()"""
 
 
-def measure(page: Page, make: Callable, events: list[dict]) -> None:
-    start = process_time()
-    panel = make()
-    _ = panel.widget
-    opening = 1000 * (process_time() - start)
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    before = busy(session)
-    page.evaluate("(figure) => open(figure)", as_json(panel.figure()))
-    print(f"{type(panel).__name__}: opens in {opening:.0f} + {busy(session) - before:.0f} ms", flush=True)
-    taken: dict[str, list[tuple[float, float]]] = {}
-    for _ in range(ROUNDS):
-        for event in events:
+@dataclass
+class Reader:
+    """A browser: how it opens a file, computes an expression, and how long its page's main thread has worked, in ms."""
+
+    name: str
+    open: Callable[[Path], Any]
+    evaluate: Callable[[str], Any]
+    busy: Callable[[], float]
+
+
+@contextmanager
+def readers() -> Iterator[list[Reader]]:
+    with (
+        tempfile.TemporaryDirectory() as profile,
+        sync_playwright() as playwright,
+        running(find_firefox() or "firefox", Path(profile)) as firefox,
+    ):
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=arguments)
+        page = chromium.new_context(offline=True, viewport={"width": 1016, "height": 1000}).new_page()
+        page.set_default_timeout(120_000)
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        firefox.size(1016, 1000)
+
+        def busy() -> float:
+            metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+            return 1000 * metrics["TaskDuration"]
+
+        yield [
+            Reader("Chromium", lambda file: page.goto(file.as_uri()), page.evaluate, busy),
+            Reader("Firefox", firefox.open, firefox.evaluate, content_processes),
+        ]
+        chromium.close()
+
+
+def content_processes() -> float:
+    """Milliseconds that the main threads of this user's Firefox pages have worked."""
+    ticks = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"-contentproc" in (process / "cmdline").read_bytes():
+                told = (process / "task" / process.name / "stat").read_text().rpartition(")")[2].split()
+                ticks += int(told[11]) + int(told[12])
+        except OSError:  # it ended meanwhile
+            continue
+    return 1000 * ticks / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Moved:
+    """A control of a panel in a browser: milliseconds of each event, whether the picture changed, and its words."""
+
+    name: str
+    taken: list[float] = field(default_factory=list)
+    answered: bool = False
+    said: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def later(self) -> float:
+        return float(np.mean(self.taken[2:] or self.taken))
+
+
+def drive(reader: Reader, file: Path, rounds: int) -> list[list[Moved]]:
+    """Move each control of each panel of a page."""
+    reader.open(file)
+    reader.evaluate(IN_PAGE)
+    found: list[list[Moved]] = []
+    for panel in range(reader.evaluate("bench.open()")):
+        found.append([])
+        for number, (name, kind) in enumerate(reader.evaluate(f"bench.names({panel})")):
+            moved = Moved(name)
+            back: Any = None
+            for event in range(1 if kind == "button" else 2 * rounds):
+                before = reader.busy()
+                told = reader.evaluate(f"bench.move({panel}, {number}, {json.dumps(back)})")
+                moved.taken.append(reader.busy() - before)
+                back = None if event % 2 else told["back"]
+                if event == 0:
+                    blank = back == -1  # a list that cannot go back to what it opened with
+                    moved.answered = reader.evaluate(f"bench.changed({panel})")
+                moved.said[told["value"]] = reader.evaluate(f"bench.words({panel})")
+            found[-1].append(moved)
+            if blank:
+                reader.open(file)
+                reader.evaluate(IN_PAGE)
+                reader.evaluate("bench.open()")
+    return found
+
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
+
+
+def as_python(page: str, python: str) -> bool:
+    """The same words, and numbers that differ in the last digit at most."""
+    if NUMBER.sub("#", page) != NUMBER.sub("#", python):
+        return False
+    pairs = zip(NUMBER.findall(page), NUMBER.findall(python), strict=True)
+    return all(np.isclose(float(one), float(other), rtol=2e-3, atol=2e-3) for one, other in pairs)
+
+
+def beside_python(panel: Panel, moved: Moved) -> tuple[str, str]:
+    """Milliseconds of `set` for the values that were shown, and whether the page said what Python says of them."""
+    control = next((one for one in controls_of(panel) if one.label == moved.name), None)
+    if control is None:
+        return "", ""
+    values, before = dict(control.options), getattr(panel.state, control.name)
+    taken, alike = [], True
+    for _ in range(2):
+        for label, (words, status) in moved.said.items():
+            if label not in values:  # a list is blank while something else is shown than it offers
+                continue
             start = process_time()
-            panel.set(**event)
-            in_python = 1000 * (process_time() - start)
-            figure, before = as_json(panel.figure()), busy(session)
-            page.evaluate("(figure) => next(figure)", figure)
-            (name,) = event
-            taken.setdefault(name, []).append((in_python, busy(session) - before))
-    for name, rows in taken.items():
-        first, later = rows[0], np.mean(rows[len(rows) // ROUNDS :], axis=0)
-        print(f"  {name:16} python {later[0]:6.0f} (first {first[0]:6.0f})  page {later[1]:6.0f}", flush=True)
+            panel.set(**{control.name: values[label]})
+            taken.append(1000 * (process_time() - start))
+            alike &= bool(status) or as_python(words, panel.summary())
+    panel.set(**{control.name: before})
+    return f"{np.mean(taken[len(taken) // 2 :]):.0f}", "yes" if alike else "NO"
 
 
-def main(names: list[str]) -> None:
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
-        file = Path(folder) / "page.html"
-        file.write_text(PAGE.format(plotly=get_plotlyjs(), figure_js=FIGURE_JS), encoding="utf-8")
-        for name in names or PANELS:
-            page = browser.new_page(viewport={"width": 1016, "height": 1200})
-            page.goto(file.as_uri())
-            measure(page, *PANELS[name])
-            page.close()
-        browser.close()
+def heads(*names: str) -> None:
+    print(f"| {' | '.join(names)} |\n{'|---' * len(names)}|")
+
+
+def opened(names: list[str]) -> None:
+    heads("panel, its page", "control", "Python", "Chromium, first", "later", "Firefox", "as Python")
+    with tempfile.TemporaryDirectory() as folder, readers() as both:
+        for name in names:
+            panel = getattr(cselab_widgets, name)(*GIVEN.get(name, ()))
+            file = Path(folder) / f"{name}.html"
+            answering = panel._html(answering=True) if isinstance(panel, Panel) else panel._html()
+            file.write_text(whole_page(answering, name), encoding="utf-8")
+            if isinstance(panel, Panel):
+                _ = panel.widget
+            chromium, firefox = (drive(reader, file, ROUNDS)[0] for reader in both)
+            print(f"| **{name}** {len(answering) / 1e6:.2f} MB | | | | | | |", flush=True)
+            for one, other in zip(chromium, firefox, strict=True):
+                python, alike = beside_python(panel, one) if isinstance(panel, Panel) else ("", "")
+                dead = "".join(f" DEAD in {r.name}" for r, m in zip(both, (one, other), strict=True) if not m.answered)
+                times = f"{one.taken[0]:.0f} | {one.later:.0f} | {other.later:.0f}"
+                print(f"| | {one.name}{dead} | {python} | {times} | {alike} |", flush=True)
+
+
+def book(site: Path) -> None:
+    """Every page of a built book that has panels."""
+    heads("page", "MB", "panels", "controls", "dead", "worst, Chromium", "Firefox")
+    with readers() as both:
+        for file in sorted(site.rglob("*.html")):
+            if 'class="cselab-panel"' not in file.read_text(encoding="utf-8"):
+                continue
+            driven = [[moved for panel in drive(reader, file, 1) for moved in panel] for reader in both]
+            named = zip(both, driven, strict=True)
+            dead = [f"{m.name} ({reader.name})" for reader, each in named for m in each if not m.answered]
+            panels = both[0].evaluate("document.querySelectorAll('.cselab-panel').length")
+            worst = [max(each, key=lambda m: m.taken[-1], default=None) for each in driven]
+            told = " | ".join(f"{m.taken[-1]:.0f} ms, {m.name}" if m else "" for m in worst)
+            size = file.stat().st_size / 1e6
+            row = [str(file.relative_to(site)), f"{size:.2f}", str(panels), str(len(driven[0])), ", ".join(dead), told]
+            print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    given = sys.argv[1:]
+    if given and Path(given[0]).is_dir():
+        book(Path(given[0]))
+    else:
+        opened(given or PANELS)

@@ -44,7 +44,7 @@ run with seven seeds, where it can reach 2 / 128 = 0.016.
 def opening(profile: Profile) -> str:
     """What was trained, and the commands that make the lines and the page."""
     return f"""\
-# The papers' experiments, run again
+# The papers' experiments, run again: {profile.name}
 
 `{profile.name}`: `{profile.encoders["base"].name}`, {profile.recipe["steps"]} steps on `{profile.corpus}`, the
 best step by {profile.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the

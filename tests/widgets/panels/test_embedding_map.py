@@ -262,42 +262,42 @@ def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
 def test_a_sentence_found_is_chosen_from_the_list_and_what_was_found_stays_on_offer(panel):
     controls = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
     find, focus = controls["find"], controls["focus"]
-    assert [row for _, row in focus.options] == [0, 1, 2, 3, 4]
+    assert [row for _, row in focus.options] == [None, 0, 1, 2, 3, 4]
     find.value = "weather"
-    assert [row for _, row in focus.options] == [2, 3]
+    assert [row for _, row in focus.options] == [None, 2, 3]
     assert focus.value is None and panel.selection == (2, 3)
     for row in (2, 3):
         focus.value = row
         assert panel.selection == (row,) and panel.state.focus == row
-        assert [row for _, row in focus.options] == [2, 3] and find.value == "weather"
+        assert [row for _, row in focus.options] == [None, 2, 3] and find.value == "weather"
         assert len(traces(panel)["plain: nearest"].x) == 3 * 4  # lines to the four others
         assert "found in 2 of 5 sentences or labels; 1 of them chosen" in panel.summary()
         assert f"<b>{panel.state.sentences[row]}</b>" in panel.details(panel.state)
-    focus.value = None
-    assert panel.selection == (2, 3) and panel.state.focus is None
+    focus.index = 0  # "no sentence", as a hand chooses it
+    assert panel.selection == (2, 3) and panel.state.focus is None and focus.label == "no sentence"
 
 
 def test_a_lassoed_sentence_is_chosen_from_the_list_and_a_click_keeps_the_lasso(panel):
     focus = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))["focus"]
     panel.selected((4, 1))
-    assert [row for _, row in focus.options] == [1, 4]
+    assert [row for _, row in focus.options] == [None, 1, 4]
     panel.clicked(0)  # a dot outside of the lasso
     assert panel.selection == (1, 4) and focus.value == 0
     focus.value = 4
-    assert panel.selection == (4,) and [row for _, row in focus.options] == [1, 4]
+    assert panel.selection == (4,) and [row for _, row in focus.options] == [None, 1, 4]
     panel.selection = ()
-    assert [row for _, row in focus.options] == [0, 1, 2, 3, 4] and focus.value == 4
+    assert [row for _, row in focus.options] == [None, 0, 1, 2, 3, 4] and focus.value == 4
 
 
 def test_of_many_sentences_the_first_are_offered_and_a_search_brings_up_the_others():
     panel = EmbeddingMap([f"sentence {i}" for i in range(300)], {"a": rows(300)})
     offered = panel.options(panel.state)["focus"]
-    assert len(offered) == 200
+    assert len(offered) == 1 + 200
     panel.set(find="sentence 299")
-    assert [row for _, row in panel.options(panel.state)["focus"]] == [299]
+    assert [row for _, row in panel.options(panel.state)["focus"]] == [None, 299]
     assert panel.state.focus == 299
     panel.set(find="nowhere")
-    assert [row for _, row in panel.options(panel.state)["focus"]] == [299]  # what is looked at stays
+    assert [row for _, row in panel.options(panel.state)["focus"]] == [None, 299]  # what is looked at stays
 
 
 def test_those_that_moved_most_kept_the_fewest_neighbours():

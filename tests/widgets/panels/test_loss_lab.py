@@ -129,6 +129,12 @@ def test_every_gradient_is_the_slope_of_its_loss(name, pair):
     np.testing.assert_allclose(found.gradients[2:-3], slopes[2:-3], rtol=0.05, atol=0.05)
 
 
+def test_a_size_between_those_of_its_slider_may_be_set(lab):
+    _ = lab.widget
+    lab.set(margin=42.0)
+    assert lab._shell.controls["margin"].value == 42.0 and lab.state.margin == 42.0
+
+
 def test_the_sliders_turn_the_losses_they_name():
     base = Setting()
     changed = {

@@ -14,9 +14,11 @@ def choice(
     name: str, options: Iterable[Any], value: Any, width: str = "auto", tooltip: str = ""
 ) -> ipywidgets.Dropdown:
     """A list to choose from; options are values, or (label, value)."""
-    return ipywidgets.Dropdown(
+    made = ipywidgets.Dropdown(
         options=list(options), value=value, description=name, tooltip=tooltip, style=NAMED, layout={"width": width}
     )
+    show_value(made, value)
+    return made
 
 
 def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -> ipywidgets.ToggleButtons:
@@ -27,9 +29,13 @@ def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -
     )
 
 
-def slider(name: str, values: Iterable[float], value: float) -> ipywidgets.SelectionSlider:
+class Sizes(ipywidgets.SelectionSlider):
+    """A slider over so many numbers."""
+
+
+def slider(name: str, values: Iterable[float], value: float) -> Sizes:
     """A slider over so many values; the current one is among them, wherever it came from."""
-    return ipywidgets.SelectionSlider(
+    return Sizes(
         options=sorted({*values, value}),
         value=value,
         description=name,
@@ -37,6 +43,17 @@ def slider(name: str, values: Iterable[float], value: float) -> ipywidgets.Selec
         style=NAMED,
         layout=LONG,
     )
+
+
+def show_value(control: ipywidgets.Widget, value: Any) -> None:
+    """Bring a control to a value; a slider over sizes takes in one that it did not offer, as `set` may ask for."""
+    if isinstance(control, Sizes) and value not in control.options:
+        control.options = sorted({*control.options, value})
+    if value is None and isinstance(control, ipywidgets.Dropdown):  # its own `value = None` would show a blank
+        offered = [one[1] if isinstance(one, tuple) else one for one in control.options]
+        control.index = offered.index(None) if None in offered else None
+    else:
+        control.value = value
 
 
 def row_options(rows: RowOptions, selection: tuple[int, ...], nothing: str) -> RowOptions:

@@ -16,15 +16,16 @@ const cselabFigure = (() => {
   const LINE = 30; // pixels a line of the legend
   const BAR = 30; // pixels kept free above for the tool bar
   const TALL = 260; // pixels, a plane that stands alone
+  const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const axes = (layout, letter) => Object.keys(layout).filter((key) => RegExp(`^${letter}axis\\d*$`).test(key));
   const domain = (axis) => axis?.domain ?? [0, 1];
   const span = ([low, high]) => high - low;
 
-  const pen = document.createElement("canvas").getContext("2d");
+  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   const wide = (text, size = 13) => {
     pen.font = `${size}px system-ui, sans-serif`;
-    return pen.measureText(String(text).replace(/<[^>]*>/g, "")).width;
+    return Math.max(...String(text).split("<br>").map((line) => pen.measureText(line.replace(/<[^>]*>/g, "")).width));
   };
   const widest = (texts, size) => Math.max(0, ...texts.map((text) => wide(text, size)));
 
@@ -70,8 +71,20 @@ const cselabFigure = (() => {
     if (title?.text && wide(title.text, title.font?.size ?? 16) > room) title.text = title.text.replace(" (", "<br>(");
   }
 
+  // A name in two lines, parted at the space next to its middle, where one line would take much of a narrow page.
+  function inTwoLines(name) {
+    const spaces = [...name.matchAll(/ /g)].map(({ index }) => index);
+    if (wide(name) < LONG || !spaces.length || name.includes("<br>")) return name;
+    const off = (place) => Math.abs(place - name.length / 2);
+    const middle = spaces.reduce((best, one) => (off(one) < off(best) ? one : best));
+    return `${name.slice(0, middle)}<br>${name.slice(middle + 1)}`;
+  }
+
   // What an axis of named rows needs to keep their names apart, and to stand beside a plane.
-  const named = (layout, plane) => 22 * (layout[plane.y].ticktext?.length ?? 0);
+  const named = (layout, plane) => {
+    const names = layout[plane.y].ticktext ?? [];
+    return names.length * (names.some((name) => name.includes("<br>")) ? 30 : 22);
+  };
   const beside = (layout, plane) => (layout[plane.y].ticktext ? widest(layout[plane.y].ticktext) + 28 : 0);
 
   // The planes in so many columns; returns the height they take.
@@ -120,6 +133,7 @@ const cselabFigure = (() => {
     if (narrow) Object.assign(margin, { l: Math.min(margin.l, 56), r: Math.min(margin.r, 14) });
     const inner = width - margin.l - margin.r;
 
+    if (narrow) for (const y of axes(layout, "y")) layout[y].ticktext = layout[y].ticktext?.map(inTwoLines);
     const planes = planesOf(layout);
     const given_columns = new Set(planes.map(({ across }) => across[0])).size;
     const columns = Math.min(given_columns, narrow ? 1 : width < MIDDLE ? 2 : Infinity);
@@ -295,7 +309,8 @@ const cselabFigure = (() => {
   // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
   return function show(Plotly, place, figure, words, told) {
     let width = 0;
-    let plots = [];
+    /** @type {any[]} */
+    const plots = [];
     const planes = place.appendChild(document.createElement("div"));
     planes.className = "cselab-planes";
     planes.setAttribute("role", "img");

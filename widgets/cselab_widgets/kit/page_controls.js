@@ -123,17 +123,19 @@ export function check(name, _, ticked) {
 }
 
 /**
- * A text that cannot be changed here.
+ * A text that cannot be changed here; none is not shown.
  * @param {string} name
  */
 export function reading(name) {
   const input = /** @type {HTMLInputElement} */ (element("input", { type: "text", readonly: "" }));
+  const box = element("label", { class: "cselab-reading" }, element("span", {}, name), input);
   return {
-    box: element("label", { class: "cselab-reading" }, element("span", {}, name), input),
+    box,
     offer() {},
     /** @param {string} value */
     set(value) {
       input.value = input.title = value;
+      box.hidden = !value;
     },
   };
 }

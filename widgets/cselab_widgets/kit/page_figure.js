@@ -1,4 +1,4 @@
-// A panel's figure on a page without a kernel: its controls, and what they show. figure.js and page_controls.js stand above.
+// A panel's figure on a page without a kernel: its controls, and what they show. figure.js stands above.
 //
 // What is shown for the controls' values is said by a function `figureOf(state, carried, again)`: `lookup`, which finds it
 // among the pictures that the page carries (carried.py), or a panel's own, which computes it; where a part takes long, it
@@ -18,6 +18,8 @@
  * @property {Record<string, Options>} [options] what they offer then
  * @typedef {{ controls: Control[], state: State, clicks: string, config: object, held: string, packed: string }} Piece
  */
+
+import { check, choice, element, reading, slider, spoken, stepper } from "./page_controls.js";
 
 const MOST = 10; // points told at once
 
@@ -79,7 +81,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   const picked = element("div", { class: "cselab-picked" });
   const label = Object.fromEntries(controls.map((one) => [one.name, one.label]));
   let asked = {};
-  let shown = figureOf(base, carried, () => again());
+  let shown = /** @type {Shown} */ (figureOf(base, carried, () => again()));
   let options = {};
 
   const show = (found) => {

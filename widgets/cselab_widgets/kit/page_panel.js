@@ -8,6 +8,7 @@ async function render({ model, el }) {
     model.set("shown", state);
     model.save_changes();
   };
+  // @ts-expect-error: `mount` is set above this file
   const shown = mount(place, model.get("shown"), told, model.get("carried"));
   const changed = () => shown.update(model.get("shown"));
   model.on("change:shown", changed);

@@ -3,7 +3,8 @@
 const plotly = () =>
   new Promise((found) => {
     (function look() {
-      if (window.Plotly) found(window.Plotly);
+      const { Plotly } = /** @type {any} */ (window);
+      if (Plotly) found(Plotly);
       else setTimeout(look, 50);
     })();
   });

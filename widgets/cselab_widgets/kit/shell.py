@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import ipywidgets
 import plotly.graph_objects as go
 
+from .controls import show_value
 from .plot import Plot
 
 
@@ -60,7 +61,7 @@ class Shell:
                 if tuple(self.controls[name].options) != tuple(options):
                     self.controls[name].options = options
             for name, control in self.controls.items():
-                control.value = getattr(state, name)
+                show_value(control, getattr(state, name))
         finally:
             self._showing = False
 

@@ -471,11 +471,12 @@ class EmbeddingMap(Panel):
         return controls
 
     @staticmethod
-    def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int]]]:
+    def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int | None]]]:
         """The sentences that may be chosen, numbered; of many the first."""
         rows = list(state.listed if state.listed or state.find else range(len(state.sentences)))[:OFFERED]
         rows += [row for row in [state.focus] if row is not None and row not in rows]
-        return {"focus": [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]}
+        numbered = [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]
+        return {"focus": [("no sentence", None), *numbered]}
 
     @property
     def _compares(self) -> bool:

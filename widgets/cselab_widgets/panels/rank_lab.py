@@ -371,7 +371,7 @@ def _singular_values(state: RankLabState) -> Plane:
             )
         )
     x = {"title": {"text": f"number, of D = {state.dimensions}"}, "range": [0, state.dimensions * 1.03]}
-    y = {"type": "log", "dtick": 1, "exponentformat": "power", "title": {"text": "singular value"}}
+    y = {"type": "log", "dtick": 1, "exponentformat": "e", "title": {"text": "singular value"}}
     found = f"rank {state.rank('uncentred')}, centred {state.rank('centred')}"
     return Plane(f"Singular values: {found}", traces, x, y)
 
@@ -438,7 +438,7 @@ def _descent(state: RankLabState, name: str, color: str) -> Plane:
     if name == "Barlow Twins":
         least = min([value for value in [*values, floor] if value > 0], default=1.0)
         y |= {"type": "log", "range": [float(np.log10(least)) - 0.2, float(np.log10(max(values))) + 0.2]}
-        y |= {"dtick": "D2" if max(values) < 50 * least else 1, "exponentformat": "power"}
+        y |= {"dtick": "D2" if max(values) < 50 * least else 1, "exponentformat": "e"}
     else:
         y |= {"range": [min(floor, *values) - 0.05 * (max(values) - floor), max(values) + 0.05 * (max(values) - floor)]}
     reached = f"{values[-1]:.4g}, floor {floor:.4g}"

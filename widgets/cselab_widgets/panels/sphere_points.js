@@ -2,7 +2,8 @@
 //
 // A state is what Python's Sphere holds: anchors and positives, a row a sentence; further negatives, of all anchors;
 // loss, temperature, noise, seed. Noise stands for dropout: a view is a point plus noise times a fixed draw.
-import { inner, length, normals, onSphere } from "../kit/geometry.js";
+import { normals } from "../kit/draws.js";
+import { inner, length, onSphere } from "../kit/geometry.js";
 import { Matrix, gradients } from "../kit/tape.js";
 import {
   barlowTwins, dimensionContrastive, focalInfoNce, infoNce, multiPositiveInfoNce, offDropoutInfoNce, shuffledGroupWhiten,

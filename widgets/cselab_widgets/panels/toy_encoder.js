@@ -1,7 +1,8 @@
 // A bag of words in 8 dimensions, trained by SimCSE: the encoder, its noise, a step of Adam, its geometry. No drawing here.
 //
 // The vector of a sentence is the mean of its words' rows; noise is dropout on the entries of these, another mask a view.
-import { alignment, effectiveRank, inner, normals, onSphere, singularValues, spearman, uniformity, uniforms } from "../kit/geometry.js";
+import { normals, uniforms } from "../kit/draws.js";
+import { alignment, effectiveRank, inner, onSphere, singularValues, spearman, uniformity } from "../kit/geometry.js";
 import { Matrix, gradients } from "../kit/tape.js";
 import {
   barlowTwins, dimensionContrastive, focalInfoNce, infoNce, multiPositiveInfoNce, offDropoutInfoNce, shuffledGroupWhiten,

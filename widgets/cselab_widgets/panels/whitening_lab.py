@@ -482,7 +482,7 @@ def _spectra(found: Outcome) -> Plane:
         )
     drawn = np.log10([value for trace in traces for value in trace.y])
     decades = max(1, int(np.ceil(np.ptp(drawn) / TICKS))) if len(drawn) else 1
-    y = {"type": "log", "exponentformat": "power", "dtick": decades, "title": {"text": "variance"}}
+    y = {"type": "log", "exponentformat": "e", "dtick": decades, "title": {"text": "variance"}}
     return Plane("Variance along the principal axes", traces, {"title": {"text": "axis, largest first"}}, y)
 
 

@@ -3,7 +3,7 @@
   /** The elements after `start` and before `end`, as large as they come. @param {Element} start @param {Element} end */
   const between = (start, end) => {
     const found = [];
-    let node = start;
+    let node = /** @type {any} */ (start);
     for (;;) {
       while (!node.nextElementSibling) node = node.parentElement;
       node = node.nextElementSibling;
@@ -15,9 +15,10 @@
 
   /** @param {HTMLFormElement} form */
   const start = (form) => {
-    const found = JSON.parse(form.dataset.found);
-    const folded = between(form, document.getElementById(form.dataset.until));
-    const said = form.querySelector("[role=status]");
+    const { found: written, until } = /** @type {any} */ (form.dataset);
+    const found = JSON.parse(written);
+    const folded = between(form, /** @type {Element} */ (document.getElementById(until)));
+    const [said, show] = ["[role=status]", "button[type=button]"].map((one) => /** @type {Element} */ (form.querySelector(one)));
     folded.forEach((one) => one.classList.add("cselab-folded"));
     form.hidden = false;
 
@@ -41,13 +42,13 @@
       event.preventDefault();
       compare();
     });
-    form.querySelector("button[type=button]").addEventListener("click", () => {
+    show.addEventListener("click", () => {
       for (const one of found) if (!comparedGuess(given(one.name).value, one).verdict) given(one.name).value = "show";
       compare();
     });
   };
 
-  const all = () => document.querySelectorAll("form.cselab-guess").forEach(start);
+  const all = () => /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form.cselab-guess")).forEach(start);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
   else all();
 })();

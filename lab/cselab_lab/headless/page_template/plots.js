@@ -22,6 +22,7 @@
     return { ...template, layout: { ...layout, ...colours } };
   };
 
+  const plotly = () => /** @type {any} */ (window).Plotly;
   const draw = (place) => {
     if (place.data || !place.offsetWidth) return;
     near.unobserve(place);
@@ -29,12 +30,13 @@
     place.textContent = "";
     place.style.minHeight = "";
     const config = { responsive: true, displaylogo: false, showSendToCloud: false };
-    Plotly.newPlot(place, { ...figure, layout: { ...layout, template: painted(layout.template) }, config });
+    plotly().newPlot(place, { ...figure, layout: { ...layout, template: painted(layout.template) }, config });
   };
   const near = new IntersectionObserver(
     (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => draw(one.target)),
     { rootMargin: "400px" },
   );
+  /** @type {any[]} */
   const places = [...document.querySelectorAll(".figure")];
   for (const place of places) {
     near.observe(place);
@@ -43,7 +45,7 @@
   addEventListener("beforeprint", () => places.forEach(draw));
 
   const repaint = () => {
-    for (const place of places) if (place.data) Plotly.relayout(place, { template: painted(place.layout.template) });
+    for (const place of places) if (place.data) plotly().relayout(place, { template: painted(place.layout.template) });
   };
   new MutationObserver(repaint).observe(document.body, { attributeFilter: ["data-theme"] });
   system.addEventListener("change", repaint);
