@@ -1,7 +1,7 @@
 """The doctor on trial: twenty healthy runs, and runs with one planted fault each.
 
-    python benchmarks/diagnosis.py counted results/diagnosis.jsonl      # what docs/diagnosis.md tells
-    python benchmarks/diagnosis.py fixing work/fixing.jsonl             # other seeds and settings, for the thresholds
+    python scripts/trials/diagnosis.py counted results/diagnosis.jsonl    # what docs/diagnosis.md tells
+    python scripts/trials/diagnosis.py fixing work/fixing.jsonl           # other seeds and settings, for the thresholds
 
 A run is `micro` on 1,200 sentences of the bundled world, 40 steps of 64 (30 where it is counted). Every line of the
 output has all numbers.

@@ -1,6 +1,6 @@
 """`explain-score` on trial: twenty numbers that come from a setting it is not told, and ten that come from none.
 
-    python benchmarks/explained_scores.py results/explained-scores.jsonl
+    python scripts/trials/explained_scores.py results/explained-scores.jsonl
 
 The hidden numbers are computed here, with scipy and scikit-learn, and rounded to two digits. Tasks are the world's
 and the classroom's, and STS16 where CSELAB_DATA has it. The encoder is `micro` with a head and a prompt.

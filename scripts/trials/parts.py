@@ -1,7 +1,7 @@
 """Does cutting a batch into parts by length change what is learnt? The same seeds, in parts and in one pass.
 
-    python benchmarks/parts.py                       # micro, ten seeds: results/parts.json
-    python benchmarks/parts.py --encoder mini --seeds 3 --output parts-mini.json
+    python scripts/trials/parts.py                       # micro, ten seeds: results/parts.json
+    python scripts/trials/parts.py --encoder mini --seeds 3 --output parts-mini.json
 
 Dropout draws other masks in parts, so that a seed's history is another one. The best dev scores of both must have the
 same distribution: what is told is the mean difference of the seeds, in pairs, with its 95 % interval (Student's t).
@@ -22,7 +22,7 @@ from cselab.evaluators.versions import versions
 from cselab.metrics.significance import paired_t_test
 from cselab.world import World
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 STEPS = {"micro": 50, "mini": 60}
 
 

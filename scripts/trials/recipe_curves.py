@@ -1,7 +1,7 @@
 """How long to train, and on what: curves of the dev score, for the recipes of the profiles `classroom` and `study`.
 
-    python benchmarks/recipe_curves.py run               # the declared trials, in their order; each ends in a line
-    python benchmarks/recipe_curves.py table             # what the lines say, as Markdown
+    python scripts/trials/recipe_curves.py run               # the declared trials, in their order; each ends in a line
+    python scripts/trials/recipe_curves.py table             # what the lines say, as Markdown
 
 Each trial trains `mini` at the recipe's rate and batch for so many steps, the rate falling to zero over them, and looks
 at the dev pairs of Classroom-STS every 20 steps: natural pairs that come with cselab. No test set is read. A trial is
@@ -31,7 +31,7 @@ from cselab.evaluators.versions import versions
 from cselab.evaluators.world import classroom_sts
 from cselab.methods import create_method
 
-STORE = Path(__file__).resolve().parents[1] / "results" / "recipe-curves.jsonl"
+STORE = Path(__file__).resolve().parents[2] / "results" / "recipe-curves.jsonl"
 ENCODER = "mini"
 WORLD, HALF = "world:20000", "half-world:20000"
 
