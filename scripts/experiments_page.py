@@ -105,7 +105,8 @@ def growth_page(folder: Path) -> str:
         for line in by_size(results, name).itertuples():
             size = f"{getattr(line, name):,} {name}" if line.whose == "here" else "the paper"
             rows.setdefault(line.effect, {})[size] = grown(line)
-        parts += [table(rows, form="md"), ""]
+        if max(map(len, rows.values())) > 1:  # one size is no growth
+            parts += [table(rows, form="md"), ""]
     return "\n".join(parts)
 
 

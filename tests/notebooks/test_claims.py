@@ -7,18 +7,20 @@ Where a sentence says "every seed", four of five are not enough.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from statistics import fmean
 
 import nbformat
+import numpy as np
 import pytest
 import torch
 from cselab_lab.experiments import Above, ManyTests, Results, Verdict, read_results
-from cselab_lab.experiments.claims import judge
+from cselab_lab.experiments.claims import MARGIN, judge
 from cselab_lab.experiments.effects import SCORES
+from cselab_lab.experiments.growth import label
 from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.store import recorded_results
 from cselab_lab.experiments.survey import FOUND, SEARCHED
@@ -158,6 +160,19 @@ def verdict(experiment: str, claim: str) -> Verdict:
     """What becomes of a claim of the paper on the average of the seven STS sets."""
     verdicts = results(experiment).verdicts()
     return next(found for found in verdicts if found.claim == claim)
+
+
+def effect(name: str, length: float = 1.0, seeds: Sequence[int] = (0, 1, 2)) -> list[float]:
+    """Under `study`, what an effect is after so many times its steps: points over its baseline, by seed."""
+    lengths = read_results("effects-grow", "study")
+    row = lengths.experiment.row(label(lengths.experiment.row(name), "steps", length))
+    over = lengths.over(row.label, row.against or lengths.experiment.baseline, "Avg.")
+    return [over[seed] for seed in seeds]
+
+
+def grown(name: str) -> list[float]:
+    """By seed, how much an effect changes from 60 steps to 200."""
+    return [late - early for early, late in zip(effect(name, 0.3), effect(name), strict=True)]
 
 
 def by_measure(experiment: str, row: str, measure: str) -> tuple[float, float]:
@@ -544,6 +559,14 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "the gain of SimCSE over plain [CLS] can be": lambda r: all(
             told_from_chance("SimCSE", "plain", test) for test in SCORES[:2]
+        ),
+        "SimCSE's own gain grows with the steps, with every seed": lambda r: min(grown("SimCSE")) > 0,
+        "Barlow Twins moves by less than its seeds differ": lambda r: (
+            abs(fmean(grown("Barlow Twins, M = 0"))) < np.ptp(effect("Barlow Twins, M = 0"))
+        ),
+        "full rank lies on SimCSE after $60$ steps, and below it after $200$, with every seed": lambda r: (
+            max(map(abs, effect("Barlow Twins, full rank", 0.3))) < MARGIN
+            and max(effect("Barlow Twins, full rank")) < -MARGIN
         ),
     },
     "11_survey": {
