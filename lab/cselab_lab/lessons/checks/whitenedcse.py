@@ -551,8 +551,12 @@ UNSEEN_CHANGE = Exercise(
 # ---- 9: the interval of a difference: my_interval(ones, others, t=2.776) gives low and high ----------------
 
 
+def _gaps(ones: Any, others: Any) -> list[float]:
+    return [one - other for one, other in zip(ones, others, strict=True)]
+
+
 def _interval(
-    differences: Any = lambda a, b: [x - y for x, y in zip(a, b, strict=True)],
+    differences: Any = _gaps,
     error: Any = lambda d: _deviation(d) / len(d) ** 0.5,
     factor: Any = lambda t: t,
     end: Any = lambda middle, reach: [middle - reach, middle + reach],
@@ -595,9 +599,7 @@ INTERVAL = Exercise(
         "This is the variance: take its root.": _interval(error=lambda d: _deviation(d) ** 2 / len(d) ** 0.5),
         "t is not used.": _interval(factor=lambda t: 1),
         "t is 2.776 in your code, whatever is asked for.": _interval(factor=lambda t: 2.776),
-        "The first less the second, not the other way round.": _interval(
-            lambda a, b: [y - x for x, y in zip(a, b, strict=True)]
-        ),
+        "The first less the second, not the other way round.": _interval(lambda a, b: _gaps(b, a)),
         "First the low end, then the high one.": _interval(end=lambda middle, reach: [middle + reach, middle - reach]),
         "This is the mean and how far it reaches; wanted are both ends.": _interval(
             end=lambda middle, reach: [middle, reach]
