@@ -41,7 +41,7 @@ def trouble(prepared):
     """What is wrong with the digits to which both agree, as a run of the lesson would say it."""
     names = dict(prepared)
     run_cells(names, "same-history")
-    found = [{"name": DIGITS, "value": float(names["digits"]), "tolerance": 2}]
+    found = [{"name": DIGITS, "value": float(names["digits"]), "tolerance": 1}]
     (compared,) = compare(found, {"records": [record for record in RECORDED if record["name"] == DIGITS]})
     return compared.trouble
 
