@@ -3,6 +3,8 @@
 import hashlib
 import zlib
 from inspect import isfunction
+from itertools import combinations, cycle
+from statistics import fmean, stdev
 
 import numpy as np
 import torch
@@ -10,8 +12,9 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
+from scipy.linalg import sqrtm
 from scipy.optimize import brentq
-from scipy.stats import pearsonr, rankdata, spearmanr
+from scipy.stats import pearsonr, rankdata, sem, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
@@ -19,7 +22,7 @@ from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_
 from cselab import SentenceEncoder, metrics
 from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
-from cselab.losses import dimension_contrastive, off_dropout_info_nce
+from cselab.losses import dimension_contrastive, info_nce, multi_positive_info_nce, off_dropout_info_nce
 from cselab.methods import MixCSE, SNCSEDropout
 from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
@@ -341,38 +344,242 @@ FAR_SENTENCE = [spelled for text in FAR for spelled in (text, np.str_(text), f" 
 # ---- 04 ---------------------------------------------------------------------------------------------------
 
 
+def covariance_by_loop(x):
+    rows = x.double().numpy()
+    middle = [sum(column) / len(rows) for column in rows.T]
+    gaps = [[value - mean for value, mean in zip(row, middle, strict=True)] for row in rows]
+    width = range(len(middle))
+    return [[sum(gap[c] * gap[d] for gap in gaps) / len(rows) for d in width] for c in width]
+
+
+COVARIANCE = [
+    lambda x: (x - x.mean(0)).T @ (x - x.mean(0)) / len(x),
+    lambda x: torch.cov(x.T, correction=0),
+    lambda x: x.T @ x / len(x) - torch.outer(x.mean(0), x.mean(0)),
+    lambda x: torch.einsum("nc,nd->cd", x - x.mean(0), x - x.mean(0)) / len(x),
+    lambda x: np.cov(x.numpy(), rowvar=False, bias=True),
+    covariance_by_loop,
+]
+
+
+def root_by_loop(c, eps=1e-6):
+    values, axes = np.linalg.eigh(c.double().numpy())
+    return sum(np.outer(axis, axis) / np.sqrt(value + eps) for value, axis in zip(values, axes.T, strict=True))
+
+
+def root_by_svd(c, eps=1e-6):
+    u, values, _ = torch.linalg.svd(c.double())
+    return (u / (values + eps).sqrt()) @ u.T
+
+
+MATRIX = [
+    lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c), eps),
+    lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c + eps * torch.eye(len(c))), 0),
+    lambda c, eps=1e-6: np.linalg.inv(sqrtm(c.double().numpy() + eps * np.eye(len(c)))),
+    root_by_loop,
+    root_by_svd,
+]
+
+
+def zca_of(values, axes, eps):
+    return torch.einsum("ik,k,jk->ij", axes, (values + eps).rsqrt(), axes)
+
+
+def WHITENED():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def rows_first(x, c, w):
+        return torch.stack([w(c(x)).detach() @ (row - x.mean(0)) for row in x])
+
+    def without_gradient(x, c, w):
+        with torch.no_grad():
+            matrix = w(c(x))
+        return (x - x.mean(0)) @ matrix
+
+    return [
+        lambda x, c, w: (x - x.mean(0)) @ w(c(x)).detach(),
+        lambda x, c, w: (x - x.mean(0)) @ w(c(x.detach())),
+        lambda x, c, w: (x - x.mean(0, keepdim=True)).mm(w(c(x)).data),
+        lambda x, c, w: torch.einsum("nc,cd->nd", x - x.mean(0), w(c(x)).detach()),
+        lambda x, c, w: x @ w(c(x)).detach() - x.mean(0) @ w(c(x)).detach(),
+        lambda x, c, w: F.linear(x - x.mean(0), w(c(x)).detach().T),
+        lambda x, c, w: (x.double() - x.double().mean(0)) @ w(c(x.double())).detach(),
+        lambda x, c, w: (x - x.mean(0)).float() @ torch.tensor(w(c(x)).tolist()),
+        rows_first,
+        without_gradient,
+    ]
+
+
 def zca_rows(z):
     return (z - z.mean(0)) @ whitening_matrix(covariance(z))
 
 
-def sgw_by_split(x, num_groups, permutation, whiten=zca_rows):
+def sgw_by_split(x, num_groups, permutation, whiten):
     parts = x[:, permutation].split(x.shape[1] // num_groups, dim=1)
     return torch.cat([whiten(part) for part in parts], dim=1)[:, permutation.argsort()]
 
 
-def sgw_by_loop(x, num_groups, permutation):
-    found = torch.empty_like(x)
-    for channels in permutation.chunk(num_groups):
-        found[:, channels] = zca_rows(x[:, channels])
-    return found
+def SGW():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def by_places(x, num_groups, permutation, whiten):
+        found = torch.empty(x.shape, dtype=torch.float64)
+        for channels in permutation.chunk(num_groups):
+            found[:, channels] = whiten(x[:, channels]).double()
+        return found
+
+    def column_by_column(x, num_groups, permutation, whiten):
+        columns = {}
+        for channels in permutation.reshape(num_groups, -1).tolist():
+            columns |= dict(zip(channels, whiten(x[:, channels]).T, strict=True))
+        return torch.stack([columns[channel] for channel in range(x.shape[1])], dim=1)
+
+    def by_slices(x, num_groups, permutation, whiten):
+        width = x.shape[1] // num_groups
+        done = [whiten(x[:, permutation][:, at * width : (at + 1) * width]) for at in range(num_groups)]
+        back = torch.empty_like(permutation)
+        back[permutation] = torch.arange(len(permutation))
+        return torch.hstack(done)[:, back]
+
+    def by_matrix(x, num_groups, permutation, whiten):
+        shuffle = torch.eye(x.shape[1], dtype=x.dtype)[:, permutation]
+        return torch.cat([whiten(part) for part in (x @ shuffle).chunk(num_groups, 1)], 1).to(x) @ shuffle.T
+
+    def whitened_by_cselab(x, num_groups, permutation, whiten):
+        return shuffled_group_whiten(x, num_groups, permutation, eps=0.0)
+
+    return [
+        sgw_by_split,
+        by_places,
+        column_by_column,
+        by_slices,
+        by_matrix,
+        whitened_by_cselab,
+        lambda x, k, p, whiten: torch.cat([whiten(g) for g in x[:, p].chunk(k, 1)], 1)[:, torch.sort(p).indices],
+        lambda x, k, p, whiten: torch.cat(list(map(whiten, x[:, p].chunk(k, 1))), 1).index_select(1, p.argsort()),
+        lambda x, k, p, whiten: sgw_by_split(x.double(), k, p, whiten).float(),
+    ]
 
 
-def rows_by_svd(z):
-    left, _, right = torch.linalg.svd(z - z.mean(0), full_matrices=False)
-    return left @ right * len(z) ** 0.5
+def MULTI_POSITIVE():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def info(a, p, t):
+        return F.cross_entropy(unit(a) @ unit(p).T / t, labels(a))
+
+    def rows(a, p, t):
+        return (s := unit(a) @ unit(p).T / t).logsumexp(1) - s.diagonal()
+
+    def by_loops(anchor, positives, t=0.05):
+        total = 0.0
+        for positive in positives:
+            for i, row in enumerate(anchor):
+                scores = torch.stack([F.cosine_similarity(row, other, dim=0) for other in positive]) / t
+                total = total + (scores.logsumexp(0) - scores[i]) / len(anchor)
+        return total
+
+    def at_once(anchor, positives, t=0.05):
+        s = torch.einsum("nd,pmd->pnm", unit(anchor), F.normalize(torch.stack(list(positives)), dim=2)) / t
+        return (s.logsumexp(2) - s.diagonal(dim1=1, dim2=2)).sum(0).mean()
+
+    return [
+        lambda a, ps, t=0.05: sum(info(a, p, t) for p in ps),
+        lambda a, ps, t=0.05: torch.stack([info(a, p, t) for p in ps]).sum(),
+        lambda a, ps, t=0.05: len(ps) * torch.stack([info(a, p, t) for p in ps]).mean(),
+        lambda a, ps, t=0.05: sum(rows(a, p, t) for p in ps).mean(),
+        lambda a, ps, t=0.05: sum(info(a.double(), p.double(), t) for p in ps),
+        lambda a, ps, t=0.05: sum(info_nce(a, p, t).total for p in ps),
+        lambda a, ps, t=0.05: multi_positive_info_nce(a, list(ps), t).total,
+        lambda a, ps, t=0.05: sum(
+            -F.log_softmax(F.cosine_similarity(a[:, None], p[None], dim=2) / t, 1).trace() for p in ps
+        ) / len(a),
+        by_loops,
+        at_once,
+    ]  # fmt: skip
 
 
-SGW = [
-    sgw_by_split,
-    sgw_by_loop,
-    lambda x, k, p: sgw_by_split(x, k, p, rows_by_svd),
-    lambda x, k, p: shuffled_group_whiten(x, k, p, eps=0.0),
+def PASSES():
+    """What is asked of an encoder and of a whitening cannot be written as numbers, so these are spelled by hand."""
+
+    def in_turn(encode, whiten, batch, passes, count=3):
+        tables = [encode(batch)[0] for _ in range(passes)]
+        return [whiten(tables[at if passes > 1 else 0]) for at in range(count)]
+
+    def by_cases(encode, whiten, batch, passes, count=3):
+        if passes == 1:
+            (table,) = encode(batch)
+            return [whiten(table) for _ in range(count)]
+        return [whiten(table) for table in encode(*[batch] * count)]
+
+    def collected(encode, whiten, batch, passes, count=3):
+        views, tables = [], encode(*(batch for _ in range(passes)))
+        while len(views) < count:
+            views.append(whiten(tables[len(views) % passes]))
+        return views
+
+    def zipped(encode, whiten, batch, passes, count=3):
+        return [whiten(table) for table, _ in zip(cycle(encode(*[batch] * passes)), range(count), strict=False)]
+
+    def repeated(encode, whiten, batch, passes, count=3):
+        return tuple(map(whiten, encode(*[batch] * passes) * (count // passes)))
+
+    def stacked(encode, whiten, batch, passes, count=3):
+        return torch.stack(in_turn(encode, whiten, batch, passes, count))
+
+    def cut(encode, whiten, batch, passes, count=3):
+        return list(stacked(encode, whiten, batch, passes, count).unbind())
+
+    def by_array(encode, whiten, batch, passes, count=3):
+        return [view.double() for view in repeated(encode, whiten, batch, passes, count)]
+
+    return [in_turn, by_cases, collected, zipped, repeated, stacked, cut, by_array]
+
+
+def distance_by_loop(views):
+    rows, found = [normed(view.double().numpy()) for view in views], []
+    for at, one in enumerate(rows):
+        for other in rows[:at]:
+            found += [sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) for a, b in zip(one, other, strict=True)]
+    return np.mean(found)
+
+
+DISTANCE = [
+    lambda views: np.mean([(unit(a) - unit(b)).square().sum(1).mean() for a, b in combinations(views, 2)]),
+    lambda views: 2 - 2 * np.mean([F.cosine_similarity(a, b).mean() for a, b in combinations(views, 2)]),
+    lambda views: metrics.diversity(list(views)),
+    distance_by_loop,
 ]
 UNSEEN_CHANGE = [
     lambda x: x + 100,
     lambda x: x + torch.linspace(50, 100, x.shape[1]),
     lambda x: 0.01 * x + 1,
     lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100,
+]
+
+
+def interval_by_loop(ones, others, t=2.776):
+    gaps = [float(a) - float(b) for a, b in zip(ones, others, strict=True)]
+    mean = sum(gaps) / len(gaps)
+    error = (sum((gap - mean) ** 2 for gap in gaps) / (len(gaps) - 1) / len(gaps)) ** 0.5
+    return mean - t * error, mean + t * error
+
+
+def interval_by_numpy(ones, others, t=2.776):
+    gaps = np.subtract(ones, others)
+    return gaps.mean() + np.array([-t, t]) * sem(gaps)
+
+
+INTERVAL = [
+    interval_by_loop,
+    interval_by_numpy,
+    lambda ones, others, t=2.776: [
+        fmean(np.subtract(ones, others)) + side * t * stdev(np.subtract(ones, others)) / len(ones) ** 0.5
+        for side in (-1, 1)
+    ],
+    lambda ones, others, t=2.776: [
+        (gaps := torch.tensor(ones) - torch.tensor(others)).mean() - (far := t * gaps.std() / len(gaps) ** 0.5),
+        gaps.mean() + far,
+    ],
 ]
 
 # ---- 05 ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
     dropout_passes   one sentence through the encoder twice, with another mask each time
     batch_matrix     the N x N cosines of a batch, its diagonal, and one row as a choice
     group_whitening  channels shuffled, whitened group by group, and put back
+    several_positives  three views of a sentence, from one pass through the encoder and from three
     off_dropout      positives with noise, negatives without
     queue            keys of earlier batches as further negatives; the oldest leaves
     circle           alignment and uniformity of unit vectors
@@ -44,6 +45,7 @@ __all__ = [
     "off_dropout",
     "pipeline",
     "queue",
+    "several_positives",
     "whitening",
 ]
 
@@ -149,6 +151,33 @@ def group_whitening() -> Sketch:
         "gives another view."
     )
     return Sketch(words, ((first, 168), (second, 168)))
+
+
+def several_positives() -> Sketch:
+    """Three views of a sentence, from one pass and from three; the anchor meets each of its positives."""
+    places, side = (55, 150, 245), 14
+
+    def cells(x: float, y: float, color: str) -> str:
+        return _cells([color] * 4, x - 2 * side, y, side)
+
+    def pane(title: str, tops: Sequence[int]) -> tuple[str, int]:
+        drawn = _text(150, 18, title) + _text(150, 42, "a sentence")
+        drawn += _text(4, 62, "encoder", start=True) + _text(4, 122, "whiten", start=True)
+        for at, x in enumerate(tops):
+            drawn += _arrow(150, 48, x, 76) + cells(x, 78, "none") + _cross(x + side * (at - 1.5), 78 + side / 2, 5)
+        for at, x in enumerate(places):
+            drawn += _arrow(tops[at % len(tops)], 94, x, 142) + cells(x, 144, ORANGE if at else BLUE)
+            drawn += _text(x, 204, "positive" if at else "anchor", ORANGE if at else BLUE)
+            drawn += _bow(places[0], x, 162, 10 + 10 * at) if at else ""
+        return drawn + _text(150, 228, "anchor against each positive"), 238
+
+    words = (
+        "A sentence becomes three views, an anchor and two positives, and the anchor is joined to each positive. Left, "
+        "one pass: the encoder makes one vector, with one dropout mask, and it is whitened three times, each time "
+        "with another shuffle. Right, three passes: the encoder makes three vectors, each with a mask of its own, and "
+        "each of them is whitened with a shuffle of its own."
+    )
+    return Sketch(words, (pane("one pass", (150,)), pane("three passes", places)))
 
 
 def off_dropout() -> Sketch:
@@ -432,6 +461,11 @@ def _table(
 
 def _line(x: float, y: float, to_x: float, to_y: float, thick: float) -> str:
     return f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor" stroke-width="{thick:g}" opacity="0.5"/>'
+
+
+def _bow(x: float, to_x: float, y: float, depth: float) -> str:
+    path = f"M{x:g} {y:g}Q{(x + to_x) / 2:g} {y + 2 * depth:g} {to_x:g} {y:g}"
+    return f'<path d="{path}" fill="none" stroke="currentColor"/>'
 
 
 def _cells(colors: Sequence[str], x: float, y: float, side: float = 30) -> str:

@@ -1,4 +1,4 @@
-"""Mistakes that several exercises know: in lengths and means of rows, in a temperature, in a loss that chooses."""
+"""Mistakes that several exercises know: in rows, in a matrix that whitens, in a temperature, in a loss that chooses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +26,22 @@ def centre_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]
     return {
         "Subtract the mean of the rows first.": made(lambda x: x),
         "Subtract the mean over the rows (dim=0), not each row's own mean.": made(lambda x: x - x.mean(1)[:, None]),
+    }
+
+
+def root_mistakes(made: Callable) -> dict[str, Callable]:
+    """Mistakes in U (L + eps)^(-1/2) U^T; `made` takes `scale`, of L and eps, and `end`, of U and what scale gave."""
+    return {
+        "The exponent is -1/2, not +1/2: loud directions become quieter.": made(scale=lambda v, eps: (v + eps) ** 0.5),
+        "This is the inverse of the covariance: the square root is missing.": made(scale=lambda v, eps: 1 / (v + eps)),
+        "This is the covariance itself: eigenvalues to the power -1/2.": made(scale=lambda v, eps: v + eps),
+        "This is PCA whitening, U L^(-1/2): turn back with U^T.": made(end=lambda u, s: u * s),
+        "This is L^(-1/2) U^T, without the turn back: U comes first.": made(end=lambda u, s: (u * s).T),
+        "The second U must be transposed: U L^(-1/2) U^T.": made(end=lambda u, s: u * s @ u),
+        "eigh gives eigenvectors as columns; yours are used as rows.": made(end=lambda u, s: (u.T * s) @ u),
+        "eps belongs under the root, added to the variances.": made(scale=lambda v, eps: v**-0.5 + eps),
+        "eps under the root: you added it to the standard deviations.": made(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
+        "eps is not used.": made(scale=lambda v, eps: v**-0.5),
     }
 
 

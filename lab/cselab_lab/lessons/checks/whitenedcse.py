@@ -1,53 +1,59 @@
-"""The exercises of lesson 04: shuffled group whitening, and a change that a whitened loss does not see."""
+"""The exercises of lesson 04: shuffled group whitening from its pieces, a loss of several positives, views from one
+pass or from three, how far they lie apart, a change that a whitened loss does not see, the interval of a difference.
 
+Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+"""
+
+import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import torch
 from scipy.linalg import sqrtm
+from scipy.stats import ttest_rel
+from torch.nn.functional import cross_entropy, normalize
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
-from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
-from cselab_lab.lessons.checks.mistakes import centre_mistakes
+from cselab.sgw import shuffled_group_whiten
+from cselab_lab.lessons.checks.mistakes import (
+    centre_mistakes,
+    choice_mistakes,
+    direction_mistakes,
+    length_mistakes,
+    root_mistakes,
+    temperature_mistakes,
+)
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
-
-# ---- 1: shuffled group whitening: my_sgw(x, num_groups, permutation) gives rows [n, d] --------------------
-# Rows of x are sentences; the first d / num_groups entries of the permutation are the channels of the first group.
 
 
 def _centred(z: Any) -> Any:
     return z - z.mean(0)
 
 
-def _matrix(z: Any, divisor: int = 0, back: Any = lambda left, axes: left @ axes.T) -> Any:
-    """The whitening matrix of rows."""
-    values, axes = torch.linalg.eigh(z.T @ z / (len(z) - divisor))
-    return back(axes * values.clamp(min=1e-12) ** -0.5, axes)
+def _itself(z: Any) -> Any:
+    return z
 
 
-def _zca(z: Any) -> Any:
-    return _centred(z) @ _matrix(_centred(z))
+def _trains(call: Callable[[Any, Any], Any], rows: Any) -> Stage:
+    """A stage: what the answer makes of rows has a gradient; `call` takes the answer and the rows."""
+
+    def has_gradient(answer: Any) -> bool:
+        x = rows.clone().requires_grad_()
+        found = call(answer, x)
+        if not torch.is_tensor(found) or not found.requires_grad:
+            return False
+        (gradient,) = torch.autograd.grad(found.square().sum() + found.sum(), x)
+        return bool(gradient.abs().max() > 0)
+
+    hint = "return a tensor, and stay in torch: no .numpy() or .item(), no detach() of the rows, no torch.no_grad()"
+    return Stage("a gradient goes through it, so that an encoder can be trained", has_gradient, hint)
 
 
-def _sgw(
-    shuffle: Callable = lambda permutation: permutation,
-    back: Callable = torch.argsort,
-    size: Callable = lambda width, groups: width // groups,
-    whiten: Callable = _zca,
-    each: Callable = lambda parts, whiten: list(map(whiten, parts)),
-) -> Any:
-    """Shuffled group whitening, right or with one mistake."""
+# ---- 1: the covariance of the channels: my_covariance(x) gives [d, d] for rows [n, d] ---------------------
 
-    def of(x: Any, num_groups: Any, permutation: Any) -> Any:
-        order = shuffle(permutation)
-        parts = x.double()[:, order].split(size(x.shape[1], num_groups), dim=1)
-        return torch.cat(each(parts, whiten), dim=1)[:, back(order)]
-
-    return of
-
-
-# Two groups of two channels, whitened by hand. One with variances 2.5 and covariance 1.5 is multiplied by
+# Four rows of two channels, whitened by hand. One with variances 2.5 and covariance 1.5 is multiplied by
 # [[3, -1], [-1, 3]] / 4; one without covariance and variances 2 and 1/2 is divided by its standard deviations.
 _SIGNS = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
 _CROSS, _OF_CROSS = (_SIGNS * torch.tensor([[2.0], [2.0], [1.0], [1.0]])).repeat(2, 1), _SIGNS.repeat(2, 1)
@@ -56,6 +62,174 @@ _PLUS, _OF_PLUS = _TURNS * torch.tensor([2.0, 1.0]), _TURNS * 2**0.5
 _SHIFT = torch.tensor([5.0, -1.0, 3.0, 0.5])
 _WIDE = torch.randn(9, 6, generator=torch.Generator().manual_seed(4)) @ torch.full((6, 6), 0.3).fill_diagonal_(1.0)
 _SHUFFLE = torch.tensor([3, 0, 5, 1, 2, 4])
+_THREE = [[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [5.0, 4.0, -1.0], [0.0, 1.0, 2.0], [1.0, 3.0, 3.0]]
+
+
+def _by_loop(rows: list[list[float]]) -> list[list[float]]:
+    n, means = len(rows), [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    channels = range(len(means))
+    return [[sum((r[c] - means[c]) * (r[d] - means[d]) for r in rows) / n for d in channels] for c in channels]
+
+
+def _covariance(centre: Any = _centred, end: Any = lambda z: z.T @ z / len(z)) -> Any:
+    return lambda x: end(centre(x))
+
+
+COVARIANCE = Exercise(
+    Example("two channels: variances 2.5 and 2.5, covariance 1.5", (_CROSS + _SHIFT[:2],), [[2.5, 1.5], [1.5, 2.5]]),
+    Example("five rows, three channels", (torch.tensor(_THREE),), _by_loop(_THREE)),
+    mistakes={
+        "These are the covariances of the rows; wanted are those of the channels, d x d.": _covariance(
+            end=lambda z: z @ z.T / len(z)
+        ),
+        "Divide by N, the number of rows, not by the number of channels.": _covariance(
+            end=lambda z: z.T @ z / z.shape[1]
+        ),
+        "This is the correlation: do not divide by the standard deviations.": _covariance(
+            end=lambda z: (z / z.std(0)).T @ (z / z.std(0)) / (len(z) - 1)
+        ),
+        "These are the variances alone: what do two channels have in common?": _covariance(
+            end=lambda z: z.square().mean(0)
+        ),
+        "Off the diagonal stand the covariances: what do two channels have in common?": _covariance(
+            end=lambda z: torch.diag(z.square().mean(0))
+        ),
+    }
+    | centre_mistakes(_covariance),
+    standing_in=_covariance(),
+)
+
+# ---- 2: the matrix that whitens: my_whitening_matrix(covariance, eps=1e-6), U (L + eps)^(-1/2) U^T ----------
+
+
+def _root(
+    given: Any = _itself,
+    scale: Any = lambda values, eps: (values + eps).clamp(min=0) ** -0.5,
+    end: Any = lambda axes, scale: axes * scale @ axes.T,
+) -> Any:
+    """The matrix with one mistake: in what it is made of, in what is made of the eigenvalues, at the end."""
+
+    def of(covariance: Any, eps: float = 1e-6) -> Any:
+        values, axes = torch.linalg.eigh(given(covariance))
+        return end(axes, scale(values.clamp(min=0), eps))
+
+    return of
+
+
+_SPREAD = torch.tensor([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 3.0]])
+
+
+def _by_schur(covariance: Any) -> Any:
+    """The inverse root by SciPy's Schur decomposition instead of eigenvectors."""
+    return torch.from_numpy(sqrtm(covariance.double().numpy())).inverse()
+
+
+MATRIX = Exercise(
+    Example(
+        "variances 2.5 and covariance 1.5, so 4 and 1 along the axes: 3/4 and -1/4",
+        (torch.tensor([[2.5, 1.5], [1.5, 2.5]]), 0.0),
+        [[0.75, -0.25], [-0.25, 0.75]],
+    ),
+    Example("without covariance: 1 over each standard deviation", (torch.tensor([[4.0, 0.0], [0.0, 0.25]]), 0.0),
+            [[0.5, 0.0], [0.0, 2.0]]),
+    Example("three channels", (_SPREAD, 0.0), _by_schur(_SPREAD)),
+    Example("variances 16 and 7 with eps = 9: 1/5 and 1/4", (torch.tensor([[16.0, 0.0], [0.0, 7.0]]), 9.0),
+            [[0.2, 0.0], [0.0, 0.25]]),
+    Example("a direction without variance, eps = 0.25: 2/3 along one axis, 2 along the other",
+            (torch.ones(2, 2), 0.25), [[4 / 3, -2 / 3], [-2 / 3, 4 / 3]]),
+    mistakes={
+        "Each channel was scaled alone.": _root(lambda c: torch.diag(c.diagonal())),
+        "Each entry was taken to the power -1/2; wanted is the power of the matrix, by its eigenvalues.": (
+            lambda c, eps=1e-6: (c + eps) ** -0.5
+        ),
+        "This whitens, but is not symmetric, so not ZCA.": (
+            lambda c, eps=1e-6: torch.linalg.cholesky((c + eps * torch.eye(len(c))).inverse())
+        ),
+    }
+    | root_mistakes(_root),
+    standing_in=_root(),
+)  # fmt: skip
+
+# ---- 3: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
+# Both functions are given. The matrix counts as a constant, as in the released code.
+
+
+def _exact(covariance: Any) -> Any:
+    return _root()(covariance, 0.0)
+
+
+def _whiten(centre: Any = _centred, end: Any = lambda z, matrix: z @ matrix) -> Any:
+    """Whitened rows with one mistake: in the mean, at the end."""
+    return lambda x, covariance, whitening_matrix: end(centre(x), whitening_matrix(covariance(x)).detach())
+
+
+def _along(answer: Any) -> float:
+    """The slope of the mean square of whitened rows, along the length of the rows."""
+    x = _WIDE[:, :3].double().requires_grad_()
+    (gradient,) = torch.autograd.grad(answer(x, _covariance(), _exact).double().square().mean(), x)
+    return float((gradient * x).sum().detach())
+
+
+def _is_constant(answer: Any) -> str:
+    slope = _along(answer)
+    if abs(slope - 2) < 0.02:
+        return ""
+    told = "Your gradient goes through W, too" if abs(slope) < 0.02 else f"A slope should be 2, yours is {slope:.3g}"
+    return f"{told}: W.detach() makes W a constant."
+
+
+_OF_ONE_GROUP = _covariance(), _exact
+WHITENED = Exercise(
+    Example("the cross comes out as a square", (_CROSS + _SHIFT[:2], *_OF_ONE_GROUP), _OF_CROSS),
+    Example("without covariance each channel is divided by its standard deviation", (_PLUS, *_OF_ONE_GROUP), _OF_PLUS),
+    Example(
+        "three channels",
+        (torch.tensor(_THREE), *_OF_ONE_GROUP),
+        _centred(torch.tensor(_THREE).double()) @ _by_schur(torch.tensor(_by_loop(_THREE))),
+    ),
+    _trains(lambda answer, x: answer(x, *_OF_ONE_GROUP), _WIDE[:, :3]),
+    Stage("W counts as a constant", _is_constant),
+    mistakes={
+        "The mean must be gone from the result, too.": _whiten(centre=_itself),
+        "Subtract the mean over the rows (dim=0), not each row's own mean.": _whiten(
+            centre=lambda x: x - x.mean(1)[:, None]
+        ),
+        "These are the centred rows: multiply them by the matrix.": _whiten(end=lambda z, matrix: z),
+        "This is the matrix; wanted are the rows times the matrix.": _whiten(end=lambda z, matrix: matrix),
+        "Multiply by the whitening matrix, not by the covariance.": lambda x, c, w: _centred(x) @ c(x),
+        "The rows were multiplied by the matrix twice.": _whiten(end=lambda z, matrix: z @ matrix @ matrix),
+        "Each channel was scaled alone.": lambda x, c, w: _centred(x) / x.std(0, correction=0),
+    },
+    standing_in=_whiten(),
+)  # fmt: skip
+
+# ---- 4: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
+# Rows of x are sentences; the first d / num_groups entries of the permutation are the channels of the first group.
+
+
+def _zca(z: Any) -> Any:
+    return _whiten()(z, _covariance(), _exact)
+
+
+def _sgw(
+    shuffle: Callable = _itself,
+    back: Callable = torch.argsort,
+    size: Callable = lambda width, groups: width // groups,
+    axis: int = 1,
+) -> Any:
+    """Shuffled group whitening, right or with one mistake."""
+
+    def of(x: Any, num_groups: Any, permutation: Any, whiten: Any) -> Any:
+        order = shuffle(permutation)
+        parts = x.index_select(axis, order).split(size(x.shape[1], num_groups), dim=1)
+        return torch.cat([whiten(part) for part in parts], dim=1)[:, back(order)]
+
+    return of
+
+
+def _every_kth(x: Any, num_groups: int, permutation: Any, whiten: Any) -> Any:
+    order = permutation.reshape(-1, num_groups).T.flatten()
+    return _sgw()(x, num_groups, order, whiten)
 
 
 def _placed(first: Any, second: Any) -> Any:
@@ -68,48 +242,257 @@ def slowly(x: Any, num_groups: int, permutation: Any) -> Any:
     found = torch.empty_like(x, dtype=torch.float64)
     for channels in permutation.chunk(num_groups):
         z = _centred(x[:, channels].double())
-        found[:, channels] = z @ torch.from_numpy(sqrtm((z.T @ z / len(z)).numpy())).inverse()
+        found[:, channels] = z @ _by_schur(z.T @ z / len(z))
     return found
 
 
 SGW = Exercise(
     Example(
-        "no shuffle yet: two groups of neighbours, each whitened by ZCA as in lesson 03",
-        (torch.cat([_CROSS, _PLUS], dim=1) + _SHIFT, 2, torch.arange(4)),
+        "no shuffle yet: two groups of neighbours, each whitened alone",
+        (torch.cat([_CROSS, _PLUS], dim=1) + _SHIFT, 2, torch.arange(4), _zca),
         torch.cat([_OF_CROSS, _OF_PLUS], dim=1),
     ),
     Example(
         "channels 1 and 2 are one group, 3 and 0 the other; each comes back to its place",
-        (_placed(_CROSS, _PLUS) + _SHIFT, 2, torch.tensor([1, 2, 3, 0])),  # not its own inverse
+        (_placed(_CROSS, _PLUS) + _SHIFT, 2, torch.tensor([1, 2, 3, 0]), _zca),  # not its own inverse
         _placed(_OF_CROSS, _OF_PLUS),
     ),
-    Example("three groups of two channels", (_WIDE, 3, _SHUFFLE), slowly(_WIDE, 3, _SHUFFLE)),
+    Example("three groups of two channels", (_WIDE, 3, _SHUFFLE, _zca), slowly(_WIDE, 3, _SHUFFLE)),
+    _trains(lambda answer, x: answer(x, 3, _SHUFFLE, _zca), _WIDE),
     mistakes={
         "Undo the permutation at the end.": _sgw(back=lambda order: torch.arange(len(order))),
-        "Undoing a permutation takes its inverse, permutation.argsort().": _sgw(back=lambda order: order),
+        "Undoing a permutation takes its inverse, permutation.argsort().": _sgw(back=_itself),
         "The permutation was used the wrong way round: x[:, permutation].": _sgw(torch.argsort),
         "The channels were not shuffled: neighbours were put into a group.": _sgw(lambda p: torch.arange(len(p))),
         "All channels were whitened together: whiten each group alone.": _sgw(size=lambda width, groups: width),
         "num_groups is their number; you took it for the channels in each.": _sgw(size=lambda width, groups: groups),
-        "Each group has a matrix of its own; you used that of the first group for all.": _sgw(
-            each=lambda parts, whiten: [_centred(part) @ _matrix(_centred(parts[0])) for part in parts]
+        "A group is a block of neighbours after the shuffle, not every k-th channel.": _every_kth,
+        "Nothing was whitened: call whiten(group).": lambda x, k, p, whiten: _sgw()(x, k, p, _itself),
+        "x[permutation] shuffles sentences; channels are columns: x[:, permutation].": _sgw(axis=0),
+        "The rows were whitened, but are the rows still in their order?": (
+            lambda x, k, p, whiten: _sgw()(x.roll(1, 0), k, p, whiten)
         ),
-        "This is PCA whitening: turn back with U^T, for ZCA.": _sgw(
-            whiten=lambda z: _centred(z) @ _matrix(_centred(z), back=lambda left, axes: left)
-        ),
-        "This is PCA whitening: the turn back, U^T, is missing.": _sgw(
-            whiten=lambda z: _centred(z) @ whitening_matrix(covariance(z), kind="pca")
-        ),
-        "Divide the covariance by N, not by N - 1.": _sgw(whiten=lambda z: _centred(z) @ _matrix(_centred(z), 1)),
-        "Divide the covariance by N, the number of rows.": _sgw(whiten=lambda z: _zca(z) / len(z) ** 0.5),
-        "The mean must be gone from the result, too.": _sgw(whiten=lambda z: z @ _matrix(_centred(z))),
-        "Each channel was scaled alone.": _sgw(whiten=lambda z: _centred(z) / z.std(0, correction=0)),
-        "The rows were whitened, but are the rows still in their order?": lambda x, k, p: _sgw()(x.roll(1, 0), k, p),
-    }
-    | centre_mistakes(lambda centre: _sgw(whiten=lambda z: centre(z) @ _matrix(centre(z)))),
+    },
+    standing_in=_sgw(),
 )
 
-# ---- 2: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
+# ---- 5: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
+
+
+def _logits(anchor: Any, positive: Any, t: float = 0.05, scaled: Any = lambda x: normalize(x, dim=1)) -> Any:
+    return scaled(anchor) @ scaled(positive).T / t
+
+
+def _info_nce(anchor: Any, positive: Any, t: float = 0.05, **how: Any) -> Any:
+    return cross_entropy(_logits(anchor, positive, t, **how), torch.arange(len(anchor), device=anchor.device))
+
+
+def _summed(loss: Callable = _info_nce, end: Callable = sum, taken: Callable = list) -> Any:
+    """The sum of a loss over the positives, with one mistake: in the loss, in the sum, in what is taken."""
+    return lambda anchor, positives, t=0.05: end([loss(anchor, positive, t) for positive in taken(positives)])
+
+
+def _rows_of(anchor: Any, positive: Any, t: float) -> Any:
+    logits = _logits(anchor, positive, t)
+    return logits.logsumexp(1) - logits.diagonal()
+
+
+def _one_softmax(anchor: Any, positives: Any, t: float = 0.05) -> Any:
+    logits = torch.stack([_logits(anchor, positive, t) for positive in positives])
+    return (torch.logsumexp(logits, (0, 2)) - logits.diagonal(dim1=1, dim2=2)).sum(0).mean()
+
+
+def _all_pairs(anchor: Any, positives: Any, t: float = 0.05) -> Any:
+    return sum(_info_nce(one, other, t) for one, other in combinations([anchor, *positives], 2))
+
+
+def _cosine(a: list[float], b: list[float]) -> float:
+    return sum(map(math.prod, zip(a, b, strict=True))) / math.hypot(*a) / math.hypot(*b)
+
+
+def _by_hand(anchor: Any, positives: Any, t: float) -> float:
+    """With loops."""
+    total, rows = 0.0, [numbers_of(view).tolist() for view in (anchor, *positives)]
+    for positive in rows[1:]:
+        for i, a in enumerate(rows[0]):
+            scores = [_cosine(a, b) / t for b in positive]
+            highest = max(scores)
+            total += highest + math.log(sum(math.exp(s - highest) for s in scores)) - scores[i]
+    return total / len(anchor)
+
+
+_VIEW = torch.tensor([[2.0, 0.0], [0.5, 1.0], [-1.0, 3.0]])
+_OTHERS = [
+    torch.tensor(rows)
+    for rows in (
+        [[1.0, 0.5], [0.2, 0.1], [0.0, 2.0]],
+        [[3.0, -1.0], [0.1, 1.0], [-2.0, 1.0]],
+        [[0.5, 0.9], [1.0, 1.5], [1.0, 4.0]],
+    )
+]
+MULTI_POSITIVE = Exercise(
+    Example("one positive, two sentences at right angles, temperature 1: log(1 + 1 / e) = 0.313",
+            (torch.eye(2), [torch.eye(2)], 1.0), math.log1p(math.exp(-1))),
+    Example("the same positive twice, four sentences: 2 log(1 + 3 / e) = 1.487",
+            (torch.eye(4), [torch.eye(4)] * 2, 1.0), 2 * math.log1p(3 / math.e)),
+    Example("two positives, rows of unequal length", (_VIEW, _OTHERS[:2], 0.7), _by_hand(_VIEW, _OTHERS[:2], 0.7)),
+    Example("three positives", (_VIEW, _OTHERS, 0.5), _by_hand(_VIEW, _OTHERS, 0.5)),
+    Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
+            _by_hand(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
+    _trains(lambda answer, x: answer(x, _OTHERS, 0.5), _VIEW),
+    mistakes={
+        "Add up over the positives, do not take their mean.": _summed(end=lambda found: sum(found) / len(found)),
+        "Only the first positive counts in your code.": _summed(taken=lambda positives: positives[:1]),
+        "Only the last positive counts in your code.": _summed(taken=lambda positives: positives[-1:]),
+        "Each positive has an InfoNCE of its own; you took the mean of the positives first.": _summed(
+            taken=lambda positives: [sum(positives) / len(positives)]
+        ),
+        "The sum over the positives stands outside the log.": lambda anchor, positives, t=0.05: (
+            torch.stack([_rows_of(anchor, positive, t) for positive in positives]).logsumexp(0).mean()
+        ),
+        "Each positive has a softmax of its own; yours is one over all of them.": _one_softmax,
+        "The anchor meets each positive; the positives do not meet each other.": _all_pairs,
+    }
+    | {said: _summed(wrong) for said, wrong in choice_mistakes(_logits).items()}
+    | {said: _summed(wrong) for said, wrong in direction_mistakes(_logits).items()}
+    | length_mistakes(lambda scaled: _summed(lambda a, p, t: _info_nce(a, p, t, scaled=scaled)))
+    | temperature_mistakes(_summed(), usual=0.05, at=2),
+    standing_in=_summed(),
+)  # fmt: skip
+
+# ---- 6: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
+
+
+def _views(encode: Any, whiten: Any, batch: Any, passes: int, count: int = 3) -> list[Any]:
+    tables = list(encode(*[batch] * passes))
+    return [whiten(table) for table in (tables * count if passes == 1 else tables)]
+
+
+class _Pipeline:
+    """An encoder that numbers its tables, and a whitening that numbers its calls: they stand in what comes out."""
+
+    def __init__(self) -> None:
+        self.passes = self.whitened = 0
+
+    def encode(self, *batches: Any) -> list[Any]:
+        self.passes += len(batches)
+        return [torch.full((2, 3), float(at)) for at in range(self.passes - len(batches) + 1, self.passes + 1)]
+
+    def whiten(self, table: Any) -> Any:
+        self.whitened += 1
+        return table + 100 * self.whitened
+
+
+def _given(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, Any]:
+    told = _Pipeline()
+    return told, answer(told.encode, told.whiten, ["one", "two"], passes, count)
+
+
+def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tuple[int, int]]]:
+    """The pipeline after a call, and for each view the pass and the call of whiten from which it comes."""
+    told, found = _given(answer, passes, count)
+    return told, [(int(view[0, 0]) % 100, int(view[0, 0]) // 100) for view in found]
+
+
+def _are_tables(answer: Any, count: int = 3) -> str:
+    for passes in (count, 1):
+        _, found = _given(answer, passes, count)
+        several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
+        shapes = [tuple(getattr(view, "shape", ())) for view in found] if several else []
+        if shapes != [(2, 3)] * count:
+            told = f"{len(shapes)} of shapes {shapes}" if shapes else type(found).__name__
+            return f"For 2 sentences, {passes} passes and count = {count} it returned {told}."
+    return ""
+
+
+def _all_whitened(answer: Any) -> str:
+    _, views = _ran(answer, 3)
+    bare = [at for at, (_, call) in enumerate(views) if call == 0]
+    return f"View {bare[0]} comes from the encoder as it is: whiten(table)." if bare else ""
+
+
+def _passes_of_their_own(answer: Any) -> str:
+    told, views = _ran(answer, 3)
+    if told.passes != 3:
+        return f"With passes = 3 the encoder was given the batch {told.passes} times."
+    return "" if len({table for table, _ in views}) == 3 else "Two of your views come from the same pass."
+
+
+def _one_pass(answer: Any) -> str:
+    told, _ = _ran(answer, 1)
+    return "" if told.passes == 1 else f"With passes = 1 the encoder was given the batch {told.passes} times."
+
+
+def _shuffled_anew(answer: Any) -> str:
+    for passes in (1, 3):
+        told, views = _ran(answer, passes)
+        if len({call for _, call in views}) < 3:
+            return "Views that are copies have one shuffle: call whiten for each of them."
+        if told.whitened != 3:
+            return f"whiten was called {told.whitened} times for 3 views; once for each is enough."
+    return ""
+
+
+PASSES = Exercise(
+    Stage("it returns three views", _are_tables, "Wanted is a list of tables [N, d], one for each view."),
+    Stage("every view is whitened", _all_whitened),
+    Stage("three passes: each view has a pass of its own", _passes_of_their_own, "encode(*[batch] * passes)"),
+    Stage("one pass: the batch goes through the encoder once", _one_pass, "all views start from that one table"),
+    Stage("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
+    Stage("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
+    standing_in=_views,
+)
+
+# ---- 7: how far views lie apart: my_distance(views), the mean over pairs of views and sentences -------------
+
+
+def _distance(
+    scaled: Any = lambda x: normalize(x, dim=1),
+    pairs: Any = lambda views: list(combinations(views, 2)),
+    apart: Any = lambda a, b: (a - b).square().sum(1).mean(),
+    end: Any = lambda found: sum(found) / len(found),
+) -> Any:
+    """The mean squared distance with one mistake."""
+    return lambda views: end([apart(a, b) for a, b in pairs([scaled(view) for view in views])])
+
+
+def _by_cosines(views: list[Any]) -> float:
+    """2 - 2 cos, with loops."""
+    rows = [numbers_of(view).tolist() for view in views]
+    found = []
+    for one, other in combinations(rows, 2):
+        for a, b in zip(one, other, strict=True):
+            found.append(2 - 2 * _cosine(a, b))
+    return sum(found) / len(found)
+
+
+_CORNER = [torch.tensor([[1.0, 0.0, 0.0]]), torch.tensor([[0.0, 3.0, 0.0]])]
+_APART = [torch.tensor(_THREE[:4]), torch.tensor(_THREE[1:]), torch.tensor(_THREE[2:] + _THREE[:1])]
+DISTANCE = Exercise(
+    Example("two views at a right angle: 2, however long they are", (_CORNER,), 2.0),
+    Example("three views of four sentences", (_APART,), _by_cosines(_APART)),
+    Example("the same view three times", ([_APART[0]] * 3,), 0.0),
+    mistakes={
+        "Square the distance.": _distance(apart=lambda a, b: (a - b).norm(dim=1).mean()),
+        "Add up the squares of a row, do not take their mean.": _distance(apart=lambda a, b: (a - b).square().mean()),
+        "Take the mean over the sentences, not the sum.": _distance(apart=lambda a, b: (a - b).square().sum()),
+        "Take the mean over the pairs of views, not the sum.": _distance(end=sum),
+        "The other views are compared with each other, too, not with the first one alone.": _distance(
+            pairs=lambda views: [(views[0], view) for view in views[1:]]
+        ),
+        "A view has no distance from itself: leave those pairs out.": _distance(
+            pairs=lambda views: [(a, b) for a in views for b in views]
+        ),
+        "This is the mean cosine; the distance is 2 - 2 cos.": _distance(apart=lambda a, b: (a * b).sum(1).mean()),
+        "Row i of one view belongs to row i of the other, to no other row.": _distance(
+            apart=lambda a, b: torch.cdist(a, b).square().mean()
+        ),
+    }
+    | length_mistakes(lambda scaled: _distance(scaled)),
+    standing_in=_distance(),
+)
+
+# ---- 8: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
 # The loss of WhitenedCSE must stay what it was, the mean cosine rise above 0.95.
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
@@ -162,4 +545,65 @@ UNSEEN_CHANGE = Exercise(
         _is_no_cone,
         "What all sentences share makes a cone: give them more of it.",
     ),
+    standing_in=lambda x: x + 100,
+)
+
+# ---- 9: the interval of a difference: my_interval(ones, others, t=2.776) gives low and high ----------------
+
+
+def _gaps(ones: Any, others: Any) -> list[float]:
+    return [one - other for one, other in zip(ones, others, strict=True)]
+
+
+def _interval(
+    differences: Any = _gaps,
+    error: Any = lambda d: _deviation(d) / len(d) ** 0.5,
+    factor: Any = lambda t: t,
+    end: Any = lambda middle, reach: [middle - reach, middle + reach],
+) -> Any:
+    """The 95 % interval of a mean difference, with one mistake."""
+
+    def of(ones: Any, others: Any, t: float = 2.776) -> Any:
+        found = differences(ones, others)
+        return end(sum(found) / len(found), factor(t) * error(found))
+
+    return of
+
+
+def _deviation(found: list[float], correction: int = 1) -> float:
+    mean = sum(found) / len(found)
+    return math.sqrt(sum((x - mean) ** 2 for x in found) / (len(found) - correction))
+
+
+def _unpaired(ones: Any, others: Any, t: float = 2.776) -> Any:
+    middle = sum(ones) / len(ones) - sum(others) / len(others)
+    reach = t * math.sqrt((_deviation(ones) ** 2 + _deviation(others) ** 2) / len(ones))
+    return [middle - reach, middle + reach]
+
+
+_SCORES = [56.0, 58.5, 55.0, 57.5, 56.5], [55.0, 56.5, 54.5, 56.0, 57.0]
+_SEVEN = [1.0, 3.0, 2.0, 5.0, 4.0, 2.5, 3.5], [2.0, 2.5, 4.0, 6.0, 3.0, 5.5, 4.5]
+INTERVAL = Exercise(
+    Example(
+        "differences of 1, 2, 3, 4 and 5 with t = 2: 3 - 2 sqrt(0.5) = 1.586, 3 + 2 sqrt(0.5) = 4.414",
+        ([11.0, 22.0, 33.0, 44.0, 55.0], [10.0, 20.0, 30.0, 40.0, 50.0], 2.0),
+        [3 - 2**0.5, 3 + 2**0.5],
+    ),
+    Example("five seeds of two methods", (*_SCORES, 2.776), list(ttest_rel(*_SCORES).confidence_interval())),
+    Example("seven seeds", (*_SEVEN, 2.447), list(ttest_rel(*_SEVEN).confidence_interval()), tolerance=2e-3),
+    mistakes={
+        "Pair the seeds: the spread that counts is that of the differences.": _unpaired,
+        "The deviation of a sample divides by n - 1.": _interval(error=lambda d: _deviation(d, 0) / len(d) ** 0.5),
+        "The spread of a mean: divide the deviation by the root of n.": _interval(error=_deviation),
+        "Divide the deviation by the root of n, not by n.": _interval(error=lambda d: _deviation(d) / len(d)),
+        "This is the variance: take its root.": _interval(error=lambda d: _deviation(d) ** 2 / len(d) ** 0.5),
+        "t is not used.": _interval(factor=lambda t: 1),
+        "t is 2.776 in your code, whatever is asked for.": _interval(factor=lambda t: 2.776),
+        "The first less the second, not the other way round.": _interval(lambda a, b: _gaps(b, a)),
+        "First the low end, then the high one.": _interval(end=lambda middle, reach: [middle + reach, middle - reach]),
+        "This is the mean and how far it reaches; wanted are both ends.": _interval(
+            end=lambda middle, reach: [middle, reach]
+        ),
+    },
+    standing_in=_interval(),
 )

@@ -10,6 +10,7 @@ import torch
 from scipy.stats import pearsonr, spearmanr
 
 from cselab_lab.lessons.checks.encoders import plain, sentences
+from cselab_lab.lessons.checks.mistakes import root_mistakes
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: ZCA's matrix: my_zca(x, eps=0.0) gives W [d, d] for rows x [n, d] ---------------------------------
@@ -62,19 +63,10 @@ ZCA = Exercise(
         "Divide the covariance by N, the number of rows, not by N - 1.": _zca(covariance=lambda x: x.T.cov()),
         "Divide the covariance by N, the number of rows.": _zca(covariance=lambda x: x.T @ x),
         "Subtract the mean of each channel before you compute the covariance.": _zca(centre=lambda x: x),
-        "The exponent is -1/2, not +1/2: loud directions become quieter.": _zca(scale=lambda v, eps: (v + eps) ** 0.5),
-        "This is the inverse of the covariance: the square root is missing.": _zca(scale=lambda v, eps: 1 / (v + eps)),
-        "This is the covariance itself: eigenvalues to the power -1/2.": _zca(scale=lambda v, eps: v + eps),
-        "This is PCA whitening, U L^(-1/2): turn back with U^T.": _zca(end=lambda u, s: u * s),
-        "This is L^(-1/2) U^T, without the turn back: U comes first.": _zca(end=lambda u, s: (u * s).T),
-        "The second U must be transposed: U L^(-1/2) U^T.": _zca(end=lambda u, s: u * s @ u),
-        "eigh gives eigenvectors as columns; yours are used as rows.": _zca(end=lambda u, s: (u.T * s) @ u),
         "Each channel was scaled alone.": _zca(covariance=lambda x: torch.diag((x * x).mean(0))),
-        "eps belongs under the root, added to the variances.": _zca(scale=lambda v, eps: v**-0.5 + eps),
-        "eps under the root: you added it to the standard deviations.": _zca(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
-        "eps is not used.": _zca(scale=lambda v, eps: v**-0.5),
         "Return the matrix W, not the whitened rows.": lambda x, eps=0.0: (x - x.mean(0)).double() @ _zca()(x, eps),
-    },
+    }
+    | root_mistakes(_zca),
 )
 
 # ---- 2: how many dimensions BERT-whitening keeps: my_choice(corpus, dev, test, ks) gives (k, score) --------
