@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from cselab.data.files import DataError, read_lines
+from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES, check_published
 from cselab.data.root import senteval_folder
 
@@ -134,8 +135,7 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
 
     See also: `cselab.data.load_sts`, `cselab.data.load_clustering`.
     """
-    if task not in CLASSIFICATION_ROWS:
-        raise ValueError(f"unknown transfer set {task!r}; the sets are: {', '.join(CLASSIFICATION_TASKS)}")
+    require_known("transfer set", task, CLASSIFICATION_TASKS)
     splits = tuple(CLASSIFICATION_ROWS[task])
     if split not in splits:
         raise ValueError(f"{task} has no split {split!r}; it has: {', '.join(splits)}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cselab.data.classification import Labelled, published_parts
 from cselab.data.files import DataError, MissingFile, read_lines
+from cselab.data.nearest import require_known
 from cselab.data.published import check_published
 from cselab.data.root import data_root
 
@@ -50,8 +51,7 @@ def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
 
     See also: `cselab.data.load_classification`.
     """
-    if task not in CLUSTERING_SIZES:
-        raise ValueError(f"unknown clustering set {task!r}; the sets are: {', '.join(CLUSTERING_TASKS)}")
+    require_known("clustering set", task, CLUSTERING_TASKS)
     path = clustering_file(task, root)
     rows = [_row(line, f"{path}, line {number}") for number, line in enumerate(read_lines(path), start=1)]
     expected = CLUSTERING_SIZES[task][1]

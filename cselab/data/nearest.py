@@ -44,5 +44,5 @@ def require_known(what: str, name: str, known: Iterable[str], likeness: float = 
     """
     known = tuple(known)
     if name not in known:
-        hint = did_you_mean(name, known, likeness)
+        hint = did_you_mean(str(name), known, likeness)
         raise ValueError(f"unknown {what} {name!r}.{hint} Choose one of {', '.join(known)}{also}")

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from cselab.data.files import DataError, read_lines
+from cselab.data.nearest import require_known
 from cselab.data.pairs import Pairs, number_from, pair_from
 from cselab.data.published import PROVENANCES, check_published
 from cselab.data.root import senteval_folder
@@ -87,8 +88,7 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
 
 def sts_splits(task: str) -> tuple[str, ...]:
     """The splits of an STS set; "full" is all splits of STS-B or SICK-R together."""
-    if task not in STS_PAIRS:
-        raise ValueError(f"unknown STS set {task!r}; the sets are: {', '.join(STS_TASKS)}")
+    require_known("STS set", task, STS_TASKS)
     return (*STS_PAIRS[task], "full") if task in ONE_FILE else tuple(STS_PAIRS[task])
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 import torch
 
+from cselab.data.nearest import require_known
+
 Precision = Literal["auto", "fp32", "bf16"]
 
 
@@ -15,8 +17,7 @@ def chosen_precision(wanted: str) -> str:
     Raises:
         ValueError: another name.
     """
-    if wanted not in ("auto", "fp32", "bf16"):
-        raise ValueError(f"unknown precision {wanted!r}; choose one of auto, fp32, bf16")
+    require_known("precision", wanted, ("auto", "fp32", "bf16"))
     if wanted != "auto":
         return wanted
     return "bf16" if faster_in_bf16() else "fp32"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from cselab.data.nearest import require_known
 from cselab.evaluators.geometry import PROTOCOLS
 from cselab.evaluators.records import Outcome
 from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap, paired_t_test
@@ -58,8 +59,7 @@ def compare(first: Predictions, second: Predictions, metric: str = "spearman", s
         ValueError: no task in common; without predictions, fewer than two; a task measured on other rows, or by
             another protocol, folds or aggregation: both are named.
     """
-    if metric not in CORRELATIONS:
-        raise ValueError(f"unknown metric {metric!r}; the metrics are: {', '.join(CORRELATIONS)}")
+    require_known("metric", metric, CORRELATIONS)
     common = [task for task in first.outcomes if task in second.outcomes]
     if not common:
         return _over_tasks(first, second)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
+from cselab.data.nearest import require_known
 from cselab.data.pairs import COLUMNS, Table, as_pairs
 from cselab.data.rows import check_sentences
 from cselab.evaluators.records import Measured, Record
@@ -122,8 +123,7 @@ class Geometry:
     tasks: ClassVar[tuple[str, ...]] = tuple(PROTOCOLS)
 
     def __post_init__(self) -> None:
-        if self.split not in SPLITS:
-            raise ValueError(f"unknown split {self.split!r}; the splits are: {', '.join(SPLITS)}")
+        require_known("split", self.split, SPLITS)
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         """One task with the named measures, or all. Without positive pairs there is no alignment: it is missing.

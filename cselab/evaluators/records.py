@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cselab.data.nearest import require_known
 from cselab.metrics import significance
 from cselab.metrics.significance import RESAMPLES
 
@@ -101,9 +102,9 @@ class Outcome:
         Raises:
             ValueError: a metric by which this outcome cannot be scored.
         """
-        if asked is not None and asked not in self.metrics:
-            raise ValueError(f"unknown metric {asked!r}; the metrics are: {', '.join(self.metrics)}")
-        return asked or self.metrics[0]
+        asked = asked or self.metrics[0]
+        require_known("metric", asked, self.metrics)
+        return asked
 
     def score(self, metric: str | None = None) -> float:
         """The score between -1 and 1; see `cselab.metrics.significance.score`."""

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
+from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES
 from cselab.encoders.progress import Progress
 from cselab.evaluators.records import Measured, Outcome, Record
@@ -74,8 +75,7 @@ def protocol_named(name: str) -> Protocol:
     Raises:
         ValueError: an unknown one.
     """
-    if name not in PROTOCOLS:
-        raise ValueError(f"unknown protocol {name!r}; the protocols are: {', '.join(PROTOCOLS)}")
+    require_known("protocol", name, PROTOCOLS)
     return PROTOCOLS[name]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
+from cselab.data.nearest import require_known
 from cselab.world import changes
 from cselab.world.grammar import QUESTIONS
 from cselab.world.meaning import Meaning, Sentence, overlap
@@ -163,8 +164,7 @@ class World(Speaker):
             "subjectivity": ("objective", "subjective"),
             "paraphrase": ("different", "paraphrase"),
         }
-        if task not in classes:
-            raise ValueError(f"unknown transfer task {task!r}; the world's tasks are: {', '.join(TASKS)}")
+        require_known("transfer task", task, TASKS)
         return self._labelled(task, n, split, classes[task])
 
     def clustering(self, n: int, split: str = "test") -> Labelled:

@@ -313,7 +313,7 @@ TRAINING = Exercise(
     Example("8 steps with small and large gradients", _given(*SCALES), steps_by_hand(*SCALES), tolerance=2e-3),
     mistakes=loop_mistakes(
         _training,
-        **{
+        {
             "Note the norm before clipping: clip_grad_norm_ returns it.": _training(after=True),
             "Adam, not plain descent.": _training(optimizer=lambda weights, lr: torch.optim.SGD(weights, lr=lr)),
             "The weights do not move: optimizer.step().": _training(moves=False),

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -52,8 +52,8 @@ def by_hand(*scales: float) -> list[list[float]]:
     return [losses, norms]
 
 
-def loop_mistakes(training: Callable[..., Callable], **others: Callable) -> dict[str, Callable]:
-    """Mistakes in the rate, the clipping and the gradients of a loop, and others of its own.
+def loop_mistakes(training: Callable[..., Callable], others: Mapping[str, Callable]) -> dict[str, Callable]:
+    """Mistakes in the rate, the clipping and the gradients of a loop; and `others`, its own.
 
     `training` takes rate, clip and forget; the rate takes lr, the step from 1 on, and the number of steps. No mistake
     changes what it is given.
@@ -69,7 +69,7 @@ def loop_mistakes(training: Callable[..., Callable], **others: Callable) -> dict
         "Clip the gradient: its norm over all weights is at most 1.": training(clip=math.inf),
         "Gradients add up: forget those of the last step (zero_grad).": training(forget=False),
     }
-    return {said: _on_a_copy(one) for said, one in (wrong | others).items()}
+    return {said: _on_a_copy(one) for said, one in {**wrong, **others}.items()}
 
 
 def _on_a_copy(training: Callable) -> Callable:

@@ -324,7 +324,7 @@ TRAINING = Exercise(
     ),
     mistakes=loop_mistakes(
         _training,
-        **{
+        {
             "Steps are counted from 1, and Adam must be told which it is.": _training(number=lambda step: 1),
             "Adam remembers: give it the m and v that it returned.": _training(remembers=False),
             "The weights do not move: copy what Adam returns into them.": _training(moves=False),
