@@ -101,7 +101,8 @@ IN_PAGE = """(() => {
       return { back: hand.localName === "select" ? old[0] : old[1], value: valueOf(hand) };
     },
     async rest(panel) {
-      for (let times = 0, last = ""; times < 20 && last !== (last = shown(panel)); times++) await rest();
+      const unfinished = (html) => html.includes("computing") || html.includes("...");
+      for (let times = 0, last = ""; times < 20 && (last !== (last = shown(panel)) || unfinished(last)); times++) await rest();
     },
     words: (panel) => [
       panels()[panel].querySelector("[role=img]")?.getAttribute("aria-label") ?? "",
