@@ -102,7 +102,10 @@ IN_PAGE = """(() => {
     },
     async rest(panel) {
       const unfinished = (html) => html.includes("computing") || html.includes("...");
-      for (let times = 0, last = ""; times < 20 && (last !== (last = shown(panel)) || unfinished(last)); times++) await rest();
+      for (let times = 0, last = ""; times < 20; times++) {
+        await rest();
+        if (last === (last = shown(panel)) && !unfinished(last)) return;
+      }
     },
     words: (panel) => [
       panels()[panel].querySelector("[role=img]")?.getAttribute("aria-label") ?? "",
