@@ -38,7 +38,7 @@ def opened(panels, browser, tmp_path_factory):
     file.write_text(bare_page(f"<script>{get_plotlyjs()}{HEARD}</script>{pieces}", "panels"), encoding="utf-8")
     browser.set_offline(True)
     page, faults = browser.new_page(), []
-    page.set_default_timeout(4000)
+    page.set_default_timeout(60_000)  # patience with a busy machine
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(file.as_uri())
     yield page

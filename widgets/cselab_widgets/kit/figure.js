@@ -133,7 +133,11 @@ const cselabFigure = (() => {
     if (narrow) Object.assign(margin, { l: Math.min(margin.l, 56), r: Math.min(margin.r, 14) });
     const inner = width - margin.l - margin.r;
 
-    if (narrow) for (const y of axes(layout, "y")) layout[y].ticktext = layout[y].ticktext?.map(inTwoLines);
+    if (narrow)
+      for (const axis of axes(layout, "y").map((y) => layout[y])) {
+        axis.ticktext = axis.ticktext?.map(inTwoLines);
+        if (axis.ticktext) axis.tickfont = { size: 11, ...axis.tickfont };
+      }
     const planes = planesOf(layout);
     const given_columns = new Set(planes.map(({ across }) => across[0])).size;
     const columns = Math.min(given_columns, narrow ? 1 : width < MIDDLE ? 2 : Infinity);
@@ -173,7 +177,7 @@ const cselabFigure = (() => {
     if (moved) height = arrange(layout, planes, columns, room, tall);
     else if (planes.length && planes.every((plane) => plane.square && span(plane.up) === 1))
       height = Math.min(Math.max(span(planes[0].across) * room * planes[0].shape, 0.6 * LEAST), SQUARE);
-    else if (narrow) height = Math.min(tall, Math.max(260, inner, ...planes.map((plane) => named(layout, plane))));
+    else if (narrow) height = Math.max(Math.min(tall, Math.max(260, inner)), ...planes.map((plane) => named(layout, plane)));
     layout.height = height + margin.t + margin.b;
     layout.margin = margin;
 

@@ -145,8 +145,8 @@ export function symmetricEigen(symmetric, n, vectors = true) {
   return { values: Float64Array.from(order, (i) => d[i]), axes };
 }
 
-/** The singular values of a square matrix, largest first. @param {Float64Array} square [n, n] @param {number} n */
-export function squareSingularValues(square, n) {
+/** The singular values of a square matrix, largest first; it may be left in between. @param {Float64Array} square [n, n] @param {number} n */
+export function* singularValues(square, n) {
   const a = square.slice();
   const between = new Float64Array(2 * n); // the diagonal and what stands above it, in turns
   for (let k = 0; k < n; k++) {
@@ -163,6 +163,7 @@ export function squareSingularValues(square, n) {
       for (let j = k + 1; j < n; j++) a[i * n + j] -= inner * right.v[j];
     }
     between[2 * k + 1] = right.first;
+    yield;
   }
   const d = new Float64Array(2 * n); // Golub and Kahan: the eigenvalues of [[0, B], [B^T, 0]] are those of B and their negatives
   diagonalised(d, between);

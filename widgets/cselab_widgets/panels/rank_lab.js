@@ -2,12 +2,13 @@
 // formulas of cselab.losses.dimension_wise and cselab.metrics.rank_bottleneck, and the figure that rank_lab.py draws.
 import { changed, counting, general, matrixAxes } from "../kit/changed_figure.js";
 import { normals } from "../kit/draws.js";
-import { centredColumns, cholesky, gram, product, squareSingularValues, transposed } from "../kit/linear.js";
+import { centredColumns, cholesky, gram, product, singularValues, transposed } from "../kit/linear.js";
 import { numbers } from "../kit/numbers.js";
 import { sliced } from "../kit/sliced.js";
 
 const EPS = 1e-5; // added to a variance, as batch normalisation does
 const BETA = [0.9, 0.999]; // of Adam
+const AT_ONCE = 96; // singular values: more are computed a little at a time
 
 /** @typedef {{ n: number, d: number, one: Float64Array, other: Float64Array, extra: Float64Array, m: number }} Views two views [n, d], extra rows [m, d] */
 
@@ -55,28 +56,46 @@ function lengths(a, d) {
 /** @param {Float64Array} a [n, d] @param {number} d @param {Float64Array} by [d] */
 const divided = (a, d, by) => a.map((x, at) => (by[at % d] ? x / by[at % d] : 0));
 
-/** Singular values above rounding error of the cross-correlation, and its first entries. @param {Views} views @param {boolean} centred @param {number} shown */
-export function correlationOf({ n, d, m, one, other, extra }, centred, shown) {
-  const rows = n + m;
-  const [a, b] = [one, other].map((view) => {
+/** Both views and the artificial rows, each column of length 1. @param {Views} views @param {boolean} centred */
+const unitColumns = ({ n, d, m, one, other, extra }, centred) =>
+  [one, other].map((view) => {
     const all = stacked(view, extra);
-    const moved = centred ? centredColumns(all, rows, d) : all;
+    const moved = centred ? centredColumns(all, n + m, d) : all;
     return divided(moved, d, lengths(moved, d));
   });
-  const size = Math.min(rows, d);
+
+/** The first entries of the cross-correlation. @param {Views} views @param {number} shown */
+function firstEntries(views, shown) {
+  const [rows, d, first] = [views.n + views.m, views.d, Math.min(shown, views.d)];
+  const few = (/** @type {Float64Array} */ all) => Float64Array.from({ length: rows * first }, (_, at) => all[Math.floor(at / first) * d + (at % first)]);
+  const [a, b] = unitColumns(views, false).map(few);
+  const z = product(transposed(a, rows, first), first, rows, b, first);
+  return counting(first, 0).map((i) => z.slice(i * first, (i + 1) * first));
+}
+
+/** Singular values above rounding error of the cross-correlation. @param {Views} views @param {boolean} centred @returns {Generator<undefined, number[]>} */
+export function* spectrumOf(views, centred) {
+  const { n, d, m } = views;
+  const rows = n + m;
+  const [a, b] = unitColumns(views, centred);
   // Of a^T b with fewer rows than columns: those of L_a^T L_b, where a a^T = L_a L_a^T.
   const square =
     rows < d
       ? product(transposed(cholesky(gram(a, rows, d), rows), rows, rows), rows, rows, cholesky(gram(b, rows, d), rows), rows)
       : product(transposed(a, rows, d), d, rows, b, d);
-  const values = squareSingularValues(square, size);
-  const first = Math.min(shown, d);
-  const few = (/** @type {Float64Array} */ all) => Float64Array.from({ length: rows * first }, (_, at) => all[Math.floor(at / first) * d + (at % first)]);
-  const z = product(transposed(few(a), rows, first), first, rows, few(b), first);
-  return {
-    values: Array.from(values.filter((value) => value > values[0] * d * 2 ** -52)),
-    z: counting(first, 0).map((i) => z.slice(i * first, (i + 1) * first)),
+  yield;
+  const values = yield* singularValues(square, Math.min(rows, d));
+  return Array.from(values.filter((value) => value > values[0] * d * 2 ** -52));
+}
+
+/** Both spectra; undefined where they are still being computed. @param {any} state @param {any} carried @param {() => void} [again] @returns {{ uncentred: number[], centred: number[] } | undefined} */
+function spectra(state, carried, again) {
+  const { source, batch_size: n, dimensions: d, artificial_rows: m } = state;
+  const both = function* () {
+    const views = rankViews(state, carried);
+    return { uncentred: yield* spectrumOf(views, false), centred: yield* spectrumOf(views, true) };
   };
+  return sliced(`spectra:${[carried.own, source, n, d, m]}`, both, Math.min(n + m, d) > AT_ONCE ? again : undefined);
 }
 
 /** Barlow Twins and its gradient by the rows of both views. @param {Views} views @param {number} weight @param {Float64Array} [extraProducts] extra^T extra */
@@ -211,7 +230,7 @@ function offered(state, carried) {
   return { batch_size: up(rows, state.batch_size), dimensions: up(width, state.dimensions) };
 }
 
-/** Ranks, floors and what was reached, and what training made of it. @param {any} state @param {any} carried @param {number[]} ranks @param {Record<string, number[] | undefined>} descents @param {Record<string, number>} floors */
+/** Ranks, floors and what was reached, and what training made of it. @param {any} state @param {any} carried @param {(number | string)[]} ranks @param {Record<string, number[] | undefined>} descents @param {Record<string, number>} floors */
 function inWords(state, carried, ranks, descents, floors) {
   const { source, batch_size: n, dimensions: d, artificial_rows: m } = state;
   const bound = Math.min(n + m, d);
@@ -233,8 +252,8 @@ export function figureOf(asked, given, again) {
   const carried = numbers(given);
   const state = fitting(asked, carried);
   const { batch_size: n, dimensions: d, artificial_rows: m } = state;
-  const views = rankViews(state, carried);
-  const found = { uncentred: correlationOf(views, false, carried.shown), centred: correlationOf(views, true, 1) };
+  const spectrum = spectra(state, carried, again);
+  const z = firstEntries(rankViews(state, carried), carried.shown);
   const bound = (/** @type {number} */ rows, /** @type {boolean} */ centred) => Math.min(rows + m - Number(centred), d);
   const { weight, temperature } = carried;
   const bottleneck = (weight * Math.max(d - bound(n, false), 0)) / bound(n, false);
@@ -243,18 +262,18 @@ export function figureOf(asked, given, again) {
     "dimension-wise": Math.log1p((d - 1) * Math.exp(-d / ((d - 1) * temperature))),
   };
   const sizes = carried.sizes.filter((/** @type {number} */ size) => size <= Math.max(2 * d, n));
-  const ranks = Object.values(found).map(({ values }) => values.length);
+  const ranks = spectrum ? Object.values(spectrum).map((values) => values.length) : ["...", "..."];
   /** @type {Record<string, any>} */
-  const traces = { matrix: { z: found.uncentred.z }, measured: { x: [n, n], y: ranks } };
-  for (const [name, { values }] of Object.entries(found)) {
+  const traces = { matrix: { z }, measured: spectrum ? { x: [n, n], y: ranks } : { x: [], y: [] } };
+  for (const [name, values] of Object.entries(spectrum ?? { uncentred: [], centred: [] })) {
     traces[`singular values: ${name}`] = { x: counting(values.length), y: values };
     traces[`bound: ${name}`] = { x: sizes, y: sizes.map((/** @type {number} */ size) => bound(size, name === "centred")) };
   }
   const tickvals = sizes.filter((/** @type {number} */ _, /** @type {number} */ at) => at % 2 === 0);
   /** @type {Record<number, any>} */
   const planes = {
-    0: { title: `Singular values: rank ${ranks[0]}, centred ${ranks[1]}`, x: { title: { text: `number, of D = ${d}` }, range: [0, d * 1.03] } },
-    2: matrixAxes(found.uncentred.z.length),
+    0: { title: spectrum ? `Singular values: rank ${ranks[0]}, centred ${ranks[1]}` : "Singular values: computing", x: { title: { text: `number, of D = ${d}` }, range: [0, d * 1.03] } },
+    2: matrixAxes(z.length),
     1: { x: { tickvals, ticktext: tickvals.map(String) }, y: { range: [0, d * 1.08] } },
   };
   const descents = rankDescents(state, carried, again);
