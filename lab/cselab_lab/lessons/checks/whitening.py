@@ -69,6 +69,7 @@ ZCA = Exercise(
         "This is L^(-1/2) U^T, without the turn back: U comes first.": _zca(end=lambda u, s: (u * s).T),
         "The second U must be transposed: U L^(-1/2) U^T.": _zca(end=lambda u, s: u * s @ u),
         "eigh gives eigenvectors as columns; yours are used as rows.": _zca(end=lambda u, s: (u.T * s) @ u),
+        "Scale the columns of U, not its rows: U * s.": _zca(end=lambda u, s: (u * s[:, None]) @ u.T),
         "Each channel was scaled alone.": _zca(covariance=lambda x: torch.diag((x * x).mean(0))),
         "eps belongs under the root, added to the variances.": _zca(scale=lambda v, eps: v**-0.5 + eps),
         "eps under the root: you added it to the standard deviations.": _zca(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
