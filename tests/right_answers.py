@@ -225,8 +225,8 @@ def adam_by_lists(weight, gradient, m, v, step, lr):
 
 def adam_by_lerp(weight, gradient, m, v, step, lr):
     m, v = m.lerp(gradient, 0.1), v.lerp(gradient.square(), 0.001)
-    rate = lr * (1 - 0.999**step) ** 0.5 / (1 - 0.9**step)
-    return weight - rate * m / v.sqrt(), m, v
+    bias = (1 - 0.999**step) ** 0.5
+    return weight - lr * bias / (1 - 0.9**step) * m / (v.sqrt() + 1e-8 * bias), m, v
 
 
 ADAM = [adam_by_lerp, adam_by_lists]
