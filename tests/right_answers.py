@@ -596,12 +596,13 @@ EFFECTIVE_RANK = [
 
 
 def standard(v, correction=0):
-    return (v - v.mean(0)) / v.var(0, correction=correction).sqrt()
+    return (v - v.mean(0)) / (v.var(0, correction=correction) + 1e-5).sqrt()
 
 
 def contrast_by_correlation(a, p, t=5.0):
     d = a.shape[1]
-    s = np.corrcoef(a.T, p.T)[:d, d:] / t
+    with np.errstate(invalid="ignore"):  # of a dimension that never changes
+        s = np.nan_to_num(np.corrcoef(a.T, p.T)[:d, d:]) / t
     return np.mean([np.logaddexp.reduce(row) - row[c] for c, row in enumerate(s)])
 
 
