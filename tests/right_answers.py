@@ -228,8 +228,8 @@ def adam_by_lists(weight, gradient, m, v, step, lr):
 
 def adam_by_lerp(weight, gradient, m, v, step, lr):
     m, v = m.lerp(gradient, 0.1), v.lerp(gradient.square(), 0.001)
-    rate = lr * (1 - 0.999**step) ** 0.5 / (1 - 0.9**step)
-    return weight - rate * m / v.sqrt(), m, v
+    bias = (1 - 0.999**step) ** 0.5
+    return weight - lr * bias / (1 - 0.9**step) * m / (v.sqrt() + 1e-8 * bias), m, v
 
 
 ADAM = [adam_by_lerp, adam_by_lists]
@@ -803,12 +803,13 @@ EFFECTIVE_RANK = [
 
 
 def standard(v, correction=0):
-    return (v - v.mean(0)) / v.var(0, correction=correction).sqrt()
+    return (v - v.mean(0)) / (v.var(0, correction=correction) + 1e-5).sqrt()
 
 
 def contrast_by_correlation(a, p, t=5.0):
     d = a.shape[1]
-    s = np.corrcoef(a.T, p.T)[:d, d:] / t
+    with np.errstate(invalid="ignore"):  # of a dimension that never changes
+        s = np.nan_to_num(np.corrcoef(a.T, p.T)[:d, d:]) / t
     return np.mean([np.logaddexp.reduce(row) - row[c] for c, row in enumerate(s)])
 
 

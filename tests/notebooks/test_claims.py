@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import ceil
+from math import ceil, log
 from statistics import fmean
 
 import nbformat
@@ -130,6 +130,12 @@ def spread(test: str) -> float:
     """From the lowest to the highest seed of SimCSE."""
     values = EFFECTS.values("SimCSE", test).values()
     return max(values) - min(values)
+
+
+def share_by_mean(run: Run, test: str) -> float:
+    """The part of whitening's gain that subtracting the mean alone has, in lesson 03."""
+    plain = run[f"plain {test}"]
+    return (run[f"mean subtracted {test}"] - plain) / (run[f"whitened {test}"] - plain)
 
 
 @cache
@@ -256,6 +262,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "still scores higher, on sentences like those it saw and on others": lambda r: (
             min(r.over("SimCSE", "plain, mean subtracted")) > 0
         ),
+        "`plain` starts far below": lambda r: r["SimCSE: first loss"] < 0.6 * log(64),
         "On this small encoder it is a few points": lambda r: (
             2 < min(r.over("SimCSE", "plain, mean subtracted")) and max(r.over("SimCSE", "plain, mean subtracted")) < 8
         ),
@@ -273,6 +280,21 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "Averaging makes the cone: a slight direction": lambda r: (
             abs(r["layer 0, all tokens: foretold"] - r["layer 0, all tokens: mean cosine of means"]) < 0.1
+        ),
+        "The table of `mini` has a cone of its own": lambda r: (
+            r.profile == "smoke" or min(r["table, tokens: mean cosine"], r["table, types: mean cosine"]) > 0.5
+        ),
+        "which the LayerNorm before the first layer mostly undoes": lambda r: (
+            r.profile == "smoke"
+            or r["layer 0, without the commonest: mean cosine of means"] < r["table, types: mean cosine"] - 0.2
+        ),
+        "The order of the words does not matter": lambda r: (
+            abs(r["shuffled: mean cosine"] - r["real: mean cosine"]) < 0.02
+        ),
+        "Rare words alone lie in the cone, too": lambda r: r["rare: mean cosine"] > r["real: mean cosine"],
+        "has next to nothing in common any more": lambda r: r["random words: after"] < 0.1,
+        "Within real sentences frequency tells little": lambda r: (
+            abs(r["real: frequency and cosine to the mean"]) < 0.3
         ),
         "50 words drawn at random keep half or more": lambda r: (
             r["50 words: after, the highest of three"] > r["frequent: after"] / 2
@@ -299,6 +321,18 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "only pushing is left": lambda r: (
             min(r["no dropout: alignment"], r["same mask: alignment"]) > r["two masks: alignment"]
         ),
+        "and hardly changes the order: training did more than open the cone": lambda r: (
+            abs(r["mean subtracted: gain on dev"]) < min(1, r["two masks: gain on dev"])
+        ),
+        "Whitening, a matrix fitted in a second, comes nearer": lambda r: (
+            r["whitened: gain on dev"] > r["mean subtracted: gain on dev"]
+        ),
+        "dev ends below the encoder that was not trained at all": lambda r: (
+            r.profile == "smoke" or r["no dropout: gain on dev"] < 0  # the sentence speaks of `mini`
+        ),
+        "ends below it, too, with every recorded seed": lambda r: (
+            r.profile == "smoke" or r["same mask: gain on dev"] < 0
+        ),
     },
     "03_whitening": {
         "reaches most of what these sixty steps of SimCSE reach on dev": lambda r: (
@@ -316,6 +350,16 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "On the two tests every dot is on one side": lambda r: (
             r.profile == "smoke" or all(r[f"SimCSE {test}"] > r[f"whitened {test}"] for test in SCORES[1:])
+        ),
+        "the subtracted mean alone gains nearly as much as whitening does": lambda r: (
+            r.profile == "smoke" or 0.8 < share_by_mean(r, "World-STS") < 1
+        ),
+        "On Classroom-STS it is about half of the gain": lambda r: (
+            r.profile == "smoke" or 0.4 < share_by_mean(r, "Classroom-STS") < 0.6
+        ),
+        "the more the cosine agrees with the count, also among pairs of equal grade": lambda r: all(
+            r[f"16 directions: correlation {what}"] < r[f"all directions: correlation {what}"]
+            for what in ("with the count", "with the count, at equal grade")
         ),
         "above SimCSE on STS-B, below it on the two other tests": lambda r: (
             [gain > 0 for gain in r.over("plain, whitened", "SimCSE")] == [True, False, False]
@@ -453,10 +497,10 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "has at most $N$ directions, $N - 1$ when centred": lambda r: (
             (r["rank of 64 sentences"], r["rank of 64 sentences, centred"]) == (64, 63)
         ),
-        "The formula foretells the fall": lambda r: (
+        "The formula predicts the fall": lambda r: (
             abs(r["a dimension with itself, more noise"] - r["a dimension with itself"] / 1.1) < 0.005
         ),
-        "keeps pulling where it cannot arrive": lambda r: r["pull of Barlow Twins, M = 0"] > 1,
+        "keeps pulling towards a goal that it cannot reach": lambda r: r["pull of Barlow Twins, M = 0"] > 1,
         "its floor follows from the rank": lambda r: (
             0 < r["share left of Barlow Twins, N = 64"] - floor_of_64(r["rank with short artificial rows"]) < 0.002
         ),
@@ -494,6 +538,13 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
     },
     "07_focal_infonce": {
+        "The score rises in the paper; its uniformity gets *worse*": lambda r: (
+            printed("focal", 3, "SimCSE + Focal-InfoNCE", "uniformity") > printed("focal", 3, "SimCSE", "uniformity")
+        ),
+        "uniformity improves a little, alignment does not": lambda r: (
+            r.seven("focal-table2", "Focal", "uniformity") < r.seven("focal-table2", "SimCSE", "uniformity")
+            and r.seven("focal-table2", "Focal", "alignment") > r.seven("focal-table2", "SimCSE", "alignment")
+        ),
         "Fewer negatives carry the push": lambda r: (
             r["half of the push by, Focal-InfoNCE"] < r["half of the push by, InfoNCE"]
         ),

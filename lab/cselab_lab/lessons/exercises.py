@@ -132,6 +132,7 @@ class Exercise:
         stages: tried in this order.
         mistakes: diagnosis -> a function that makes this mistake. It takes the arguments of the examples.
         standing_in: a right function, for `yours`: what the lesson goes on with until the student's is right.
+        trained: the lesson trains through it, so `yours` asks that a gradient goes through what it returns.
     """
 
     def __init__(
@@ -139,8 +140,9 @@ class Exercise:
         *stages: Stage | Example,
         mistakes: Mapping[str, Callable] | None = None,
         standing_in: Callable | None = None,
+        trained: bool = False,
     ) -> None:
-        self.stages, self.standing_in = stages, standing_in
+        self.stages, self.standing_in, self.trained = stages, standing_in, trained
         self.mistakes = mistakes or {}
         self._wrong: dict[Example, dict[str, Any]] = {}
 
@@ -211,7 +213,8 @@ class Exercise:
                 explains = [said for said in explains if said not in wrong or other.is_same(given, wrong[said])]
         if explains:
             return explains[0]
-        return f"Perhaps: {fits[0]}" if len(fits) == 1 and fits[0] in self.mistakes else ""
+        alone = len(fits) == 1 and fits[0] in self.mistakes
+        return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
 
 
 def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
@@ -323,15 +326,40 @@ def staged_check(answer: object, exercise: Exercise) -> None:
 
 
 def yours(answer: Callable, exercise: Exercise) -> Any:
-    """The student's function where it is right, else the one that stands in; says which of the two it is.
+    """The student's function where it is right and the lesson can go on with it, else the one that stands in.
+
+    It says which of the two it is. A loss of Python's numbers is right, but cannot be trained.
 
     >>> from cselab_lab.lessons.checks.simcse import POOLED
     >>> pooled = yours(lambda layer, mask, kind: ..., POOLED)
     <lambda> is not right yet: cselab's stands in
     """
     name, solved = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise).solved
-    print(f"{name}: yours" if solved else f"{name} is not right yet: cselab's stands in")
-    return answer if solved else exercise.standing_in
+    missing = _missing_in(answer, exercise) if solved else "is not right yet"
+    print(f"{name} {missing}: cselab's stands in" if missing else f"{name}: yours")
+    return exercise.standing_in if missing else answer
+
+
+def _missing_in(answer: Callable, exercise: Exercise) -> str:
+    """What keeps the lesson from going on with a right answer; empty where nothing does."""
+    for example in exercise.examples[:1]:
+        returned = []
+        for function in (answer, exercise.standing_in or answer):
+            given = copy.deepcopy(example.arguments)
+            for argument in given if exercise.trained else ():
+                if getattr(argument, "is_floating_point", bool)():
+                    argument.requires_grad_()
+            try:
+                result = function(*given)
+            except RuntimeError:  # NumPy refuses what has a gradient
+                result = None
+            returned.append(result if isinstance(result, list | tuple) else [result])
+        mine, ours = returned
+        if any(hasattr(one, "detach") for one in ours) and not all(hasattr(one, "detach") for one in mine):
+            return "is right, but gives no tensors, with which the lesson goes on"
+        if exercise.trained and not all(one.requires_grad for one in mine):
+            return "is right, but no gradient goes through what it returns (.item()? .detach()?)"
+    return ""
 
 
 def numbers_of(value: object) -> Any:

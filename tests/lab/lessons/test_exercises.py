@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, diagnose, staged_check
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, diagnose, staged_check, yours
 
 STAGES = [
     Stage("0 stays 0", lambda square: square(0) == 0, "is something added?"),
@@ -84,7 +84,7 @@ def test_a_mistake_is_told_where_it_explains_every_example_and_else_as_a_guess()
     assert "9. That is the double." in last_line(lambda x: 2 * x, NINE, four, mistakes=mistakes)
     both = last_line(lambda x: 6, NINE, four, mistakes=mistakes)
     assert "double" not in both and "more" not in both  # 6 is both, and explains neither at 4
-    assert "Perhaps: That is 3 more." in last_line(lambda x: 7, four, NINE, mistakes=mistakes)
+    assert "not in the other examples: That is 3 more." in last_line(lambda x: 7, four, NINE, mistakes=mistakes)
 
 
 def test_a_mistake_with_the_right_value_is_no_evidence():
@@ -170,3 +170,26 @@ def test_an_answer_that_is_an_object_is_tried_as_it_is_even_where_it_can_be_call
 
     encodes = Stage("it encodes", lambda encoder: encoder.encode(["ab"]) == [2], "has it .encode?")
     assert diagnose(Encoder(), Exercise(encodes)).solved
+
+
+def test_a_loss_that_cannot_be_trained_is_right_but_the_lesson_goes_on_with_its_own(capsys):
+    def square(x):
+        return x * x
+
+    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), standing_in=square, trained=True)
+    assert yours(lambda x: x**2, right) is not square
+    for without in (lambda x: (x**2).item(), lambda x: x.detach() ** 2, lambda x: x.numpy() ** 2):
+        assert diagnose(without, right).solved
+        assert yours(without, right) is square
+    said = capsys.readouterr().out.splitlines()
+    assert "yours" in said[0] and "gives no tensors" in said[1] and "no gradient" in said[2] and "stands in" in said[3]
+
+
+def test_what_is_not_trained_may_detach_but_gives_tensors_where_the_lesson_wants_them(capsys):
+    def square(x):
+        return x * x
+
+    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), standing_in=square)
+    assert yours(lambda x: x.detach() ** 2, right) is not square
+    assert yours(lambda x: x.numpy() ** 2, right) is square
+    assert "tensors" in capsys.readouterr().out

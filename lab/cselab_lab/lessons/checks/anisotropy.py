@@ -1,10 +1,13 @@
 """The exercises of lesson 01: the mean cosine, directions removed, two sentences outside the cone."""
 
 import math
+import tracemalloc
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
 
 from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
@@ -45,6 +48,19 @@ class _Watched(np.ndarray):
             self.sizes.append(self.size)
 
 
+class _Sizes(TorchFunctionMode):
+    """Notes the size of every tensor that is computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = [0]
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = function(*args, **(kwargs or {}))
+        self.sizes.append(found.numel() if torch.is_tensor(found) else 0)
+        return found
+
+
 ROWS, WIDTH = 300, 3
 
 
@@ -56,7 +72,12 @@ def _needs_no_pairs(function: Any) -> str:
     returned, expected = numbers_of(function(vectors)), _mean_cosine()(np.asarray(vectors))
     if returned.size != 1 or not math.isclose(float(returned.reshape(())), expected, abs_tol=1e-3):
         return f"Your function returned {returned}; expected is {expected:.4g}."
-    if max(sizes, default=0) >= ROWS * ROWS / 2 or len(sizes) >= ROWS * ROWS / 2:
+    tracemalloc.start()  # what another library computes is not of `_Watched`
+    with _Sizes() as of_torch:
+        function(np.array(vectors))
+    needed = tracemalloc.get_traced_memory()[1] / np.float64().nbytes
+    tracemalloc.stop()
+    if max([*sizes, *of_torch.sizes, needed]) >= ROWS * ROWS / 2 or len(sizes) >= ROWS * ROWS / 2:
         return "You compared every row with every row. |u_1 + ... + u_n|^2 holds the products of all pairs: expand it."
     return ""
 
@@ -117,6 +138,10 @@ def _in_new_axes(x: Any, k: int) -> Any:
     return centred @ np.linalg.svd(centred, full_matrices=False)[2][k:].T
 
 
+def _first(x: Any, k: int) -> Any:
+    return np.linalg.svd(x - x.mean(0), full_matrices=False)[2][:k]
+
+
 # Three patterns at right angles to each other, each of mean 0: principal directions by construction.
 _PATTERNS = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
 _ROWS = _PATTERNS * [3, 2, 1] + [5, 7, -1]
@@ -160,6 +185,14 @@ REMOVAL = Exercise(
         ),
         "These are coordinates along what is left: the result is as wide as the input.": (_in_new_axes),
         "Subtract the mean of each column (axis=0), not of each row.": lambda x, k: x - x.mean(1, keepdims=True),
+        "Only the mean is gone; the k directions are still in it.": lambda x, k: x - x.mean(0),
+        "With k = 0, axes[-k:] is all of them: turn the order round, then take [:k].": _removal(
+            axes=lambda x: np.linalg.eigh(x.T @ x)[1].T, chosen=lambda axes, k: axes[-k:]
+        ),
+        "All k directions, not the k-th alone.": _removal(chosen=lambda axes, k: axes[k - 1 : k]),
+        "Project the centred rows, not those that were given.": lambda x, k: (
+            x - x.mean(0) - x @ _first(x, k).T @ _first(x, k)
+        ),
     },
 )
 

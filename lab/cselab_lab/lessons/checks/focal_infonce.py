@@ -52,7 +52,20 @@ def by_hand(cosines: list[list[float]], temperature: float, m: float) -> float:
     return sum(_loss(row, own, temperature, m) for own, row in enumerate(cosines)) / len(cosines)
 
 
+def _moves_the_factors(answer: Any) -> bool:
+    cosines = torch.tensor(_UNEQUAL, dtype=torch.float64).requires_grad_()
+    try:
+        loss = answer(cosines, 0.5, 0.2)
+    except RuntimeError:  # NumPy refuses what has a gradient
+        return True
+    if not getattr(loss, "requires_grad", False):
+        return True
+    (found,) = torch.autograd.grad(loss.sum(), cosines)
+    return bool(torch.allclose(len(found) * found, torch.tensor(differences(_UNEQUAL, 0.5, 0.2)).double(), atol=2e-3))
+
+
 _UNEQUAL = [[0.9, 0.5, 0.2], [0.8, 0.6, 0.9], [0.1, 0.4, 0.7]]
+_OPPOSITE = [[0.5, -0.2, 0.4], [-0.1, 0.3, -0.25], [0.2, -0.05, 0.4]]
 FOCAL = Exercise(
     Example(
         "positive 0.8, negative 0.5, m 0.3, temperature 1: 0.64 against 0.40, so log(1 + exp(-0.24)) = 0.580",
@@ -70,10 +83,20 @@ FOCAL = Exercise(
         by_hand(_UNEQUAL, 0.5, 0.2),
     ),
     Example(
+        "negatives below 0, at temperature 0.1 and m 0.3",
+        (torch.tensor(_OPPOSITE), 0.1, 0.3),
+        by_hand(_OPPOSITE, 0.1, 0.3),
+    ),
+    Example(
         "a temperature of 0.004 does not overflow",
         (torch.tensor(_UNEQUAL), 0.004, 0.2),
         by_hand(_UNEQUAL, 0.004, 0.2),
         tolerance=1e-2,
+    ),
+    Stage(
+        "where a gradient goes through it, it goes through the factors, too",
+        lambda answer: _moves_the_factors(answer),
+        "nothing is detached: the factor changes with the cosine",
     ),
     mistakes={
         "m belongs to the negatives alone: a positive has s * s.": _focal(positive=lambda s, m: s * (s + m)),
@@ -89,11 +112,15 @@ FOCAL = Exercise(
         "The factor is s + m, not s - m.": _focal(negative=lambda s, m: s * (s - m)),
         "The factor multiplies s itself, it is not squared.": _focal(negative=lambda s, m: (s + m) ** 2),
         "m is 0.3 in your code, whatever is asked for.": _focal(negative=lambda s, m: s * (s + 0.3)),
+        "The factor s + m multiplies s: s (s + m).": _focal(negative=lambda s, m: s + m),
+        "Keep the sign of a negative: s (s + m).": _focal(negative=lambda s, m: s.abs() * (s + m)),
+        "The positive has one factor: s * s.": _focal(positive=lambda s, m: s**3),
     }
     | choice_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
     | direction_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
     | temperature_mistakes(_focal(), usual=0.07),
     standing_in=lambda cosines, t=0.07, m=0.3: terms(_tabled(cosines, m) / t).mean(),
+    trained=True,
 )
 
 # ---- 2: its gradient: my_focal_gradient(cosines, temperature=0.07, m=0.3), [N, N] -------------------------
@@ -207,6 +234,10 @@ TEMPERATURES = Exercise(
         ),
         "The positive has a factor, too: t / s.": _temperatures(positive=lambda s, t, m: s**0 * t),
         "The factor is s + m, not s - m.": _temperatures(lambda s, t, m: t / (s - m)),
+        "m is 0.3 in your code, whatever is asked for.": _temperatures(lambda s, t, m: t / (s + 0.3)),
+        "The temperature of a positive is t / s: one factor, not two.": _temperatures(
+            positive=lambda s, t, m: t / s**2
+        ),
         "These are the logits; wanted is what s is divided by.": _temperatures(
             lambda s, t, m: s * (s + m) / t, lambda s, t, m: s * s / t
         ),
@@ -268,6 +299,10 @@ CARRIED = Exercise(
         ),
         "Add up: what the 1, 2, ... hardest carry together.": _carried(end=lambda p: p.mean(0)),
         "A gradient below 0 pulls; only what is above 0 is push.": _carried(torch.abs),
+        "What is below 0 is no push: leave it out (clamp) before you divide.": _carried(lambda g: g),
+        "A sentence is a row; you took the columns.": lambda gradient: _carried()(gradient.T),
+        "Divide each row by its own sum, not by that of the whole table.": _carried(part=lambda p: p / p.sum()),
+        "Divide by the sum of the row, not by its largest.": _carried(part=lambda p: p / p.amax(1, keepdim=True)),
     },
     standing_in=_carried(),
 )
@@ -282,18 +317,22 @@ def _training(
     optimizer: Any = lambda weights, lr: torch.optim.Adam(weights, lr=lr),
     after: bool = False,
     moves: bool = True,
+    together: bool = True,
+    one_optimiser: bool = True,
 ) -> Any:
     """The loop of `cselab.train`, with torch's optimiser, with one mistake."""
 
     def of(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
         steps, losses, norms = optimizer(weights, lr), [], []
         for step, batch in enumerate(batches, start=1):
+            steps = steps if one_optimiser else optimizer(weights, lr)
             steps.param_groups[0]["lr"] = rate(lr, step, len(batches))
             value = loss(*encode(batch, batch))
             if forget:
                 steps.zero_grad()
             value.backward()
-            norm = nn.utils.clip_grad_norm_(weights, clip)
+            parts = [weights] if together else [[weight] for weight in weights]
+            norm = torch.stack([nn.utils.clip_grad_norm_(part, clip) for part in parts]).norm()
             norms.append(float(norm.clamp(max=clip) if after else norm))
             if moves:
                 steps.step()
@@ -305,7 +344,7 @@ def _training(
 
 def _given(*scales: float) -> tuple[Any, ...]:
     encode = TwoViews()
-    return encode, apart, [encode.weight], batches(*scales), RATE
+    return encode, apart, encode.used, batches(*scales), RATE
 
 
 TRAINING = Exercise(
@@ -317,6 +356,8 @@ TRAINING = Exercise(
             "Note the norm before clipping: clip_grad_norm_ returns it.": _training(after=True),
             "Adam, not plain descent.": _training(optimizer=lambda weights, lr: torch.optim.SGD(weights, lr=lr)),
             "The weights do not move: optimizer.step().": _training(moves=False),
+            "One norm over all weights together, not one for each.": _training(together=False),
+            "Adam remembers: make one optimiser, before the loop.": _training(one_optimiser=False),
             "First the losses, then the norms.": lambda *given: _training()(*given)[::-1],
         },
     ),
@@ -347,7 +388,7 @@ def _bends(t: float) -> float:
 
 
 MATCH = Exercise(
-    Example("exp(-t) is 0.6 at 0.511", (_decays, 0.6, 0.0, 3.0), -math.log(0.6)),
+    Example("exp(-t) is 0.6 at 0.511", (_decays, 0.6, 0.1, 3.0), -math.log(0.6)),
     Example("1 / (1 + t^2) is 0.1 at 3", (_bends, 0.1, 1.0, 9.5), 3.0),
     mistakes={
         "The share falls as the temperature rises: where it is above what is wanted, go up.": _match(falls=False),
@@ -362,8 +403,8 @@ MATCH = Exercise(
 
 
 def _value(answer: Any) -> str:
-    returned = numbers_of(answer(torch.tensor(_UNEQUAL), 0.5, 0.2))
-    expected = by_hand(_UNEQUAL, 0.5, 0.2)
+    returned = numbers_of(answer(torch.tensor(_UNEQUAL), 0.25, 0.2))
+    expected = by_hand(_UNEQUAL, 0.25, 0.2)
     if returned is None or returned.size != 1:
         return "One number is wanted: the mean over the rows."
     if abs(float(returned.reshape(())) - expected) < 2e-3:

@@ -14,15 +14,25 @@ SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
 
 
 class TwoViews(nn.Module):
-    """Two views of numbers: times a matrix, and times it with one channel switched off. A weight is never used."""
+    """Two views of numbers: times a matrix, and times it with one channel switched off, and shifted.
+
+    One weight is never used.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
         self.unused = nn.Parameter(torch.ones(3))
+        self.shift = nn.Parameter(torch.tensor([0.1, -0.2]))
+
+    @property
+    def used(self) -> list[nn.Parameter]:
+        """The weights that the views depend on."""
+        return [self.weight, self.shift]
 
     def forward(self, one: Any, two: Any = None) -> Any:
-        return [one @ self.weight, (one if two is None else two) @ (self.weight * torch.tensor([1.0, 0.0]))]
+        two = one if two is None else two
+        return [one @ self.weight, two @ (self.weight * torch.tensor([1.0, 0.0])) + self.shift]
 
 
 def apart(first: Any, second: Any) -> Any:
@@ -37,18 +47,20 @@ def batches(*scales: float) -> list[Any]:
 
 def by_hand(*scales: float) -> list[list[float]]:
     """The loss and the norm of the gradient of each step, with clipping, Adam and the falling rate written out."""
-    model, m, v = TwoViews(), torch.zeros(2, 2), torch.zeros(2, 2)
+    model = TwoViews()
+    m, v = ([torch.zeros_like(weight) for weight in model.used] for _ in range(2))
     losses, norms = [], []
     for step, batch in enumerate(batches(*scales), start=1):
         loss = apart(*model(batch))
-        (gradient,) = torch.autograd.grad(loss, model.weight)
+        gradients = torch.autograd.grad(loss, model.used)
         losses.append(loss.item())
-        norms.append(gradient.square().sum().sqrt().item())
-        clipped = gradient / max(1.0, norms[-1])
-        m, v = 0.9 * m + 0.1 * clipped, 0.999 * v + 0.001 * clipped**2
+        norms.append(math.sqrt(sum(gradient.square().sum().item() for gradient in gradients)))
         rate = RATE * (len(scales) - step + 1) / len(scales)
-        with torch.no_grad():
-            model.weight.sub_(rate * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-8))
+        for at, (weight, gradient) in enumerate(zip(model.used, gradients, strict=True)):
+            clipped = gradient / max(1.0, norms[-1])
+            m[at], v[at] = 0.9 * m[at] + 0.1 * clipped, 0.999 * v[at] + 0.001 * clipped**2
+            with torch.no_grad():
+                weight.sub_(rate * m[at] / (1 - 0.9**step) / ((v[at] / (1 - 0.999**step)).sqrt() + 1e-8))
     return [losses, norms]
 
 

@@ -39,6 +39,7 @@ def root_mistakes(made: Callable) -> dict[str, Callable]:
         "This is L^(-1/2) U^T, without the turn back: U comes first.": made(end=lambda u, s: (u * s).T),
         "The second U must be transposed: U L^(-1/2) U^T.": made(end=lambda u, s: u * s @ u),
         "eigh gives eigenvectors as columns; yours are used as rows.": made(end=lambda u, s: (u.T * s) @ u),
+        "Scale the columns of U, not its rows: U * s.": made(end=lambda u, s: (u * s[:, None]) @ u.T),
         "eps belongs under the root, added to the variances.": made(scale=lambda v, eps: v**-0.5 + eps),
         "eps under the root: you added it to the standard deviations.": made(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
         "eps is not used.": made(scale=lambda v, eps: v**-0.5),
@@ -79,6 +80,14 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
         "The log comes first, then the mean.": wrong(lambda s: -s.softmax(1).diagonal().mean().log()),
         "The log is missing.": wrong(lambda s: s.softmax(1).diagonal().mean()),
         "The right answer for row i is column i, not column 0.": wrong(lambda s: (s.logsumexp(1) - s[:, 0]).mean()),
+        "For row i only column i counts, not the mean over all columns.": wrong(lambda s: -s.log_softmax(1).mean()),
+        "Each row has a sum of its own, not one for the whole table.": wrong(
+            lambda s: (s.logsumexp((0, 1)) - s.diagonal()).mean()
+        ),
+        "Use the natural logarithm.": wrong(lambda s: terms(s).mean() / torch.tensor(2.0).log()),
+        "Divide by the sum of the row, not by its mean.": wrong(
+            lambda s: (terms(s) - torch.tensor(float(s.shape[1])).log()).mean()
+        ),
     }
 
 

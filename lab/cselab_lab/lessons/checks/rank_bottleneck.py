@@ -42,9 +42,12 @@ CORRELATION = Exercise(
         [[4 / 5, 10 / 5 / 5**0.5], [2 / 5**0.5, 4 / 5]],
     ),
     Example(
-        "five sentences, three dimensions",
-        (_ANCHOR, _POSITIVE),
-        [[float(a @ b / a.norm() / b.norm()) for b in _POSITIVE.T] for a in _ANCHOR.T],
+        "five sentences, three dimensions, one turned round in the second view",
+        (_ANCHOR, _POSITIVE * torch.tensor([1.0, -1.0, 1.0])),
+        [
+            [sign * float(a @ b / a.norm() / b.norm()) for b, sign in zip(_POSITIVE.T, (1, -1, 1), strict=True)]
+            for a in _ANCHOR.T
+        ],
     ),
     mistakes={
         "These are the cosines of sentences; wanted are those of dimensions, D x D.": _correlation(
@@ -59,7 +62,17 @@ CORRELATION = Exercise(
         "Divide by the lengths: the root of the sum of squares.": _correlation(lambda v: v / v.square().sum(0)),
         "Eq. 4 subtracts no mean.": _correlation(lambda v: (v - v.mean(0)) / (v - v.mean(0)).norm(dim=0)),
         "The first view stands on the left, the second on the right.": _correlation(product=lambda a, b: a.T @ a),
+        "The first view stands on the left; both of yours are the second.": _correlation(product=lambda a, b: b.T @ b),
+        "Divide by the lengths of the columns, not by the number of rows.": _correlation(
+            lambda v: v, product=lambda a, b: a.T @ b / len(a)
+        ),
+        "Scale each column to length 1, not the whole matrix.": _correlation(lambda v: v / v.norm()),
+        "The length is the root of the sum of squares, not the sum of absolute values.": _correlation(
+            lambda v: v / v.abs().sum(0)
+        ),
+        "Keep the sign.": _correlation(product=lambda a, b: (a.T @ b).abs()),
     },
+    trained=True,
     standing_in=lambda first, second: (first / first.norm(dim=0)).T @ (second / second.norm(dim=0)),
 )
 
@@ -87,9 +100,9 @@ _TWINS = (
 )
 BARLOW_TWINS = Exercise(
     Example(
-        "a matrix of 2 x 2, weight 0.5: 0.25 + 0.01 on the diagonal, half of 0.04 + 0.16 off it",
-        (torch.tensor([[0.5, 0.2], [-0.4, 0.9]]), 0.5),
-        0.36,
+        "a matrix of 2 x 2, weight 0.4: 0.25 + 0.01 on the diagonal, 0.4 times 0.04 + 0.16 off it",
+        (torch.tensor([[0.5, 0.2], [-0.4, 0.9]]), 0.4),
+        0.34,
     ),
     Example("a matrix of 3 x 3, weight 2", (torch.tensor(_TABLE), 2.0), _TWINS[0] + 2 * _TWINS[1]),
     Example("the identity costs nothing", (torch.eye(4), 0.7), 0.0),
@@ -113,8 +126,13 @@ BARLOW_TWINS = Exercise(
             weigh=lambda own, rest, w: own + 0.012 * rest
         ),
         "The diagonal counts, too.": _twins(weigh=lambda own, rest, w: w * rest),
+        "The second sum is missing.": _twins(weigh=lambda own, rest, w: own),
+        "The first sum has no weight: 1, not 1 - lambda.": _twins(weigh=lambda own, rest, w: (1 - w) * own + w * rest),
+        "Off the diagonal 0 is wanted, not 1.": _twins(others=lambda C: (1 - C) ** 2),
+        "Absolute values were added: square all entries.": _twins(lambda d: (1 - d).abs(), lambda C: C.abs()),
     },
     standing_in=_twins(),
+    trained=True,
 )
 
 # ---- 3: the lowest it can be: my_floor(dimensions, rank, weight) ------------------------------------------
@@ -135,6 +153,7 @@ FLOOR = Exercise(
     Example("6 dimensions of rank 2, weight 0.5: k is 1, half of 6 is left", (6, 2, 0.5), 3.0),
     Example("256 dimensions, 64 rows, weight 0.012", (256, 64, 0.012), _lowest(256, 64, 0.012)),
     Example("768 dimensions, 64 rows", (768, 64, 0.012), _lowest(768, 64, 0.012)),
+    Example("7 dimensions of rank 4, weight 0.6", (7, 4, 0.6), _lowest(7, 4, 0.6)),
     Example("as many rows as dimensions", (256, 256, 0.012), 0.0),
     Example("more rows than dimensions", (256, 300, 0.012), 0.0),
     mistakes={
@@ -148,6 +167,13 @@ FLOOR = Exercise(
         ),
         "k has D - r above the line, not D.": _floor(lambda D, r, w: w * D / r),
         "With more rows than dimensions the rank is D, and the floor 0.": _floor(lambda D, r, w: w * (D - r) / r),
+        "(D - r) / r is a fraction: divide by /, not by //.": _floor(lambda D, r, w: w * (max(D - r, 0) // r)),
+        "This is k; wanted is the loss at the best t.": _floor(end=lambda D, k: k),
+        "lambda is 0.012 in your code, whatever is asked for.": _floor(lambda D, r, w: 0.012 * max(D - r, 0) / r),
+        "The loss at the best t is D k / (1 + k), without a square.": _floor(end=lambda D, k: D * k / (1 + k) ** 2),
+        "The rank of C is r; D are its dimensions, and the loss is of D.": lambda D, r, w: (
+            _floor()(r, D, w) + (r * w * max(D - r, 0) / (r + w * max(D - r, 0)))
+        ),
     },
     standing_in=_floor(),
 )
@@ -200,6 +226,12 @@ def _in_the_bowl(a: list[float], b: list[float], steps: int, rate: float) -> lis
     return losses
 
 
+def _leaves_the_views(answer: Any) -> bool:
+    views = [torch.tensor([start]) for start in _STARTS]
+    answer(_bowl, *views, 3, 0.1)
+    return all(torch.equal(view.detach(), torch.tensor([start])) for view, start in zip(views, _STARTS, strict=True))
+
+
 _STARTS = [1.0, 4.0, -2.0], [0.5, -1.0, 3.0]
 DESCENT = Exercise(
     Example(
@@ -214,6 +246,7 @@ DESCENT = Exercise(
         _in_the_bowl(_STARTS[1], _STARTS[0], 6, 0.3),
         tolerance=2e-3,
     ),
+    Stage("the views that were given stay as they are", _leaves_the_views, "move copies: view.clone()"),
     mistakes={
         "Down the slope: subtract the gradient.": _descent(sign=1),
         "Both views move; your second one stays.": _descent(moves=(True, False)),
@@ -223,6 +256,8 @@ DESCENT = Exercise(
         "Gradients add up: forget those of the last step.": _descent(forget=False),
         "The rate is not used.": _descent(rate_of=lambda rate: 1.0),
         "Take both gradients at the same place, then move both views.": _descent(in_turn=True),
+        "The views are exchanged: the first one comes first.": lambda loss, a, b, *how: _descent()(loss, b, a, *how),
+        "The first loss comes first.": lambda *given: _descent()(*given)[::-1],
     },
     standing_in=_descent(),
 )
@@ -385,7 +420,7 @@ PULL = Exercise(
 
 
 def _standard(view: Any, correction: Any = 0) -> Any:
-    return (view - view.mean(0)) / view.std(0, correction=correction)
+    return (view - view.mean(0)) / (view.var(0, correction=correction) + 1e-5).sqrt()
 
 
 def _contrast(standard: Any = _standard, dots: Any = lambda a, p: a.T @ p / len(a)) -> Any:
@@ -398,9 +433,8 @@ def _of_dimensions(anchor: Any, positive: Any, temperature: Any = 5.0) -> Any:
 
 
 def _of_columns(anchor: Any, positive: Any, temperature: float = 5.0) -> Any:
-    """As cselab has it: 1e-5 is added to the variance."""
-    one, other = ((v - v.mean(0)) / (v.var(0, correction=0) + 1e-5).sqrt() for v in (anchor, positive))
-    return terms(one.T @ other / len(anchor) / temperature).mean()
+    """As cselab has it."""
+    return terms(_of_dimensions(anchor, positive, temperature)).mean()
 
 
 _UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
@@ -425,6 +459,11 @@ DIMENSION_CONTRAST = Exercise(
         _by_hand(0.5),
     ),
     Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _by_hand(0.1)),
+    Example(
+        "a dimension that never changes gives no NaN: beside one of variance 1, (log(1 + 1 / e) + log 2) / 2",
+        (torch.tensor([[1.0, 7.0], [-1.0, 7.0]]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), 1.0),
+        (math.log1p(math.exp(-1)) + math.log(2)) / 2,
+    ),
     mistakes={
         "These are the sentences: transpose.": _contrast(dots=lambda a, p: a @ p.T / len(a)),
         "These are cosines of sentences: contrast the columns.": _contrast(
@@ -447,6 +486,7 @@ DIMENSION_CONTRAST = Exercise(
     | direction_mistakes(_of_dimensions)
     | temperature_mistakes(_contrast(), usual=5.0, at=2),
     standing_in=_of_columns,
+    trained=True,
 )
 
 # ---- 8: the effective rank of Roy and Vetterli (2007): my_effective_rank(vectors) -------------------------

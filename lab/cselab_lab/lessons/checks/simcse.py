@@ -71,6 +71,13 @@ PADDED = Exercise(
             width=lambda rows, longest: longest
         ),
         "First the ids, then the mask.": lambda *given: _padded()(*given)[::-1],
+        "Cut to `longest` ids, the last one among them.": _padded(
+            cut=lambda row, longest: row if len(row) <= longest else [*row[:longest], row[-1]]
+        ),
+        "The first ids stay, and the last: cut between them.": _padded(cut=lambda row, longest: row[-longest:]),
+        "A row of `longest` ids is cut, too: only the longer ones, to `longest`.": _padded(
+            cut=lambda row, longest: row if len(row) < longest else [*row[: longest - 2], row[-1]]
+        ),
     },
     standing_in=_padded(),
 )
@@ -98,12 +105,26 @@ POOLED = Exercise(
         '"cls" takes the first token, "mean" all: look at `kind`.': lambda layer, mask, kind: _pooled()(
             layer, mask, "mean"
         ),
+        '"mean" takes all tokens, not the first alone: look at `kind`.': _pooled(mean=lambda layer, m: layer[:, 0]),
+        '"cls" and "mean" are exchanged.': lambda layer, mask, kind: _pooled()(
+            layer, mask, "mean" if kind == "cls" else "cls"
+        ),
+        "Divide by the number of words of each sentence, not of the whole batch.": _pooled(
+            lambda layer, m: (layer * m).sum(1) / m.sum()
+        ),
+        "[CLS] is a token, too: the mean counts it.": _pooled(
+            lambda layer, m: (layer * m)[:, 1:].sum(1) / m[:, 1:].sum(1)
+        ),
+        "The mean over the tokens, not the largest value.": _pooled(
+            lambda layer, m: layer.masked_fill(m == 0, -math.inf).amax(1)
+        ),
         "The first token, not the last.": _pooled(cls=lambda layer: layer[:, -1]),
         "layer[0] is the first sentence; its tokens are along the second axis.": _pooled(
             cls=lambda layer: layer[0, : len(layer)]
         ),
     },
     standing_in=_pooled(),
+    trained=True,
 )
 
 # ---- 3: two passes through dropout: my_views(network, ids, mask) -> first, second -------------------------
@@ -126,6 +147,13 @@ class _Noisy(nn.Module):
         return self.dropout(self.weight[ids[:, 0]] * mask[:, :1])
 
 
+class _Clean(_Noisy):
+    """Without dropout; each sentence has another number in its mask, and its vector is so many times as long."""
+
+    def forward(self, ids: Any, mask: Any) -> Any:
+        return self.weight[ids[:, 0]] * mask[:, :1]
+
+
 def _passes(answer: Any) -> Any:
     ids = torch.arange(4)[:, None]
     with torch.random.fork_rng([]):
@@ -133,9 +161,16 @@ def _passes(answer: Any) -> Any:
         return answer(_Noisy().train(), ids, torch.ones_like(ids))
 
 
+def _as_the_network_gave(answer: Any) -> bool:
+    ids, network = torch.arange(4)[:, None], _Clean()
+    mask = ids + 2.0
+    return all(torch.equal(view, network(ids, mask)) for view in answer(network, ids, mask))
+
+
 def _are_two(answer: Any) -> str:
     views = _passes(answer)
-    shapes = [tuple(getattr(view, "shape", ())) for view in views] if isinstance(views, list | tuple) else []
+    several = isinstance(views, list | tuple) or getattr(views, "ndim", 0) == 3
+    shapes = [tuple(getattr(view, "shape", ())) for view in views] if several else []
     if shapes == [(4, 32)] * 2:
         return ""
     return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(views).__name__}."
@@ -161,6 +196,11 @@ VIEWS = Exercise(
         "the same table twice is no second pass; and leave the network in training mode",
     ),
     Stage(
+        "both are what the network gave for the ids and their mask",
+        _as_the_network_gave,
+        "the mask belongs to the ids: put it below itself, too; and leave the vectors as they are",
+    ),
+    Stage(
         "gradients go through both",
         lambda answer: all(view.requires_grad for view in _passes(answer)),
         "no torch.no_grad(), no detach(): this is what is trained",
@@ -179,9 +219,9 @@ def _loss_of(first: Any, second: Any, t: float = 0.05) -> Any:
     return cross_entropy(_logits(first, second, t), torch.arange(len(first), device=first.device))
 
 
-def _angles(*degrees: float) -> Any:
+def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
     turns = torch.tensor(degrees) * math.pi / 180
-    return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor([[1.0], [2.0], [0.5]])
+    return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor(lengths)[:, None]
 
 
 _ANGLES = (0, 80, 200), (10, 45, 170)
@@ -194,7 +234,7 @@ LOSS = Exercise(
     ),
     Example(
         "three sentences of unequal length and angle",
-        (_angles(*_ANGLES[0]), _angles(*_ANGLES[1]), 0.7),
+        (_angles(_ANGLES[0], 1.0, 3.0, 0.5), _angles(_ANGLES[1], 0.7, 2.5, 1.4), 0.7),
         sum(
             math.log(
                 sum(
@@ -212,9 +252,22 @@ LOSS = Exercise(
     | {
         "Scale each row to length 1 first: the cosine is wanted.": lambda a, b, t=0.05: cross_entropy(
             a @ b.T / t, torch.arange(len(a))
-        )
+        ),
+        "Scale the rows of the second view to length 1, too.": lambda a, b, t=0.05: cross_entropy(
+            normalize(a) @ b.T / t, torch.arange(len(a))
+        ),
+        "Scale the rows of the first view to length 1, too.": lambda a, b, t=0.05: cross_entropy(
+            a @ normalize(b).T / t, torch.arange(len(a))
+        ),
+        "Scale each row to length 1, not each column: dim=1.": lambda a, b, t=0.05: cross_entropy(
+            normalize(a, dim=0) @ normalize(b, dim=0).T / t, torch.arange(len(a))
+        ),
+        "The first view with the second, not with itself.": lambda a, b, t=0.05: _loss_of(a, a, t),
+        "The first view stands on the left; both of yours are the second.": lambda a, b, t=0.05: _loss_of(b, b, t),
+        "The temperature divides inside the exponential, not the loss.": lambda a, b, t=0.05: _loss_of(a, b, 1.0) / t,
     },
     standing_in=_loss_of,
+    trained=True,
 )
 
 # ---- 5: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
@@ -227,14 +280,16 @@ def _adam(
     square: Any = lambda g: g * g,
     betas: tuple[float, float] = (0.9, 0.999),
     first: Any = lambda m, g: m,
+    end: Any = lambda weight, step, m, v: (weight + step, m, v),
+    safe: Any = lambda root: root + 1e-8,
 ) -> Any:
     """A step of Adam with one mistake."""
 
     def of(weight: Any, gradient: Any, m: Any, v: Any, step: int, lr: float) -> Any:
         m = betas[0] * m + (1 - betas[0]) * gradient
         v = betas[1] * v + (1 - betas[1]) * square(gradient)
-        size = bias(first(m, gradient), betas[0], step) / (root(bias(v, betas[1], step)) + 1e-8)
-        return weight + sign * lr * size, m, v
+        size = bias(first(m, gradient), betas[0], step) / safe(root(bias(v, betas[1], step)))
+        return end(weight, sign * lr * size, m, v)
 
     return of
 
@@ -265,10 +320,28 @@ ADAM = Exercise(
         _by_torch(_WEIGHT, _GRADIENTS, 0.1),
         tolerance=2e-3,
     ),
+    Example(
+        "a gradient no larger than epsilon gives half a step",
+        (torch.zeros(2), torch.tensor([1e-8, -1e-8]), torch.zeros(2), torch.zeros(2), 1, 0.1),
+        [[-0.05, 0.05], [0.0, 0.0], [0.0, 0.0]],
+    ),
     mistakes={
         "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": _adam(
             bias=lambda moment, *_: moment
         ),
+        "Divide m by 1 - 0.9^step, too.": _adam(bias=lambda x, beta, step: x / (1 if beta < 0.99 else 1 - beta**step)),
+        "Divide v by 1 - 0.999^step, too.": _adam(
+            bias=lambda x, beta, step: x / (1 if beta > 0.99 else 1 - beta**step)
+        ),
+        "1 - 0.9^step: a power, not 1 - 0.9 at each step.": _adam(bias=lambda x, beta, step: x / (1 - beta)),
+        "Steps are counted from 1 on: it is given, do not add to it.": _adam(
+            bias=lambda x, beta, step: x / (1 - beta ** (step + 1))
+        ),
+        "Epsilon is added to the root, not under it.": _adam(safe=lambda root: (root**2 + 1e-8) ** 0.5),
+        "Epsilon is missing in the division.": _adam(safe=lambda root: root),
+        "First the weight, then m and v.": _adam(end=lambda weight, step, m, v: (m, v, weight + step)),
+        "First the weight, then m, then v.": _adam(end=lambda weight, step, m, v: (weight + step, v, m)),
+        "Return the new weight, not the step alone.": _adam(end=lambda weight, step, m, v: (step, m, v)),
         "Against the gradient: weight - ...": _adam(sign=1),
         "Divide by the root of v.": _adam(root=lambda v: v),
         "v remembers the square of the gradient.": _adam(square=lambda g: abs(g)),
@@ -290,6 +363,8 @@ def _training(
     number: Any = lambda step: step,
     remembers: bool = True,
     moves: bool = True,
+    together: bool = True,
+    adapts: bool = True,
 ) -> Any:
     """The loop of `cselab.train` with one mistake."""
 
@@ -302,10 +377,13 @@ def _training(
             if forget:
                 model.zero_grad()
             value.backward()
-            nn.utils.clip_grad_norm_(weights, clip)
+            for clipped in [weights] if together else [[weight] for weight in weights]:
+                nn.utils.clip_grad_norm_(clipped, clip)
             with torch.no_grad():
                 for at, weight in enumerate(weights):
-                    if weight.grad is not None and moves:
+                    if weight.grad is not None and not adapts:
+                        weight -= rate(lr, step, len(batches)) * weight.grad
+                    elif weight.grad is not None and moves:
                         past = memory[at] if remembers else (torch.zeros_like(weight), torch.zeros_like(weight))
                         new, *memory[at] = adam(weight, weight.grad, *past, number(step), rate(lr, step, len(batches)))
                         weight.copy_(new)
@@ -328,6 +406,8 @@ TRAINING = Exercise(
             "Steps are counted from 1, and Adam must be told which it is.": _training(number=lambda step: 1),
             "Adam remembers: give it the m and v that it returned.": _training(remembers=False),
             "The weights do not move: copy what Adam returns into them.": _training(moves=False),
+            "One norm over all weights together, not one for each.": _training(together=False),
+            "A step of `adam` for each weight, not plain descent.": _training(adapts=False),
         },
     ),
     standing_in=_training(),

@@ -32,9 +32,9 @@ def _closer_than_the_cooks(pair: Sequence[str]) -> str:
 FOOLED = Exercise(
     pair_of_texts("fooled"),
     Stage(
-        "both say something",
-        lambda p: all(set(words(text)) - LITTLE for text in p),
-        "one of the two has no word in it that means something.",
+        "both say something, in three words or more",
+        lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),
+        "one of the two is too short, or has no word in it that means something.",
     ),
     Stage(f"they do not say the same ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
     Stage(
@@ -63,6 +63,13 @@ def _uniformity(
     return of
 
 
+def _cosines(vectors: Any) -> Any:
+    """Of all pairs i < j."""
+    u = F.normalize(vectors)
+    rows, columns = torch.triu_indices(len(u), len(u), 1)
+    return (u @ u.T)[rows, columns]
+
+
 _CORNER = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])  # squared distances 2, 2 and 4
 _OF_CORNER = math.log((2 * math.exp(-4) + math.exp(-8)) / 3)
 UNIFORMITY = Exercise(
@@ -83,6 +90,14 @@ UNIFORMITY = Exercise(
         "The exponent is negative: -t times the squared distance.": _uniformity(factor=lambda t: t),
         "Use the natural logarithm.": _uniformity(end=lambda e: e.exp().mean().log10()),
         "Is there a 2 in your code where t should be?": _uniformity(factor=lambda t: -2),
+        "t is not used.": _uniformity(factor=lambda t: -1),
+        "Distances, not cosines: |u - v|^2.": lambda v, t=2: _cosines(v).mul(-t).exp().mean().log(),
+        "n (n - 1) / 2 pairs: divide by their number, not by n * n.": lambda v, t=2: (
+            torch.pdist(F.normalize(v)).square().mul(-t).exp().sum().div(len(v) ** 2).log()
+        ),
+        "Add the squares over the coordinates, do not average them.": _uniformity(
+            factor=lambda t: -t, pairs=lambda u: torch.pdist(u) / u.shape[1] ** 0.5
+        ),
     }
     | length_mistakes(_uniformity),
 )
@@ -115,5 +130,11 @@ INFO_NCE = Exercise(
     ),
     mistakes=choice_mistakes(_logits)
     | direction_mistakes(_logits)
-    | temperature_mistakes(lambda c, t=0.05: terms(_logits(c, t)).mean(), usual=0.05),
+    | temperature_mistakes(lambda c, t=0.05: terms(_logits(c, t)).mean(), usual=0.05)
+    | {
+        "These are cosines already: do not scale their rows.": lambda c, t=0.05: terms(
+            _logits(F.normalize(c + 1e-9), t)
+        ).mean(),
+        "The temperature divides inside the exponential, not the loss.": lambda c, t=0.05: terms(c).mean() / t,
+    },
 )

@@ -2,16 +2,23 @@
 
 import numpy as np
 import pytest
+import torch
 from cselab_lab.lessons.checks import anisotropy
 from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.exercises import diagnose
 from right_answers import REPORT, mean_cosine, normed, removed, removed_by_eigh
+from sklearn.metrics.pairwise import cosine_similarity
 from spellings import wrong_answers
 
 
 def pairs(u):
     n = len(u)
     return (u @ u.T).sum() - np.trace(u @ u.T), n * (n - 1)
+
+
+def by_torch(x):
+    u = torch.nn.functional.normalize(x)
+    return ((u @ u.T).sum() - len(u)) / (len(u) * (len(u) - 1))
 
 
 def loop(x):
@@ -51,6 +58,8 @@ def columns_of_svd(x, k):
 WRONG = {
     "MEAN_COSINE": [
         ("Keep the sign", lambda x: (np.abs(normed(x) @ normed(x).T).sum() - len(x)) / (len(x) * (len(x) - 1))),
+        ("every row with every row", lambda x: (cosine_similarity(x).sum() - len(x)) / (len(x) * (len(x) - 1))),
+        ("every row with every row", lambda x: by_torch(torch.from_numpy(np.array(x)))),
         ("mean of the squares", lambda x: (((normed(x) @ normed(x).T) ** 2).sum() - len(x)) / (len(x) * (len(x) - 1))),
         ("still in the sum", lambda x: of_the_total(normed(x), 0, len(x))),
         ("take out n, not 1", lambda x: of_the_total(normed(x), 1, len(x))),

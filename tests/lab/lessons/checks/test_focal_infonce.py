@@ -67,6 +67,8 @@ def trained(encode, loss, weights, batches, lr, falls=True, forgets=True, most=1
 
 WRONG = {
     "FOCAL": [
+        ("Keep the sign of a negative", focal(lambda c, m: c.abs() * (c + m))),
+        ("nothing is detached", focal(lambda c, m: c * (c.detach() + m), lambda c, m: c * c.detach())),
         ("m belongs to the negatives alone", focal(usual, usual)),
         ("on the wrong side", focal(lambda c, m: c * c, usual)),
         ("The positive has a factor, too", focal(usual, lambda c, m: c)),

@@ -76,8 +76,28 @@ def moved(loss, first, second, steps, rate, one=1, other=1):
     return [value.item() for value in losses]
 
 
+def in_place(loss, first, second, steps, rate):
+    losses = []
+    for view in (first, second):
+        view.requires_grad_()
+    for _ in range(steps):
+        value = loss(first, second)
+        moves = torch.autograd.grad(value, [first, second])
+        with torch.no_grad():
+            first -= rate * moves[0]
+            second -= rate * moves[1]
+        losses.append(value.item())
+    return losses
+
+
+def without_epsilon(anchor, positive, temperature=5.0):
+    one, other = ((v - v.mean(0)) / v.std(0, correction=0) for v in (anchor, positive))
+    return F.cross_entropy(one.T @ other / len(one) / temperature, torch.arange(one.shape[1]))
+
+
 WRONG = {
     "CORRELATION": [
+        ("Keep the sign", lambda a, b: (F.normalize(a, dim=0).T @ F.normalize(b, dim=0)).abs()),
         ("cosines of sentences", lambda a, b: unit(a) @ unit(b).T),
         ("not each row", lambda a, b: unit(a).T @ unit(b)),
         ("lengths of both columns", lambda a, b: a.T @ b),
@@ -109,6 +129,7 @@ WRONG = {
         ("not D.", lambda d, r, w: d * (k := w * d / r) / (1 + k)),
     ],
     "DESCENT": [
+        ("move copies", in_place),
         ("subtract the gradient", lambda *given: moved(*given, -1, -1)),
         ("your second one stays", lambda *given: moved(*given, 1, 0)),
         ("your first one stays", lambda *given: moved(*given, 0, 1)),
@@ -167,6 +188,7 @@ WRONG = {
         ("One number is wanted", shares),
     ],
     "DIMENSION_CONTRAST": [
+        ("a division by 0", without_epsilon),
         ("transpose", made(lambda a, p: standard(a) @ standard(p).T / len(a))),
         ("contrast the columns", made(lambda a, p: unit(a) @ unit(p).T)),
         ("Standardise each dimension", made(lambda a, p: a.T @ p / len(a))),

@@ -24,7 +24,7 @@ def cos(a, b):
 adam = ADAM[0]
 
 
-def trained(model, loss, adam, batches, lr, falls=True, forgets=True, clips=True):
+def trained(model, loss, adam, batches, lr, falls=True, forgets=True, clips=True, each=False):
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=lr), []
     for step, batch in enumerate(batches):
         optimizer.param_groups[0]["lr"] = lr * (1 - falls * step / len(batches))
@@ -34,6 +34,8 @@ def trained(model, loss, adam, batches, lr, falls=True, forgets=True, clips=True
         losses[-1].backward()
         if clips:
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
+        for weight in model.parameters() if each else ():
+            torch.nn.utils.clip_grad_norm_(weight, 1)
         optimizer.step()
     return [found.item() for found in losses]
 
@@ -74,6 +76,8 @@ WRONG = {
         ("no second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
         ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n(ids, mask)]),
         ("no detach()", lambda n, ids, mask: (n(ids, mask).detach(), n(ids, mask))),
+        ("the mask belongs to the ids", lambda n, ids, mask: n(ids.repeat(2, 1), torch.ones(2 * len(ids), 1)).chunk(2)),
+        ("as they are", lambda n, ids, mask: [F.normalize(view) for view in simcse.views(n, ids, mask)]),
     ],
     "LOSS": [
         ("the cosine is wanted", lambda a, b, t=0.05: F.cross_entropy(a @ b.T / t, torch.arange(len(a)))),
@@ -98,6 +102,7 @@ WRONG = {
         ("forget those of the last step", lambda *given: trained(*given, forgets=False)),
         ("at most 1", lambda *given: trained(*given, clips=False)),
         ("is `return` missing?", lambda *given: print(trained(*given))),
+        ("not one for each", lambda *given: trained(*given, clips=False, each=True)),
     ],
     "GRADIENT": [
         ("inner derivative", lambda c, t=0.05: softmax(c, t) - own(c).float()),
@@ -154,3 +159,11 @@ def test_the_expected_gradient_is_that_of_the_library_by_another_path():
 def test_a_wrong_answer_is_named(exercise, said, answer):
     verdict = diagnose(answer, exercise)
     assert not verdict.solved and said in verdict.lines[-1], verdict
+
+
+def test_two_views_may_be_one_tensor_and_two_calls_of_the_network_are_two_passes():
+    def unbound(network, ids, mask):
+        return torch.stack(simcse.views(network, ids, mask))
+
+    assert diagnose(unbound, simcse.VIEWS).solved
+    assert diagnose(lambda network, ids, mask: (network(ids, mask), network(ids, mask)), simcse.VIEWS).solved
