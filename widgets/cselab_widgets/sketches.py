@@ -6,6 +6,7 @@
     dropout_passes   one sentence through the encoder twice, with another mask each time
     batch_matrix     the N x N cosines of a batch, its diagonal, and one row as a choice
     group_whitening  channels shuffled, whitened group by group, and put back
+    noisy_cells      which cells of the N x N cosines change when one kind of pair gets other noise
     off_dropout      positives with noise, negatives without
     queue            keys of earlier batches as further negatives; the oldest leaves
     circle           alignment and uniformity of unit vectors
@@ -41,6 +42,7 @@ __all__ = [
     "dropout_passes",
     "focal",
     "group_whitening",
+    "noisy_cells",
     "off_dropout",
     "pipeline",
     "queue",
@@ -149,6 +151,29 @@ def group_whitening() -> Sketch:
         "gives another view."
     )
     return Sketch(words, ((first, 168), (second, 168)))
+
+
+def noisy_cells(size: int = 6) -> Sketch:
+    """Other noise on one kind of pair: the diagonal of the cosines changes, or all cells but the diagonal.
+
+    Args:
+        size: sentences drawn.
+    """
+    side, left, top = 30, 75, 50
+
+    def pane(title: str, changes: Callable[[int, int], bool]) -> tuple[str, int]:
+        cells = _table(left, top, size, size, lambda i, j: ORANGE if changes(i, j) else BLUE, side)
+        middle = top + side * size / 2
+        turned = f'<g transform="rotate(-90 60 {middle:g})">{_text(60, middle, "first views")}</g>'
+        return _text(150, 18, title) + _text(150, 38, "second views") + cells + turned, top + side * size + 12
+
+    words = (
+        f"The table of cosines of a batch twice, {size} rows and {size} columns. Left, other noise on the positives: "
+        "the cells of the diagonal, where a sentence meets itself, are orange and change; all others are blue. "
+        "Right, other noise on the negatives: all cells but the diagonal are orange and change, the diagonal stays."
+    )
+    of_positives = pane("other noise on the positives", lambda i, j: i == j)
+    return Sketch(words, (of_positives, pane("other noise on the negatives", lambda i, j: i != j)))
 
 
 def off_dropout() -> Sketch:
