@@ -180,19 +180,23 @@ def off_dropout() -> Sketch:
     """The positive keeps its noise, the negatives are encoded without dropout."""
 
     def cloud(x: int, y: int, color: str) -> str:
-        return f'<circle cx="{x}" cy="{y}" r="26" fill="{color}" fill-opacity="0.25"/>' + _dot(x, y, color)
+        return f'<circle cx="{x}" cy="{y}" r="26" fill="{color}" fill-opacity="0.25"/>'
 
-    with_noise = cloud(80, 105, BLUE) + _dot(97, 93, BLUE) + cloud(215, 60, ORANGE) + cloud(215, 150, ORANGE)
-    with_noise += _arrow(104, 96, 184, 68) + _arrow(104, 110, 184, 142)
+    def dots(color: str, *places: tuple[int, int]) -> str:
+        return "".join(_dot(x, y, color) for x, y in places)
+
+    views, negative = dots(BLUE, (97, 93), (66, 118)), dots(ORANGE, (215, 60), (215, 150))
+    with_noise = cloud(80, 105, BLUE) + cloud(215, 60, ORANGE) + cloud(215, 150, ORANGE) + views + negative
+    with_noise += _arrow(104, 92, 184, 66) + _arrow(104, 98, 184, 140)
     title = _text(150, 18, "SimCSE: noise everywhere") + _text(80, 152, "both views")
-    clean = cloud(80, 105, BLUE) + _dot(97, 93, BLUE) + _dot(215, 60, ORANGE) + _dot(215, 150, ORANGE)
-    clean += _arrow(104, 96, 204, 64) + _arrow(104, 110, 204, 146)
+    clean = cloud(80, 105, BLUE) + views + negative + dots(ORANGE, (80, 105))
+    clean += _arrow(88, 103, 204, 64) + _arrow(88, 109, 204, 146)
     other = _text(150, 18, "off-dropout: clean negatives") + _text(80, 152, "both views")
     negatives = _text(245, 108, "negatives", ORANGE)
     words = (
         "Left, SimCSE: the two views of a sentence lie in the cloud that dropout makes of it, and so do the negatives. "
-        "Right, off-dropout: the two views still have noise, but each negative is "
-        "encoded without dropout and is a point."
+        "Right, off-dropout: the two views still have noise, but for the negatives all sentences, the own one too, are "
+        "encoded without dropout and are points."
     )
     return Sketch(words, ((with_noise + title + negatives, 180), (clean + other + negatives, 180)))
 
