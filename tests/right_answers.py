@@ -530,21 +530,19 @@ def PULL_AND_PUSH():
         whole = torch.autograd.grad(contrast(*views, *others), weights, retain_graph=True)
         return pull, [both - one for both, one in zip(whole, pull, strict=True)]
 
-    def flat(found):
-        return torch.cat([gradient.flatten() for gradient in found])
+    def each(change):
+        return lambda *given: tuple([change(gradient) for gradient in found] for found in asked(*given))
 
     return [
         asked,
         lambda *given: asked(*given, way=by_backward),
         lambda *given: list(asked(*given)),
-        lambda *given: [flat(found) for found in asked(*given)],
-        lambda *given: torch.stack([flat(found) for found in asked(*given)]),
-        lambda *given: tuple([gradient.numpy() for gradient in found] for found in asked(*given)),
-        lambda *given: [[float(gradient) for gradient in found] for found in asked(*given)],
+        each(torch.Tensor.numpy),
+        each(torch.Tensor.double),
+        each(torch.clone),
+        each(lambda gradient: torch.einsum("ij->ij", gradient)),
+        each(lambda gradient: gradient.round(decimals=3)),
         by_difference,
-        lambda c, v, o, w: [
-            [2 * gradient / 2 for gradient in found] for found in asked(c, list(v), tuple(o), tuple(w))
-        ],
     ]
 
 
