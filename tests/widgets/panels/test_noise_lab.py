@@ -124,11 +124,9 @@ def test_vectors_are_those_that_the_loss_sees(tiny_encoder):
 
 
 def test_a_variance_means_what_it_means_in_training(tiny_encoder):
-    """The first loss of the noise experiment is that of the panel, but for what is drawn at random."""
     encoder, sentences = tiny_encoder
     shown = NoiseLab(encoder, sentences, passes=4)
-    one, other = (torch.from_numpy(view) for view in shown.state.views["+noise"])
-    drawn = [one - shown.state.passes[0], other - shown.state.passes[1]]
+    drawn = [view - one for view, one in zip(shown.state.views["+noise"], shown.state.passes, strict=False)]
     method = create_method("noise", variance=0.1)
     method.generator = torch.Generator().manual_seed(0)
     trained = method.views(lambda *views: [torch.zeros(len(view), 4096) for view in views], sentences).apart

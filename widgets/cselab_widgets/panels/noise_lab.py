@@ -390,10 +390,11 @@ class NoiseLab(Computed):
 
 
 def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
-    """What the loss sees of such vectors."""
+    """What the loss sees of such vectors [p, n, d]."""
     head = encoder.head or MLPHead(encoder.hidden_size, torch.Generator().manual_seed(0))
     with torch.no_grad():
-        return copy.deepcopy(head).cpu().eval()(torch.from_numpy(rows)).numpy()
+        seen = copy.deepcopy(head).cpu().eval()(torch.from_numpy(rows).flatten(0, 1))
+    return seen.unflatten(0, rows.shape[:2]).numpy()
 
 
 def _cloud(state: NoiseLabState) -> Plane:
