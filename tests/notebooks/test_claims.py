@@ -379,6 +379,16 @@ CLAIMS: dict[str, dict[str, Check]] = {
             and r.mini("+noise on negatives", "mean_cosine") > r.mini("plain", "mean_cosine")
         ),
         "Clouds shrink (alignment falls)": lambda r: r["0.1: alignment"] < r["SimCSE: alignment"],
+        "On World-STS and on Classroom-STS noise of variance $0.1$ loses points, with every seed": lambda r: (
+            max(r[f"0.1 less SimCSE: {test}"] for test in SCORES[1:]) < 0
+        ),
+        "with most seeds it lies above SimCSE there": lambda r: (
+            r.profile == "smoke" or r["0.1 less SimCSE: dev"] > 0  # the sentence speaks of `mini`
+        ),
+        "is on dev *above* SimCSE, with every seed": lambda r: r.profile == "smoke" or r["0.01 less SimCSE: dev"] > 0,
+        "on the two other tests less than a point away": lambda r: (
+            r.profile == "smoke" or max(abs(r[f"0.01 less SimCSE: {test}"]) for test in SCORES[1:]) < 1
+        ),
         "beside the push it counts for about twice as much as in SimCSE": lambda r: (
             r["pull over push, noise on negatives, 0.1"] > 1.7 * r["pull over push, SimCSE"]
         ),
