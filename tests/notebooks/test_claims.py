@@ -380,7 +380,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "Clouds shrink (alignment falls)": lambda r: r["0.1: alignment"] < r["SimCSE: alignment"],
         "On World-STS and on Classroom-STS noise of variance $0.1$ loses points, with every seed": lambda r: (
-            max(r[f"0.1 less SimCSE: {test}"] for test in SCORES[1:]) < 0
+            r.profile == "smoke" or max(r[f"0.1 less SimCSE: {test}"] for test in SCORES[1:]) < 0
         ),
         "with most seeds it lies above SimCSE there": lambda r: (
             r.profile == "smoke" or r["0.1 less SimCSE: dev"] > 0  # the sentence speaks of `mini`
