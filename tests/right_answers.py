@@ -22,7 +22,13 @@ from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_
 from cselab import SentenceEncoder, metrics
 from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
-from cselab.losses import dimension_contrastive, info_nce, multi_positive_info_nce, off_dropout_info_nce
+from cselab.losses import (
+    decoupled_info_nce,
+    dimension_contrastive,
+    info_nce,
+    multi_positive_info_nce,
+    off_dropout_info_nce,
+)
 from cselab.methods import MixCSE, SNCSEDropout
 from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
@@ -587,6 +593,170 @@ INTERVAL = [
 
 def cosines(x, y):
     return unit(x) @ unit(y).T
+
+
+def radius_by_loop(passes, clean):
+    rows, centre = normed(passes.numpy().astype(float)), clean.numpy() / np.linalg.norm(clean)
+    return np.sqrt(np.mean([np.linalg.norm(row - centre) ** 2 for row in rows]))
+
+
+CLOUD_RADIUS = [
+    lambda p, c: (unit(p) - F.normalize(c, dim=0)).square().sum(1).mean().sqrt(),
+    radius_by_loop,
+    lambda p, c: (2 - 2 * F.cosine_similarity(p, c[None])).mean() ** 0.5,
+    lambda p, c: torch.cdist(unit(p), c[None] / c.norm()).square().mean().sqrt(),
+    lambda p, c: torch.sqrt(2 - 2 * torch.einsum("kd,d->k", unit(p), c / c.norm()).mean()),
+]
+
+
+def contrast_by_mask(a, p, x, y, t=0.05):
+    s = F.cosine_similarity(a, p) / t
+    others = (cosines(x, y) / t).masked_fill(own(x), -torch.inf)
+    return (torch.cat([s[:, None], others], dim=1).logsumexp(1) - s).mean()
+
+
+def contrast_by_loop(a, p, x, y, t=0.05):
+    a, p, x, y = (normed(side.numpy().astype(float)) for side in (a, p, x, y))
+    total = 0.0
+    for i in range(len(a)):
+        others = [x[i] @ y[j] / t for j in range(len(x)) if j != i]
+        total += np.logaddexp(0, np.logaddexp.reduce(others) - a[i] @ p[i] / t)
+    return total / len(a)
+
+
+def contrast_by_fill(a, p, x, y, t=0.05):
+    logits = torch.where(own(x), cosines(a, p), cosines(x, y)) / t
+    return -logits.log_softmax(1).diagonal().mean()
+
+
+TWO_PAIRS = [
+    contrast_by_mask,
+    contrast_by_loop,
+    contrast_by_fill,
+    lambda a, p, x, y, t=0.05: F.cross_entropy(
+        (cosines(x, y) / t).diagonal_scatter(F.cosine_similarity(a, p) / t), labels(a)
+    ),
+    lambda a, p, x, y, t=0.05: decoupled_info_nce((a, p), (x, y), t).total,
+]
+
+
+def GAUSSIAN():
+    """Gradients must go through, so these are spelled by hand."""
+
+    def by_loop(views, variance, generator):
+        found = []
+        for view in views:
+            found.append(view + variance**0.5 * torch.randn(view.shape, generator=generator))
+        return found
+
+    def by_numpy(views, variance, generator):
+        seed = int(torch.randint(2**31, (1,), generator=generator))
+        drawn = np.random.default_rng(seed).normal(0, np.sqrt(variance), (len(views), *views[0].shape))
+        return [view + torch.from_numpy(one) for view, one in zip(views, drawn, strict=True)]
+
+    def stacked(views, variance, generator):
+        both = torch.stack(list(views))
+        return both + np.sqrt(variance) * torch.randn(both.shape, generator=generator)
+
+    def in_place(views, variance, generator):
+        return [
+            view.clone().add_(torch.empty(view.shape).normal_(0, variance**0.5, generator=generator)) for view in views
+        ]
+
+    return [
+        by_loop,
+        by_numpy,
+        stacked,
+        in_place,
+        lambda views, v, g: tuple(by_loop(views, v, g)),
+        lambda views, v, g: list(stacked(views, v, g).unbind()),
+        lambda views, v, g: [z + torch.normal(0.0, v**0.5, z.shape, generator=g) for z in views],
+        lambda views, v, g: [z + (v * torch.randn(z.shape, generator=g).square()).sqrt() * sign(z, g) for z in views],
+        lambda views, v, g: [z.double() + torch.randn(z.shape, generator=g).double() * v**0.5 for z in views],
+    ]
+
+
+def sign(z, generator):
+    return torch.randint(2, z.shape, generator=generator) * 2 - 1
+
+
+def MEANS_OF_PASSES():
+    """Gradients must go through, and any half of the passes will do."""
+
+    def by_loop(passes):
+        sums = [0, 0]
+        for at, one in enumerate(passes):
+            sums[at % 2] = sums[at % 2] + one
+        return [total / (len(passes) // 2) for total in sums]
+
+    def halves(passes):
+        k = len(passes) // 2
+        return sum(passes[:k]) / k, sum(passes[k:]) / k
+
+    def stacked(passes):
+        return torch.stack(list(passes)).unflatten(0, (2, -1)).mean(1)
+
+    return [
+        by_loop,
+        halves,
+        stacked,
+        lambda passes: [torch.stack(list(passes[half::2])).mean(0) for half in (0, 1)],
+        lambda passes: (torch.stack(passes[::2]).mean(dim=0), torch.stack(passes[1::2]).mean(dim=0)),
+        lambda passes: list(stacked(passes).unbind()),
+        lambda passes: torch.einsum("hknd->hnd", torch.stack(list(passes)).unflatten(0, (2, -1))) / (len(passes) // 2),
+        lambda passes: tuple(one.double() for one in halves(passes)),
+    ]
+
+
+def shrunk_by_lengths(cosine, vectors, variance):
+    squared = vectors.square().sum(1).mean()
+    return cosine * squared / (squared + vectors.shape[1] * variance)
+
+
+SHRUNK = [
+    lambda c, v, variance: c / (1 + variance / v.square().mean()),
+    shrunk_by_lengths,
+    lambda c, v, variance: c / (1 + variance / np.mean(v.numpy() ** 2)),
+    lambda c, v, variance: c / (1 + v.numel() * variance / float(torch.einsum("nd,nd->", v, v))),
+    lambda c, v, variance: c * float(v.square().mean()) / (float(v.square().mean()) + variance),
+]
+
+
+def PULL_AND_PUSH():
+    """Gradients are asked of a graph, so these are spelled by hand."""
+
+    def still(views):
+        return [view.detach() for view in views]
+
+    def asked(contrast, views, others, weights, way=torch.autograd.grad):
+        pull = way(contrast(*views, *still(others)), weights, retain_graph=True)
+        return pull, way(contrast(*still(views), *others), weights, retain_graph=True)
+
+    def by_backward(loss, weights, retain_graph):
+        for weight in weights:
+            weight.grad = None
+        loss.backward(retain_graph=retain_graph)
+        return [weight.grad.clone() for weight in weights]
+
+    def by_difference(contrast, views, others, weights):
+        pull, _ = asked(contrast, views, others, weights)
+        whole = torch.autograd.grad(contrast(*views, *others), weights, retain_graph=True)
+        return pull, [both - one for both, one in zip(whole, pull, strict=True)]
+
+    def each(change):
+        return lambda *given: tuple([change(gradient) for gradient in found] for found in asked(*given))
+
+    return [
+        asked,
+        lambda *given: asked(*given, way=by_backward),
+        lambda *given: list(asked(*given)),
+        each(torch.Tensor.numpy),
+        each(torch.Tensor.double),
+        each(torch.clone),
+        each(lambda gradient: torch.einsum("ij->ij", gradient)),
+        each(lambda gradient: gradient.round(decimals=3)),
+        by_difference,
+    ]
 
 
 def off_dropout_by_mask(a, p, c, t=0.05, m=1.0):

@@ -64,8 +64,7 @@ GIVES_AWAY = re.compile(r"Picture\(|\.show\(\)|print\(table|lab\.record\(|px\.|\
 def test_what_asks_for_a_guess_shows_no_answer(notebook):
     asking = [cell for cell in code_cells(notebook) if "lesson.guess(" in cell.source]
     showing = [cell.id for cell in asking if GIVES_AWAY.search(cell.source)]
-    if notebook.metadata["name"][:2] != "05":
-        assert showing == []
+    assert showing == []
 
 
 def test_no_output_and_no_state_of_a_run_is_kept(notebook):

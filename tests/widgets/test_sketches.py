@@ -66,3 +66,9 @@ def test_a_batch_has_one_positive_a_row(size):
     assert drawn.count(f'fill="{BLUE}"') == size
     assert drawn.count("<rect") == size * size + 1
     assert drawn.count(f'stroke="{ORANGE}"') == 1
+
+
+@pytest.mark.parametrize("size", [3, 8])
+def test_noise_changes_the_diagonal_or_all_but_the_diagonal(size):
+    drawn = [pane[0].count(f'fill="{ORANGE}"') for pane in sketches.noisy_cells(size).panes]
+    assert drawn == [size, size * (size - 1)]

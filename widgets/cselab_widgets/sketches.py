@@ -7,6 +7,7 @@
     batch_matrix     the N x N cosines of a batch, its diagonal, and one row as a choice
     group_whitening  channels shuffled, whitened group by group, and put back
     several_positives  three views of a sentence, from one pass through the encoder and from three
+    noisy_cells      which cells of the N x N cosines change when one kind of pair gets other noise
     off_dropout      positives with noise, negatives without
     queue            keys of earlier batches as further negatives; the oldest leaves
     circle           alignment and uniformity of unit vectors
@@ -42,6 +43,7 @@ __all__ = [
     "dropout_passes",
     "focal",
     "group_whitening",
+    "noisy_cells",
     "off_dropout",
     "pipeline",
     "queue",
@@ -180,23 +182,50 @@ def several_positives() -> Sketch:
     return Sketch(words, (pane("one pass", (150,)), pane("three passes", places)))
 
 
+def noisy_cells(size: int = 6) -> Sketch:
+    """Other noise on one kind of pair: the diagonal of the cosines changes, or all cells but the diagonal.
+
+    Args:
+        size: sentences drawn.
+    """
+    side, left, top = 30, 75, 50
+
+    def pane(title: str, changes: Callable[[int, int], bool]) -> tuple[str, int]:
+        cells = _table(left, top, size, size, lambda i, j: ORANGE if changes(i, j) else BLUE, side)
+        middle = top + side * size / 2
+        turned = f'<g transform="rotate(-90 60 {middle:g})">{_text(60, middle, "first views")}</g>'
+        return _text(150, 18, title) + _text(150, 38, "second views") + cells + turned, top + side * size + 12
+
+    words = (
+        f"The table of cosines of a batch twice, {size} rows and {size} columns. Left, other noise on the positives: "
+        "the cells of the diagonal, where a sentence meets itself, are orange and change; all others are blue. "
+        "Right, other noise on the negatives: all cells but the diagonal are orange and change, the diagonal stays."
+    )
+    of_positives = pane("other noise on the positives", lambda i, j: i == j)
+    return Sketch(words, (of_positives, pane("other noise on the negatives", lambda i, j: i != j)))
+
+
 def off_dropout() -> Sketch:
     """The positive keeps its noise, the negatives are encoded without dropout."""
 
     def cloud(x: int, y: int, color: str) -> str:
-        return f'<circle cx="{x}" cy="{y}" r="26" fill="{color}" fill-opacity="0.25"/>' + _dot(x, y, color)
+        return f'<circle cx="{x}" cy="{y}" r="26" fill="{color}" fill-opacity="0.25"/>'
 
-    with_noise = cloud(80, 105, BLUE) + _dot(97, 93, BLUE) + cloud(215, 60, ORANGE) + cloud(215, 150, ORANGE)
-    with_noise += _arrow(104, 96, 184, 68) + _arrow(104, 110, 184, 142)
+    def dots(color: str, *places: tuple[int, int]) -> str:
+        return "".join(_dot(x, y, color) for x, y in places)
+
+    views, negative = dots(BLUE, (97, 93), (66, 118)), dots(ORANGE, (215, 60), (215, 150))
+    with_noise = cloud(80, 105, BLUE) + cloud(215, 60, ORANGE) + cloud(215, 150, ORANGE) + views + negative
+    with_noise += _arrow(104, 92, 184, 66) + _arrow(104, 98, 184, 140)
     title = _text(150, 18, "SimCSE: noise everywhere") + _text(80, 152, "both views")
-    clean = cloud(80, 105, BLUE) + _dot(97, 93, BLUE) + _dot(215, 60, ORANGE) + _dot(215, 150, ORANGE)
-    clean += _arrow(104, 96, 204, 64) + _arrow(104, 110, 204, 146)
+    clean = cloud(80, 105, BLUE) + views + negative + dots(ORANGE, (80, 105))
+    clean += _arrow(88, 103, 204, 64) + _arrow(88, 109, 204, 146)
     other = _text(150, 18, "off-dropout: clean negatives") + _text(80, 152, "both views")
     negatives = _text(245, 108, "negatives", ORANGE)
     words = (
         "Left, SimCSE: the two views of a sentence lie in the cloud that dropout makes of it, and so do the negatives. "
-        "Right, off-dropout: the two views still have noise, but each negative is "
-        "encoded without dropout and is a point."
+        "Right, off-dropout: the two views still have noise, but for the negatives all sentences, the own one too, are "
+        "encoded without dropout and are points."
     )
     return Sketch(words, ((with_noise + title + negatives, 180), (clean + other + negatives, 180)))
 

@@ -3,7 +3,10 @@ import pytest
 import torch
 from cselab_widgets import NoiseLab
 
+from cselab.encoders.encoding import Encode
+from cselab.encoders.heads import MLPHead
 from cselab.losses import info_nce
+from cselab.methods import create_method
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_the_words_tell_the_cloud_the_cosines_and_the_fall(lab):
     assert lines[0] == "Dropout noise of 40 passes over 12 sentences"
     assert "'sentence 0': cloud of radius" in lines[1]
     assert "of 12 clouds have a radius larger" in lines[2]
-    assert "(variance 0.1 of a coordinate's mean square)" in lines[4] and "(K = 10)" in lines[5]
+    assert "(variance 0.1, 0.051 of a coordinate's mean square)" in lines[4] and "(K = 10)" in lines[5]
     assert "mean of 10: variance 0.090" in lines[7] and "1/K 0.100" in lines[7]
 
 
@@ -108,7 +111,30 @@ def test_an_encoder_makes_its_own_passes(tiny_encoder):
     lab = NoiseLab(encoder, sentences, passes=8)
     assert lab.state.passes.shape == (8, 14, 8)
     assert lab.state.mean_of == 4 and lab.state.most == 4
-    np.testing.assert_allclose(lab.state.clean, encoder.encode(sentences))
+
+
+def test_vectors_are_those_that_the_loss_sees(tiny_encoder):
+    """Behind the head: of a plain encoder the one that training starts with, of a trained one its own."""
+    encoder, sentences = tiny_encoder
+    before = torch.from_numpy(encoder.encode(sentences))
+    with torch.no_grad():
+        first = MLPHead(encoder.hidden_size, torch.Generator().manual_seed(0))
+        np.testing.assert_allclose(NoiseLab(encoder, sentences, passes=4).state.clean, first(before), atol=1e-6)
+        encoder.attach_head(MLPHead(encoder.hidden_size, torch.Generator().manual_seed(7)))
+        np.testing.assert_allclose(NoiseLab(encoder, sentences, passes=4).state.clean, encoder.head(before), atol=1e-6)
+
+
+def test_a_variance_means_what_it_means_in_training(tiny_encoder):
+    encoder, sentences = tiny_encoder
+    shown = NoiseLab(encoder, sentences, passes=4)
+    drawn = [view - one for view, one in zip(shown.state.views["+noise"], shown.state.passes, strict=False)]
+    method = create_method("noise", variance=0.1)
+    method.generator = torch.Generator().manual_seed(0)
+    views = method.views(Encode(encoder, 32), sentences)
+    drawn += [
+        (noisy - view).detach().numpy() for noisy, view in zip(views.apart, (views.anchor, views.positive), strict=True)
+    ]
+    assert [float(one.var()) for one in drawn] == pytest.approx([0.1] * 4, rel=0.45)  # 14 sentences of 8 numbers
 
 
 def test_an_encoder_without_dropout_has_no_noise_to_see(tiny_encoder):

@@ -86,8 +86,9 @@ function inWords(state, carried, cosines) {
   const { sentences, nearest, radius, distance, falling, trained } = carried;
   const [n, row, k] = [radius.length, state.sentence, state.mean_of];
   const beyond = radius.filter((/** @type {number} */ one, /** @type {number} */ i) => one > distance[i]).length;
+  const share = (state.variance / carried.mean_square).toFixed(3);
   /** @type {Record<string, string>} */
-  const settings = { "+noise": `  (variance ${general(state.variance, 6)} of a coordinate's mean square)`, "-noise": `  (K = ${k})` };
+  const settings = { "+noise": `  (variance ${general(state.variance, 6)}, ${share} of a coordinate's mean square)`, "-noise": `  (K = ${k})` };
   const mean = (/** @type {number[]} */ values) => values.reduce((sum, one) => sum + one, 0) / values.length;
   const lines = KINDS.map((kind) => {
     const [positives, negatives] = [0, 1].map((side) => Array.from(cosines[kind]).filter((_, at) => (at % n === Math.floor(at / n)) === !side));

@@ -1,5 +1,6 @@
 """Dropout noise: how wide the cloud of one sentence is, and what noise does to positives and negatives."""
 
+import copy
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import plotly.graph_objects as go
 import torch
 
 from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.heads import MLPHead
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
 from ..kit.computed import COMPUTED, Computed, finely
@@ -48,8 +50,7 @@ class NoiseLabState:
         passes: vectors [p, n, d] with dropout, each pass with masks of its own.
         clean: vectors [n, d] with dropout off.
         sentence: the row whose cloud is shown.
-        variance: of the Gaussian of +noise, as a share of the mean square of a coordinate. In training
-            (`cselab.methods.Noise`) it is absolute, after the head.
+        variance: of the Gaussian that +noise adds to each coordinate, as `cselab.methods.Noise` does in training.
         mean_of: the K of -noise: each view is the mean of so many passes.
         trained: what training made of it; see `cselab_widgets.kit.trained`.
     """
@@ -90,7 +91,12 @@ class NoiseLabState:
     @cached_property
     def unit_noise(self) -> np.ndarray:
         """The Gaussian noise of both views at variance 1, [2, n, d]."""
-        return np.square(self.clean).mean() ** 0.5 * np.random.default_rng(0).normal(size=(2, *self.clean.shape))
+        return np.random.default_rng(0).normal(size=(2, *self.clean.shape))
+
+    @cached_property
+    def mean_square(self) -> float:
+        """Of a coordinate: a variance beside it says how large the noise is."""
+        return float(np.square(self.clean.astype(float)).mean())
 
     def means_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Two means of k passes each, no pass in both."""
@@ -196,6 +202,7 @@ def for_page(state: NoiseLabState) -> dict[str, Any]:
         "means": np.stack([_cosines_of(*state.means_of(k)) for k in range(1, state.most + 1)]),
         "clean": _cosines_of(state.clean, state.clean),
         "passes": np.stack([state.passes[:, row] @ axes.T for row, axes in enumerate(planes)]),
+        "mean_square": state.mean_square,
         "gram": np.stack([state.passes[:, row] @ state.passes[:, row].T for row in range(len(planes))]),
         "centres": np.stack([axes @ centre for axes, centre, _ in seen]),
         "sentences": [repr(sentence) for sentence in state.sentences],
@@ -229,8 +236,9 @@ def summary(state: NoiseLabState) -> str:
         f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
         f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
     ]
+    share = state.variance / state.mean_square
     settings = {
-        "+noise": f"variance {state.variance:g} of a coordinate's mean square",
+        "+noise": f"variance {state.variance:g}, {share:.3f} of a coordinate's mean square",
         "-noise": f"K = {state.mean_of}",
     }
     for kind, (positives, negatives) in state.cosines.items():
@@ -254,9 +262,9 @@ def explain(state: NoiseLabState) -> str:
         "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
         "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
         f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)} The variance of "
-        "+noise is here a share of the mean square of a coordinate of the vectors before the head, "
-        f"{np.square(state.clean).mean():.3g}; the paper's 0.1, and that of `cselab.methods.Noise`, is absolute and "
-        "added after the head."
+        "+noise is that of `cselab.methods.Noise` in training: added to each coordinate of the vectors that the loss "
+        f"compares, whose mean square is {state.mean_square:.3g}. The paper's is 0.1; a comment in its code has the "
+        "standard deviation 0.1, the variance 0.01."
     )
 
 
@@ -266,7 +274,8 @@ class NoiseLab(Computed):
     What to try: a sentence whose ring reaches its neighbour; +noise until the boxes overlap; K from 1 to 20.
 
     Args:
-        encoder: an encoder or its name; its dropout makes the passes.
+        encoder: an encoder or its name; its dropout makes the passes. They are looked at as the loss sees them, after
+            the training head: the encoder's, or SimCSE's Linear + tanh as it is before the first step.
         sentences: at least 4; 24 of the bundled world by default.
         passes: how many dropout passes; two disjoint sets of K are taken of them.
         vectors: your own passes [p, n, d] in place of an encoder's, with `clean` [n, d] beside them.
@@ -311,10 +320,14 @@ class NoiseLab(Computed):
             encoder, sentences = opened(encoder), sentences_or_world(sentences, 24)
             if len(sentences) < 4:
                 raise ValueError(f"sentences has {len(sentences)} entries; neighbours need at least 4.")
-            drawn, still = dropout_views(encoder, sentences, passes), np.asarray(encoder.encode(sentences))
+            drawn, still = (
+                dropout_views(encoder, sentences, passes),
+                dropout_views(encoder, sentences, 1, dropout=False),
+            )
             # A model without dropout would give the same vector every time.
             if not np.ptp(drawn, axis=0).any():
                 raise ValueError("encoder has no dropout: all its passes are the same, and there is no noise to see.")
+            drawn, still = _after_head(encoder, drawn), _after_head(encoder, still)[0]
         else:
             if clean is None:
                 raise ValueError("vectors are given without clean, the vectors [n, d] with dropout off.")
@@ -339,10 +352,10 @@ class NoiseLab(Computed):
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state = self.state
         names = [(textwrap.shorten(text, 60), row) for row, text in enumerate(state.sentences)]
-        variances = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+        variances = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
         return {
             "sentence": choice("cloud of", names, state.sentence, "28em"),
-            "variance": slider("+noise: variance, times a coordinate's mean square", variances, state.variance),
+            "variance": slider("+noise: variance of a coordinate", variances, state.variance),
             "mean_of": slider("-noise: mean of K passes", range(1, state.most + 1), state.mean_of),
         }
 
@@ -369,11 +382,19 @@ class NoiseLab(Computed):
         )
 
     def page_values(self) -> dict[str, Sequence[Any]]:
-        variances = [0.0, *finely(0.005, 2.0, self.state.variance or 0.1)]
+        variances = [0.0, *finely(0.001, 0.5, self.state.variance or 0.1)]
         return {"variance": variances, "mean_of": range(1, self.state.most + 1)}
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {"passes": self.state.passes, "clean": self.state.clean}
+
+
+def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
+    """What the loss sees of such vectors [p, n, d]."""
+    head = encoder.head or MLPHead(encoder.hidden_size, torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        seen = copy.deepcopy(head).cpu().eval()(torch.from_numpy(rows).flatten(0, 1))
+    return seen.unflatten(0, rows.shape[:2]).numpy()
 
 
 def _cloud(state: NoiseLabState) -> Plane:

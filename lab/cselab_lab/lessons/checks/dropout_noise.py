@@ -1,4 +1,8 @@
-"""The exercises of lesson 05: InfoNCE with off-dropout negatives, and two sentences whose dropout clouds overlap."""
+"""The exercises of lesson 05: a cloud's radius, InfoNCE with negatives of their own, noise, means of passes, what noise
+leaves of a cosine, pull and push, off-dropout; and two sentences whose dropout clouds overlap.
+
+Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+"""
 
 import math
 from functools import cache
@@ -12,38 +16,7 @@ from cselab_lab.lessons.checks.answers import is_whole
 from cselab_lab.lessons.checks.encoders import mini_views, plain
 from cselab_lab.lessons.checks.mistakes import choice_mistakes, length_mistakes, temperature_mistakes
 from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
-from cselab_lab.lessons.exercises import Example, Exercise, Stage
-
-# ---- 1: off-dropout negatives (ImSimCSE Eq. 3): my_off_dropout(anchor, positive, clean, temperature, m) ----
-
-
-def _cosines(x: Any, y: Any) -> Any:
-    return F.normalize(x, dim=1) @ F.normalize(y, dim=1).T
-
-
-def _off_dropout(
-    positive: Any = lambda a, p, c: (a, p),
-    negative: Any = lambda a, p, c: (c, c),
-    cosine: Any = _cosines,
-    own: Any = lambda s, m: s,
-    others: Any = lambda n, m: n + math.log(m),
-    diagonal: bool = False,
-    numerator: Any = lambda s, m: s,
-) -> Any:
-    """The loss with one mistake: in its pairs, in its cosines, in where m stands, in the diagonal of the clean ones."""
-
-    def of(a: Any, p: Any, c: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
-        s = cosine(*positive(a, p, c)).diagonal().double() / t
-        n = others(cosine(*negative(a, p, c)).double() / t, m)
-        n = n if diagonal else n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf)
-        below = torch.cat([own(s, m)[:, None], n], dim=1)
-        return (below.logsumexp(1) - numerator(s, m)).mean()
-
-    return of
-
-
-def _logits(a: Any, p: Any, c: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
-    return (_cosines(c, c) / t + math.log(m)).diagonal_scatter(_cosines(a, p).diagonal() / t)
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 
 def _at(*degrees: float) -> torch.Tensor:
@@ -52,33 +25,189 @@ def _at(*degrees: float) -> torch.Tensor:
     return torch.stack([radians.cos(), radians.sin()], dim=1)
 
 
-_ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0)  # anchor, positive, clean; degrees
-_VIEWS = tuple(_at(*degrees) for degrees in _ANGLES)
+# ---- 1: the radius of a cloud of passes: my_radius(passes, clean) -----------------------------------------
+
+
+def _unit(rows: Any) -> Any:
+    return rows / rows.norm(dim=-1, keepdim=True)
+
+
+def _radius(
+    scale: Any = _unit,
+    of_clean: Any = _unit,
+    centre: Any = lambda passes, clean: clean,
+    square: Any = lambda gaps: gaps.square().sum(1),
+    end: Any = lambda squares: squares.mean().sqrt(),
+) -> Any:
+    """The radius with one mistake."""
+
+    def of(passes: Any, clean: Any) -> Any:
+        passes, clean = scale(passes.double()), of_clean(clean.double())
+        return end(square(passes - centre(passes, clean)))
+
+    return of
+
+
+def _spread(*degrees: float) -> float:
+    """By the chord: two unit vectors at an angle are 2 sin(angle / 2) apart."""
+    return math.sqrt(sum((2 * math.sin(math.radians(a) / 2)) ** 2 for a in degrees) / len(degrees))
+
+
+_LENGTHS = torch.tensor([[1.0], [2.0], [0.5], [3.0], [1.5]])
+_ON_A_BALL = torch.tensor([[1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [2.0, -1.0, 2.0], [0.0, 0.0, 1.5]])
+CLOUD_RADIUS = Exercise(
+    Example(
+        "one pass at 60 degrees from the clean vector, one at 90: distances 1 and 2^0.5",
+        (_at(60.0, 90.0), _at(0.0)[0]),
+        math.sqrt((1 + 2) / 2),
+    ),
+    Example(
+        "five passes, of any length",
+        (_LENGTHS * _at(10.0, -30.0, 40.0, 80.0, 25.0), _at(0.0)[0]),
+        _spread(10, 30, 40, 80, 25),
+    ),
+    Example(
+        "the length of the clean vector does not matter",
+        (_at(10.0, -30.0, 40.0, 80.0), 4 * _at(20.0)[0]),
+        _spread(10, 50, 20, 60),
+    ),
+    Example(
+        "three dimensions: cosines 5/9, 8/9, 4/9 and 2/3",
+        (_ON_A_BALL, torch.tensor([2.0, 2.0, 1.0])),
+        math.sqrt((2 - 2 * 8 / 9 + 2 - 2 * 8 / 9 + 2 - 2 * 4 / 9 + 2 - 2 / 3) / 4),
+    ),
+    mistakes={
+        "Scale the clean vector to length 1, too.": _radius(of_clean=lambda v: v),
+        "Nothing is scaled: passes and clean vector to length 1 first.": _radius(lambda v: v, lambda v: v),
+        "The distance is that to the clean vector, not to the mean of the passes.": _radius(
+            centre=lambda passes, clean: passes.mean(0)
+        ),
+        "Take the mean of the squared distances, then the root; not the mean of the distances.": _radius(
+            end=lambda squares: squares.sqrt().mean()
+        ),
+        "This is the farthest pass; take the root of the mean square.": _radius(end=lambda s: s.max().sqrt()),
+        "Sum the squares over the coordinates; the mean is over the passes alone.": _radius(
+            square=lambda gaps: gaps.square().mean(1)
+        ),
+        "Take the mean over the passes, not the sum, before the root.": _radius(end=lambda s: s.sum().sqrt()),
+        "Square the differences before they are added up.": _radius(square=lambda gaps: gaps.abs().sum(1).square()),
+    }
+    | length_mistakes(lambda scale: _radius(lambda rows: scale(rows))),
+    standing_in=lambda passes, clean: (_unit(passes) - _unit(clean)).square().sum(1).mean().sqrt(),
+)
+
+# ---- 2 and 7: InfoNCE whose negatives come from other vectors than its positives --------------------------
+# my_contrast(anchor, positive, left, right, temperature=0.05), the mean over i; and off-dropout negatives (ImSimCSE
+# Eq. 3): my_off_dropout(anchor, positive, clean, temperature=0.05, m=1.0).
+
+
+def _cosines(x: Any, y: Any) -> Any:
+    return F.normalize(x, dim=1) @ F.normalize(y, dim=1).T
+
+
+def _contrast(
+    positive: Any = lambda a, p, x, y: (a, p),
+    negative: Any = lambda a, p, x, y: (x, y),
+    cosine: Any = _cosines,
+    own: Any = lambda s, m: s,
+    others: Any = lambda n, m: n + math.log(m),
+    diagonal: bool = False,
+    numerator: Any = lambda s, m: s,
+    turned: bool = False,
+) -> Any:
+    """The loss with one mistake: in its pairs, its cosines, in where m stands, in the diagonal, in whose row it is."""
+
+    def of(a: Any, p: Any, x: Any, y: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
+        s = cosine(*positive(a, p, x, y)).diagonal().double() / t
+        n = others(cosine(*negative(a, p, x, y)).double() / t, m)
+        n = n if diagonal else n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf)
+        below = torch.cat([own(s, m)[:, None], n.T if turned else n], dim=1)
+        return (below.logsumexp(1) - numerator(s, m)).mean()
+
+    return of
+
+
+def _off_dropout(**mistake: Any) -> Any:
+    return lambda a, p, c, t=0.05, m=1.0: _contrast(**mistake)(a, p, c, c, t, m)
+
+
+def _logits(a: Any, p: Any, x: Any, y: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
+    return (_cosines(x, y) / t + math.log(m)).diagonal_scatter(_cosines(a, p).diagonal() / t)
+
+
+_ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 95.0, 220.0)  # degrees
+_VIEWS = tuple(_at(*degrees) for degrees in _ANGLES)  # anchor, positive, left (or clean), right
 _RIGHT_ANGLES = _at(0.0, 90.0)
 
 
-def _by_hand(temperature: float, m: float) -> float:
+def _by_hand(temperature: float, m: float, right: int = 2) -> float:
     """With the cosine of the angle between, sentence by sentence."""
     total = 0.0
-    for i, (a, p, c) in enumerate(zip(*_ANGLES, strict=True)):
+    for i, (a, p, c) in enumerate(zip(*_ANGLES[:3], strict=True)):
         own = math.cos(math.radians(a - p)) / temperature
-        others = [math.cos(math.radians(c - d)) / temperature for j, d in enumerate(_ANGLES[2]) if j != i]
+        others = [math.cos(math.radians(c - d)) / temperature for j, d in enumerate(_ANGLES[right]) if j != i]
         total += math.log1p(m * sum(math.exp(other - own) for other in others))
     return total / 3
 
 
-def _reaches_clean(answer: Any) -> bool:
+def _gradient_reaches(*views: torch.Tensor) -> Any:
     """Whether all views get a gradient; of an answer in plain numbers nothing is asked."""
-    views = [view.clone().requires_grad_() for view in _VIEWS]
-    try:
-        loss = answer(*views, 0.5)
-    except RuntimeError:  # NumPy takes no tensor that wants a gradient
-        return True
-    if not getattr(loss, "requires_grad", False):
-        return True
-    loss.backward()
-    return all(view.grad is not None and bool(view.grad.abs().sum() > 1e-6) for view in views)
 
+    def reaches(answer: Any) -> bool:
+        asked = [view.clone().requires_grad_() for view in views]
+        try:
+            loss = answer(*asked, 0.5)
+        except RuntimeError:  # NumPy takes no tensor that wants a gradient
+            return True
+        if not getattr(loss, "requires_grad", False):
+            return True
+        loss.backward()
+        return all(view.grad is not None and bool(view.grad.abs().sum() > 1e-6) for view in asked)
+
+    return reaches
+
+
+TWO_PAIRS = Exercise(
+    Example(
+        "two sentences at a right angle, all views alike, temperature 1: log(1 + exp(-1)) = 0.313",
+        (_RIGHT_ANGLES,) * 4 + (1.0,),
+        math.log1p(math.exp(-1)),
+    ),
+    Example("positives from the first two, negatives from the others", (*_VIEWS, 0.5), _by_hand(0.5, 1.0, right=3)),
+    Example(
+        "the lengths of the vectors do not matter",
+        (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.6 * _VIEWS[3], 0.5),
+        _by_hand(0.5, 1.0, right=3),
+    ),
+    Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0, right=3)),
+    Stage(
+        "the gradient, where there is one, reaches all four views",
+        _gradient_reaches(*_VIEWS),
+        "no detach, no no_grad on the way.",
+    ),
+    mistakes={
+        "Your negatives are of anchor and positive; wanted are left and right.": _contrast(
+            negative=lambda a, p, x, y: (a, p)
+        ),
+        "Your positives are of left and right; wanted are anchor and positive.": _contrast(lambda a, p, x, y: (x, y)),
+        "The two pairs are exchanged: positives are of anchor and positive.": _contrast(
+            lambda a, p, x, y: (x, y), lambda a, p, x, y: (a, p)
+        ),
+        "Your negatives are of anchor and right; the first of them is left.": _contrast(
+            negative=lambda a, p, x, y: (a, y)
+        ),
+        "Your negatives are of left and positive; the second of them is right.": _contrast(
+            negative=lambda a, p, x, y: (x, p)
+        ),
+        "Both sides of your negatives are left: left and right.": _contrast(negative=lambda a, p, x, y: (x, x)),
+        "j = i is no negative: cos(left[i], right[i]) does not count.": _contrast(diagonal=True),
+        "Row i holds the negatives of left[i]; yours are those of right[i] (dim=1).": _contrast(turned=True),
+    }
+    | length_mistakes(lambda scale: _contrast(cosine=lambda x, y: scale(x) @ scale(y).T))
+    | choice_mistakes(_logits)
+    | temperature_mistakes(_contrast(), usual=0.05, at=4),
+    standing_in=_contrast(),
+)
 
 OFF_DROPOUT = Exercise(
     Example(
@@ -86,29 +215,37 @@ OFF_DROPOUT = Exercise(
         (_RIGHT_ANGLES, _RIGHT_ANGLES, _RIGHT_ANGLES, 1.0),
         math.log1p(math.exp(-1)),
     ),
-    Example("positives are noisy, negatives clean on both sides", (*_VIEWS, 0.5), _by_hand(0.5, 1.0)),
-    Example("m = 3 counts each negative three times", (*_VIEWS, 0.5, 3.0), _by_hand(0.5, 3.0)),
+    Example("positives are noisy, negatives clean on both sides", (*_VIEWS[:3], 0.5), _by_hand(0.5, 1.0)),
+    Example("m = 3 counts each negative three times", (*_VIEWS[:3], 0.5, 3.0), _by_hand(0.5, 3.0)),
     Example(
         "the lengths of the vectors do not matter",
         (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.5),
         _by_hand(0.5, 1.0),
     ),
-    Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0)),
+    Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_hand(0.005, 1.0)),
     Stage(
         "the gradient, where there is one, reaches all three views",
-        _reaches_clean,
+        _gradient_reaches(*_VIEWS[:3]),
         "off-dropout turns off the noise, not the learning: no detach, no no_grad on the way.",
     ),
     mistakes={
-        "These negatives are noisy, as in SimCSE: both sides are clean.": _off_dropout(negative=lambda a, p, c: (a, p)),
-        "One side of your negatives is noisy: both sides are clean.": _off_dropout(negative=lambda a, p, c: (a, c)),
-        "One side of your negatives is the positive's: both sides are clean.": _off_dropout(
-            negative=lambda a, p, c: (c, p)
+        "These negatives are noisy, as in SimCSE: both sides are clean.": _off_dropout(
+            negative=lambda a, p, c, d: (a, p)
         ),
-        "Your positive is clean and so always at cosine 1: it keeps its noise.": (_off_dropout(lambda a, p, c: (c, c))),
-        "One side of your positive is clean: both keep their noise.": _off_dropout(lambda a, p, c: (a, c)),
-        "Both sides of your positive keep their noise: anchor and positive.": _off_dropout(lambda a, p, c: (c, p)),
-        "The clean and the noisy vectors are exchanged.": _off_dropout(lambda a, p, c: (c, c), lambda a, p, c: (a, p)),
+        "One side of your negatives is noisy: both sides are clean.": _off_dropout(negative=lambda a, p, c, d: (a, c)),
+        "One side of your negatives is the positive's: both sides are clean.": _off_dropout(
+            negative=lambda a, p, c, d: (c, p)
+        ),
+        "Your positive is clean and so always at cosine 1: it keeps its noise.": _off_dropout(
+            positive=lambda a, p, c, d: (c, c)
+        ),
+        "One side of your positive is clean: both keep their noise.": _off_dropout(positive=lambda a, p, c, d: (a, c)),
+        "Both sides of your positive keep their noise: anchor and positive.": _off_dropout(
+            positive=lambda a, p, c, d: (c, p)
+        ),
+        "The clean and the noisy vectors are exchanged.": _off_dropout(
+            positive=lambda a, p, c, d: (c, c), negative=lambda a, p, c, d: (a, p)
+        ),
         "j = i is no negative: leave the diagonal of the clean cosines out, it is 1.": _off_dropout(diagonal=True),
         "m is not used: it multiplies the sum of the negatives.": _off_dropout(others=lambda n, m: n),
         "m multiplies the positive's logit: that is the released code, not Eq. 3.": _off_dropout(
@@ -118,11 +255,282 @@ OFF_DROPOUT = Exercise(
         "m multiplies the negatives alone, not the whole denominator.": _off_dropout(own=lambda s, m: s + math.log(m)),
     }
     | length_mistakes(lambda scale: _off_dropout(cosine=lambda x, y: scale(x) @ scale(y).T))
-    | choice_mistakes(_logits)
+    | choice_mistakes(lambda a, p, c, *more: _logits(a, p, c, c, *more))
     | temperature_mistakes(_off_dropout(), usual=0.05, at=3),
+    standing_in=_off_dropout(),
 )
 
-# ---- 2: two sentences whose dropout clouds overlap, and K passes whose mean keeps them apart: (first, second, K)
+# ---- 3: +noise: my_noise(views, variance, generator) -> as many views, each with noise of its own ---------
+
+
+def _noise(views: Any, variance: float, generator: Any) -> list[Any]:
+    return [view + variance**0.5 * torch.randn(view.shape, generator=generator).to(view) for view in views]
+
+
+_ASKED = 0.09  # a variance: its root is 0.3, its square 0.0081
+
+
+def _noisy(answer: Any, seed: int = 0, rows: int = 3, width: int = 4, size: float = 1.0) -> tuple[list[Any], Any]:
+    """Two views that want gradients, and what comes back."""
+    first = size * torch.arange(float(rows * width)).reshape(rows, width)
+    views = [first.requires_grad_(), (-first.detach()).requires_grad_()]
+    return views, answer([1 * view for view in views], _ASKED, torch.Generator().manual_seed(seed))
+
+
+def _several(found: Any, count: int, shape: tuple[int, ...]) -> str:
+    """What is wrong with the number or the shapes of some matrices."""
+    several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
+    shapes = [tuple(getattr(one, "shape", ())) for one in found] if several and len(found) < 9 else []
+    if shapes == [shape] * count:
+        return ""
+    return f"It returned {f'shapes {shapes}' if shapes else type(found).__name__}; wanted are {count} of shape {shape}."
+
+
+def _rows(matrix: Any) -> torch.Tensor:
+    return torch.as_tensor(matrix).detach().cpu().double()
+
+
+def _added(answer: Any, **views: Any) -> list[torch.Tensor]:
+    given, found = _noisy(answer, **views)
+    return [_rows(one) - view.detach().double() for view, one in zip(given, found, strict=True)]
+
+
+def _centred_on_the_views(answer: Any) -> str:
+    given, found = _noisy(answer, rows=50, width=50, size=0.004)  # 0 to 10, and 0 to -10
+    added = [_rows(one) - view.detach().double() for view, one in zip(given, found, strict=True)]
+    if all(abs(float(one.mean())) < 0.2 for one in added):
+        return ""
+    alone = all(abs(float(_rows(one).mean())) < 1 for one in found)
+    return "This is the noise alone: add it to the view." if alone else "Noise with mean 0 leaves the mean as it is."
+
+
+def _as_wide_as_asked(answer: Any) -> str:
+    drawn = torch.cat(_added(answer, rows=50, width=50, size=0.0)).flatten()
+    found = float(drawn.var())
+    if abs(found / _ASKED - 1) < 0.08:
+        kurtosis = float((drawn**4).mean()) / found**2
+        return "" if 2.5 < kurtosis < 3.6 else "That is not Gaussian: torch.randn draws normal numbers."
+    known = {
+        _ASKED**2: "Multiply by the root of the variance, the standard deviation.",
+        1.0: "torch.randn has variance 1: multiply by the root of the variance.",
+        _ASKED / 3: "torch.rand minus its mean is not Gaussian; use torch.randn.",
+    }
+    told = [said for wrong, said in known.items() if abs(found / wrong - 1) < 0.1]
+    return " ".join([f"Yours has variance {found:.3g}; asked for is {_ASKED:g}.", *told])
+
+
+def _whatever_the_vector(answer: Any) -> bool:
+    small, large = (torch.cat(_added(answer, rows=50, width=50, size=size)).std() for size in (0.0, 1.0))
+    return bool(abs(large / small - 1) < 0.1)
+
+
+def _drawn_anew(answer: Any) -> str:
+    state = torch.get_rng_state()
+    one, again = (_added(answer) for _ in range(2))
+    if not torch.equal(state, torch.get_rng_state()) or not torch.equal(one[0], again[0]):
+        torch.set_rng_state(state)
+        return "Give the generator to torch.randn: generator=generator."
+    if torch.allclose(one[0], one[1], atol=1e-4):
+        return "Your noise is the same in both views: draw for each."
+    generator, still = torch.Generator().manual_seed(0), torch.zeros(3, 4)
+    alike = torch.equal(*(_rows(answer([still, still], _ASKED, generator)[0]) for _ in range(2)))
+    return "Yours is the same at each call: do not seed anything yourself." if alike else ""
+
+
+def _left_as_they_were(answer: Any) -> bool:
+    views = [torch.ones(3, 4), torch.ones(3, 4)]
+    answer(views, _ASKED, torch.Generator().manual_seed(0))
+    return all(torch.equal(view, torch.ones(3, 4)) for view in views)
+
+
+GAUSSIAN = Exercise(
+    Stage(
+        "two views of 3 sentences come back as two",
+        lambda answer: _several(_noisy(answer)[1], 2, (3, 4)),
+        "Go through the views, and collect what you make of each.",
+    ),
+    Stage("the views are still there, with something added", _centred_on_the_views),
+    Stage("what is added is Gaussian, with the variance that was asked for", _as_wide_as_asked),
+    Stage(
+        "it is as large for a long vector as for a short one",
+        _whatever_the_vector,
+        "The noise is added to the view as it is; it is not multiplied with it.",
+    ),
+    Stage("each view has noise of its own, drawn anew at each call, from the generator", _drawn_anew),
+    Stage(
+        "the views that were given are left as they were",
+        _left_as_they_were,
+        "view += noise writes into the view that positives are made of; view + noise is a new one.",
+    ),
+    Stage(
+        "gradients go through to the views",
+        lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer)[1]),
+        "no detach(), no torch.no_grad(): the sentences are trained through this",
+    ),
+    standing_in=_noise,
+)
+
+# ---- 4: -noise: my_means(passes) -> two views, each the mean of half of the passes -------------------------
+
+
+def _means(passes: Any) -> Any:
+    return [torch.stack(list(passes[half::2])).mean(0) for half in (0, 1)]
+
+
+def _of_passes(answer: Any, count: int = 6) -> tuple[list[Any], Any]:
+    """Passes of which the k-th is 1 at place k: in a mean each place shows the share of a pass."""
+    passes = [torch.eye(count)[[k, k, k]].requires_grad_() for k in range(count)]
+    return passes, answer([1 * one for one in passes])
+
+
+def _each_pass_once(answer: Any) -> str:
+    one, other = (_rows(view)[0] for view in _of_passes(answer)[1])
+    third = torch.full((6,), 1 / 3, dtype=torch.float64)
+    if all(bool(torch.isclose(view, third * (view > 0), atol=1e-3).all()) for view in (one, other)):
+        both = int(((one > 0) & (other > 0)).sum())
+        if not both and bool(((one > 0) | (other > 0)).all()):
+            return ""
+        return f"{both} passes are in both means: no pass may be, or their noise is the same." if both else ""
+    if bool(torch.isclose(one, other).all()) and abs(float(one.sum()) - 1) < 1e-3:
+        return "Both are the mean of all passes: half of them belongs to each."
+    if abs(float(one.sum()) - 3) < 1e-3:
+        return "Take the mean of the passes, not the sum."
+    if sorted(one.tolist())[-1] > 0.999:
+        return "These are single passes: take the mean of three for each view."
+    shares = ", ".join(f"{share:.2f}" for share in one.tolist())
+    return f"In your first view the six passes have the shares {shares}; three of them should have a third each."
+
+
+MEANS_OF_PASSES = Exercise(
+    Stage(
+        "six passes of 3 sentences make two views",
+        lambda answer: _several(_of_passes(answer)[1], 2, (3, 6)),
+        "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
+    ),
+    Stage("each view is the mean of three passes, and no pass is in both", _each_pass_once),
+    Stage(
+        "of two passes each is a view as it is",
+        lambda answer: all(
+            float((_rows(view) - 1).abs().min()) < 1e-6 for view in answer([torch.ones(2, 3), torch.ones(2, 3)])
+        ),
+        "nothing is scaled: the mean of one pass is that pass.",
+    ),
+    Stage(
+        "gradients go through to the passes",
+        lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer)[1]),
+        "no detach(), no torch.no_grad(): the sentences are trained through this",
+    ),
+    standing_in=_means,
+)
+
+# ---- 5: what noise leaves of a cosine: my_shrunk(cosine, vectors, variance) --------------------------------
+
+
+def _shrunk(
+    size: Any = lambda v: v.square().mean(), end: Any = lambda cosine, ratio: cosine / (1 + ratio), power: float = 1
+) -> Any:
+    return lambda cosine, vectors, variance: end(cosine, variance**power / size(vectors.double()))
+
+
+_EQUALLY_LONG = torch.tensor([[3.0, 4.0], [0.0, 5.0], [-5.0, 0.0]])  # squared length 25, mean square 12.5
+SHRUNK = Exercise(
+    Example("a coordinate's mean square is 1, the variance 1: half is left", (0.8, torch.ones(3, 2), 1.0), 0.4),
+    Example("three vectors of length 5, variance 2.5: 25 beside 25 + 2 * 2.5", (0.6, _EQUALLY_LONG, 2.5), 0.5),
+    Example(
+        "four dimensions, squared length 1, variance 0.1: 1 beside 1 + 4 * 0.1",
+        (0.7, torch.tensor([[0.5, 0.5, -0.5, 0.5], [0.1, 0.7, -0.7, 0.1]]), 0.1),
+        0.5,
+    ),
+    Example("without noise all is left", (0.6, _EQUALLY_LONG, 0.0), 0.6),
+    mistakes={
+        "The variance is that of one coordinate: set it beside a coordinate's mean square.": _shrunk(
+            lambda v: v.square().sum(1).mean()
+        ),
+        "The noise is large or small beside the vectors: divide the variance by a coordinate's mean square.": _shrunk(
+            lambda v: 1.0
+        ),
+        "Both vectors have noise: the factor of each is a root, and there are two.": _shrunk(
+            end=lambda cosine, ratio: cosine / math.sqrt(1 + ratio)
+        ),
+        "Each vector brings the root of 1 + ratio, not 1 + ratio.": _shrunk(
+            end=lambda cosine, ratio: cosine / (1 + ratio) ** 2
+        ),
+        "Multiply by nothing: noise makes the vectors longer, so the cosine is divided.": _shrunk(
+            end=lambda cosine, ratio: cosine * (1 + ratio)
+        ),
+        "That is 1 - ratio, right for little noise alone: divide by 1 + ratio.": _shrunk(
+            end=lambda cosine, ratio: cosine * (1 - ratio)
+        ),
+        "This is the factor: multiply the cosine by it.": _shrunk(end=lambda cosine, ratio: 1 / (1 + ratio)),
+        "What is given is the variance: do not square it.": _shrunk(power=2),
+        "Take the mean of the squares, not the square of a mean.": _shrunk(lambda v: v.abs().mean().square()),
+    },
+    standing_in=lambda cosine, vectors, variance: cosine / (1 + variance / vectors.square().mean()),
+)
+
+# ---- 6: pull and push: my_forces(contrast, views, others, weights) -> two lists of gradients --------------
+
+
+def _forces(contrast: Any, views: Any, others: Any, weights: Any) -> Any:
+    def still(pair: Any) -> Any:
+        return [view.detach() for view in pair]
+
+    losses = contrast(*views, *still(others)), contrast(*still(views), *others)
+    return [torch.autograd.grad(loss, weights, retain_graph=True) for loss in losses]
+
+
+def _small() -> tuple[Any, ...]:
+    """A loss of four numbers that are 2, 3, 2 + 1 and 3 + 2, made with two weights."""
+    weights = [torch.tensor([[2.0]], requires_grad=True), torch.tensor([[3.0]], requires_grad=True)]
+    views = [1 * weights[0], 1 * weights[1]]
+    return lambda a, p, x, y: (a * p * x * y).sum(), views, [views[0] + 1, views[1] + 2], weights
+
+
+_PULL, _PUSH = [45.0, 30.0], [30.0, 18.0]  # 3 * 15 and 2 * 15; 5 * 6 and 3 * 6
+_WHOLE = [75.0, 48.0]
+_MISTAKEN = {
+    (*_PUSH, *_PULL): "The two are exchanged: first the gradient through the positives, others held still.",
+    (*_WHOLE, *_WHOLE): "Nothing is held still: detach the pair through which no gradient should go.",
+    (*_PULL, *_WHOLE): "In the second the positives are to be held still: detach the views.",
+    (*_WHOLE, *_PUSH): "In the first the negatives are to be held still: detach the others.",
+    (*_PULL, *_PULL): "Both are the pull: for the push, detach the views and not the others.",
+    (*_PUSH, *_PUSH): "Both are the push: for the pull, detach the others and not the views.",
+    tuple(-number for number in (*_PULL, *_PUSH)): "The sign is the other way round: return the gradients as they are.",
+}
+
+
+def _pulled_and_pushed(answer: Any) -> str:
+    result = answer(*_small())
+    both = list(result) if isinstance(result, list | tuple) and len(result) == 2 else []
+    shapes = [[tuple(getattr(one, "shape", ())) for one in kind] for kind in both if isinstance(kind, list | tuple)]
+    if shapes != [[(1, 1)] * 2] * 2:
+        told = f"two of shapes {shapes}" if shapes and len(str(shapes)) < 200 else type(result).__name__
+        return f"It returned {told}; wanted are two lists, each with a gradient for each weight, shaped as the weight."
+    numbers = [numbers_of(list(kind)) for kind in both]
+    values = [float(number) for one in numbers for number in one.ravel()]
+    if np.allclose(values, [*_PULL, *_PUSH], atol=1e-2):
+        return ""
+    known = [said for wrong, said in _MISTAKEN.items() if np.allclose(values, wrong, atol=1e-2)]
+    return " ".join([f"Yours are {values[:2]} and {values[2:]}; expected are {_PULL} and {_PUSH}.", *known])
+
+
+def _used_again(answer: Any) -> bool:
+    contrast, *rest = _small()
+    answer(contrast, *rest)
+    return _pulled_and_pushed(lambda *given: answer(contrast, *rest)) == ""
+
+
+PULL_AND_PUSH = Exercise(
+    Stage(
+        "a loss of 2 * 3 * (2 + 1) * (3 + 2): pull and push, by both weights",
+        _pulled_and_pushed,
+        "view.detach() is the same vector, through which no gradient goes; torch.autograd.grad(loss, weights).",
+    ),
+    Stage("the same views can be asked again", _used_again, "retain_graph=True keeps what the next gradient needs"),
+    standing_in=_forces,
+)
+
+# ---- 8: two sentences whose dropout clouds overlap, and K passes whose mean keeps them apart: (first, second, K)
 
 PASSES = 480
 MOST = 60  # the largest K: at least 8 means of so many passes can be taken

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks import dropout_noise
 from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import CARS, cosines, off_dropout_by_mask, own
+from right_answers import CARS, contrast_by_mask, cosines, off_dropout_by_mask, own, shrunk_by_lengths, unit
 from spellings import wrong_answers
 
 
@@ -25,7 +25,127 @@ def columns(x, y):
     return F.normalize(x, dim=0) @ F.normalize(y, dim=0).T
 
 
+def gaps(p, c):
+    return (unit(p) - c / c.norm()).square().sum(1)
+
+
+def normal(z, g):
+    return torch.randn(z.shape, generator=g)
+
+
+def written_into(views, variance, generator):
+    for z in views:
+        with torch.no_grad():
+            z += variance**0.5 * normal(z, generator)
+    return views
+
+
+def asked(contrast, views, others, weights, hold_others=True, hold_views=True):
+    def grad(views, others):
+        return torch.autograd.grad(contrast(*views, *others), weights, retain_graph=True)
+
+    pull = grad(views, [z.detach() for z in others] if hold_others else others)
+    return pull, grad([z.detach() for z in views] if hold_views else views, others)
+
+
 WRONG = {
+    "CLOUD_RADIUS": [
+        ("Scale each row to length 1 first", lambda p, c: (p - c / c.norm()).square().sum(1).mean().sqrt()),
+        ("clean vector to length 1, too", lambda p, c: (unit(p) - c).square().sum(1).mean().sqrt()),
+        ("Nothing is scaled", lambda p, c: (p - c).square().sum(1).mean().sqrt()),
+        ("mean of the passes", lambda p, c: (unit(p) - unit(p).mean(0)).square().sum(1).mean().sqrt()),
+        ("not the mean of the distances", lambda p, c: gaps(p, c).sqrt().mean()),
+        ("its square", lambda p, c: gaps(p, c).mean()),
+        ("farthest pass", lambda p, c: gaps(p, c).max().sqrt()),
+        ("over the passes alone", lambda p, c: (unit(p) - c / c.norm()).square().mean().sqrt()),
+        ("not the sum, before the root", lambda p, c: gaps(p, c).sum().sqrt()),
+        ("One number is wanted", lambda p, c: gaps(p, c).sqrt()),
+    ],
+    "TWO_PAIRS": [
+        ("wanted are left and right", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, a, p, t)),
+        ("wanted are anchor and positive", lambda a, p, x, y, t=0.05: contrast_by_mask(x, y, x, y, t)),
+        ("are exchanged", lambda a, p, x, y, t=0.05: contrast_by_mask(x, y, a, p, t)),
+        ("the first of them is left", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, a, y, t)),
+        ("the second of them is right", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, x, p, t)),
+        ("Both sides of your negatives", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, x, x, t)),
+        ("those of right", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, y, x, t)),
+        (
+            "does not count",
+            lambda a, p, x, y, t=0.05: (
+                torch.cat([(diagonal(a, p) / t)[:, None], cosines(x, y) / t], 1).logsumexp(1) - diagonal(a, p) / t
+            ).mean(),
+        ),
+        ("temperature is not used", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, x, y, 1)),
+        ("0.05 in your code", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, x, y)),
+        ("length 1 first", lambda a, p, x, y, t=0.05: plain((a * p).sum(1) / t, x @ y.T / t).mean()),
+        ("logsumexp", lambda a, p, x, y, t=0.05: plain(diagonal(a, p) / t, cosines(x, y) / t).mean()),
+        ("no detach", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, x.detach(), y, t)),
+        ("One number is wanted", lambda a, p, x, y, t=0.05: plain(diagonal(a, p) / t, cosines(x, y) / t)),
+    ],
+    "GAUSSIAN": [
+        ("returned Tensor", lambda views, v, g: views[0] + v**0.5 * normal(views[0], g)),
+        ("shapes [(3, 4)]", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g)]),
+        ("noise alone", lambda views, v, g: [v**0.5 * normal(z, g) for z in views]),
+        ("root of the variance, the standard deviation", lambda views, v, g: [z + v * normal(z, g) for z in views]),
+        ("variance 1: multiply by the root", lambda views, v, g: [z + normal(z, g) for z in views]),
+        (
+            "not Gaussian",
+            lambda views, v, g: [z + (12 * v) ** 0.5 * (torch.rand(z.shape, generator=g) - 0.5) for z in views],
+        ),
+        ("leaves the mean", lambda views, v, g: [z + torch.rand(z.shape, generator=g) for z in views]),
+        ("not multiplied with it", lambda views, v, g: [z + v**0.5 * normal(z, g) * (z.abs() + 1) for z in views]),
+        ("the same in both views", lambda views, v, g: [z + n for n in [v**0.5 * normal(views[0], g)] for z in views]),
+        ("generator=generator", lambda views, v, g: [z + v**0.5 * torch.randn(z.shape) for z in views]),
+        (
+            "do not seed",
+            lambda views, v, g: [
+                z + v**0.5 * normal(z, torch.Generator().manual_seed(at)) for at, z in enumerate(views)
+            ],
+        ),
+        ("writes into the view", written_into),
+        ("no detach()", lambda views, v, g: [z.detach() + v**0.5 * normal(z, g) for z in views]),
+        ("`return` missing", lambda views, v, g: None),
+    ],
+    "MEANS_OF_PASSES": [
+        ("returned Tensor", lambda passes: torch.stack(list(passes)).mean(0)),
+        ("shapes [(3, 6)]", lambda passes: [torch.stack(list(passes)).mean(0)]),
+        ("mean of all passes", lambda passes: [torch.stack(list(passes)).mean(0)] * 2),
+        ("not the sum", lambda passes: [sum(passes[0::2]), sum(passes[1::2])]),
+        ("single passes", lambda passes: passes[:2]),
+        ("3 passes are in both means", lambda passes: [torch.stack(list(passes[0::2])).mean(0)] * 2),
+        ("have the shares", lambda passes: [torch.stack(list(passes[at : at + 4])).mean(0) for at in (0, 2)]),
+        ("nothing is scaled", lambda passes: [sum(one) / 3 for one in (passes[0::2], passes[1::2])]),
+        ("no detach()", lambda passes: [torch.stack(list(passes[at::2])).mean(0).detach() for at in (0, 1)]),
+    ],
+    "SHRUNK": [
+        ("that of one coordinate", lambda c, z, v: c / (1 + v / z.square().sum(1).mean())),
+        ("divide the variance by a coordinate's", lambda c, z, v: c / (1 + v)),
+        ("there are two", lambda c, z, v: c / (1 + v / z.square().mean()) ** 0.5),
+        ("not 1 + ratio", lambda c, z, v: c / (1 + v / z.square().mean()) ** 2),
+        ("so the cosine is divided", lambda c, z, v: c * (1 + v / z.square().mean())),
+        ("right for little noise alone", lambda c, z, v: c * (1 - v / z.square().mean())),
+        ("This is the factor", lambda c, z, v: shrunk_by_lengths(1.0, z, v)),
+        ("do not square it", lambda c, z, v: shrunk_by_lengths(c, z, v**2)),
+    ],
+    "PULL_AND_PUSH": [
+        ("are exchanged", lambda *given: asked(*given)[::-1]),
+        ("Nothing is held still", lambda *given: asked(*given, hold_others=False, hold_views=False)),
+        ("detach the views", lambda *given: asked(*given, hold_views=False)),
+        ("detach the others", lambda *given: asked(*given, hold_others=False)),
+        ("Both are the pull", lambda *given: [asked(*given)[0]] * 2),
+        ("Both are the push", lambda *given: [asked(*given)[1]] * 2),
+        ("sign", lambda *given: [[-g for g in kind] for kind in asked(*given)]),
+        ("wanted are two", lambda *given: asked(*given)[0][:1]),
+        ("wanted are two", lambda *given: sum(g.sum() for g in asked(*given)[0])),
+        (
+            "retain_graph=True",
+            lambda c, v, o, w: [
+                torch.autograd.grad(c(*v, *(z.detach() for z in o)), w, retain_graph=True),
+                torch.autograd.grad(c(*(z.detach() for z in v), *o), w),
+            ],
+        ),
+        ("`return` missing", lambda *given: print(asked(*given))),
+    ],
     "OFF_DROPOUT": [
         ("noisy, as in SimCSE", lambda a, p, c, t=0.05, m=1.0: plain(diagonal(a, p) / t, cosines(a, p) / t, m).mean()),
         (
@@ -99,6 +219,23 @@ WRONG = {
         ),
     ],
 }
+
+
+def test_what_noise_leaves_of_a_cosine_is_what_is_seen_of_much_noise():
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.randn(2, 400, 512, generator=generator) + 1
+    noisy = vectors + 0.5**0.5 * torch.randn(vectors.shape, generator=generator)
+    before, after = (float(diagonal(*views).mean()) for views in (vectors, noisy))
+    assert dropout_noise.SHRUNK.standing_in(before, vectors.flatten(0, 1), 0.5) == pytest.approx(after, abs=5e-3)
+
+
+def test_pull_and_push_add_up_to_the_whole_gradient():
+    generator = torch.Generator().manual_seed(0)
+    views = list(torch.randn(2, 6, 8, generator=generator, dtype=torch.float64).requires_grad_())
+    others = [view + torch.randn(6, 8, generator=generator) for view in views]
+    pull, push = dropout_noise.PULL_AND_PUSH.standing_in(contrast_by_mask, views, others, views)
+    whole = torch.autograd.grad(contrast_by_mask(*views, *others), views)
+    torch.testing.assert_close([one + other for one, other in zip(pull, push, strict=True)], list(whole))
 
 
 def test_the_radius_falls_with_the_root_of_k_and_is_the_same_each_time():
