@@ -442,6 +442,9 @@ CLAIMS: dict[str, dict[str, Check]] = {
                 by_measure("whitenedcse-table6", row, "Avg.") for row in ("whitening alone", "3 dropout views")
             )
         ),
+        "Two further dropout views in place of one, without any whitening, are told from it, too": lambda r: (
+            by_measure("whitenedcse-table6", "4 dropout views", "Avg.")[0] > 0
+        ),
         "only both together are told from SimCSE": lambda r: by_measure("whitenedcse-table6", "both", "Avg.")[0] > 0,
         "On World-STS and on Classroom-STS five seeds do not tell it from chance": lambda r: all(
             low < 0 < high
