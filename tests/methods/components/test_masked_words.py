@@ -2,6 +2,7 @@
 
 from math import log
 
+import pytest
 import torch
 
 from cselab.encoders.encoder import SentenceEncoder
