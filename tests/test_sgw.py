@@ -406,6 +406,7 @@ def test_after_many_batches_a_step_is_equation_13_as_printed():
     torch.testing.assert_close(layer.running_covariance, 0.5 * before + 0.5 * covariance(batch))
 
 
+@pytest.mark.slow
 def test_running_estimates_reach_the_population():
     generator = torch.Generator().manual_seed(0)
     mixing = torch.randn(4, 4, generator=generator)

@@ -46,6 +46,7 @@ def test_the_control_is_pca_and_the_cut_is_that_of_truncate_dim():
     assert scores["pca_score@4"] == pytest.approx(evaluate(components, pairs).scores["cloud"], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_by_default_the_bundled_world_is_cut_at_powers_of_two():
     found = evaluate(RandomEncoder(20), "dimensions", tasks=["effective_rank"])
     assert list(found.scores) == ["effective_rank@8", "effective_rank@16", "effective_rank@20"]

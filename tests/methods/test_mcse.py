@@ -21,6 +21,7 @@ def test_both_views_are_contrasted_with_the_scene_in_a_space_of_their_own(traine
     assert method.loss(v).floats()["scene"] == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_training_brings_sentences_of_like_scenes_together(trainer):
     method = MCSE(weight=1.0)
     encode, encoder = trainer(method, dropout=0)

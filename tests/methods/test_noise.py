@@ -7,7 +7,7 @@ from cselab.methods import Noise
 
 
 def decoupled(positive_pair, negative_pair, temperature):
-    return decoupled_info_nce(positive_pair, negative_pair, temperature).total.item()
+    return decoupled_info_nce(tuple(positive_pair), tuple(negative_pair), temperature).total.item()
 
 
 @pytest.mark.parametrize("on", ["positives", "negatives"])

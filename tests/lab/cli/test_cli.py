@@ -457,6 +457,7 @@ def test_a_recipe_for_another_kind_of_encoder_is_not_taken_without_a_word(encode
     assert "the one for roberta-base is taken" in said("vascl", encoder)
 
 
+@pytest.mark.slow
 def test_a_variant_that_is_asked_for_wins_over_the_recipe(encoder, corpus, tmp_path):
     large = write_checkpoint(tmp_path / "large", "roberta", layers=1, width=1024)
     output = tmp_path / "run"

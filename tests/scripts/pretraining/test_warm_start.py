@@ -70,6 +70,7 @@ def shared():
     return torch.tensor([SHARED, -SHARED] * (WIDTH // 2), dtype=torch.float64)
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_a_slow_reference(table, shared, counts, often, averaged):
     """The eigenvectors of the covariance over running text, each token repeated as often as it occurs."""
     text = averaged.repeat_interleave(torch.from_numpy(counts), dim=0)

@@ -115,6 +115,7 @@ def test_dev_and_test_would_choose_differently_and_the_expected_scores_come_from
     assert choice_with_cselab(corpus, dev, test, ks)[0] != choice_with_cselab(corpus, test, dev, ks)[0]
 
 
+@pytest.mark.slow
 def test_a_typical_sentence_has_length_1():
     assert 0.7 < whitening.length("A cook peels an onion.") < 1.2
 
