@@ -110,7 +110,7 @@ def figure(state: GainMapState) -> go.Figure:
         "template": TEMPLATE,
         "height": max(200, LINE * len(methods) + 70),
         "margin": {"t": 44, "b": 16},
-        "xaxis": {**plain, "side": "top", "fixedrange": True},
+        "xaxis": {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]},
         "yaxis": {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]},
     }
     return go.Figure(heat, layout)
