@@ -370,7 +370,7 @@ def _given(*scales: float) -> tuple[Any, ...]:
 def _by_hand(*scales: float) -> list[list[float]]:
     """Losses and norms with Adam written out, its gradient by finite differences of nothing but the loss."""
     encode, loss, weights, batches, lr = _given(*scales)
-    m, v = [0.0 for _ in weights], [0.0 for _ in weights]
+    m, v = ([torch.zeros_like(weight) for weight in weights] for _ in range(2))
     losses, norms = [], []
     for step, batch in enumerate(batches, start=1):
         gradients = torch.autograd.grad(loss(*encode(batch, batch)), weights)
