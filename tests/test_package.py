@@ -251,14 +251,9 @@ BUDGETS = {  # code lines: at most a tenth more than there were on 24 November 2
         "notebooks run by parameters, their numbers held against recorded ones, pages; a page asks for guesses itself",
     ),
     "lab/cselab_lab/lessons": (
-<<<<<<< HEAD
-        4500,
-        "what checks an exercise and says what is wrong; 02 and 04 to 07 are built from pieces, each with its mistakes",
-=======
-        3850,
-        "what checks an exercise and says what is wrong; 02, 06 and 07 are built from pieces, each with its mistakes: "
-        "about seventy more than before, as students made them",
->>>>>>> wst
+        4600,
+        "what checks an exercise and says what is wrong; 02 and 04 to 07 are built from pieces, each with the mistakes "
+        "that students made",
     ),
 }
 
