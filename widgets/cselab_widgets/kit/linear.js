@@ -146,7 +146,7 @@ export function symmetricEigen(symmetric, n, vectors = true) {
 }
 
 /** The singular values of a square matrix, largest first; it may be left in between. @param {Float64Array} square [n, n] @param {number} n */
-export function* singularValues(square, n) {
+export function* singularValueSteps(square, n) {
   const a = square.slice();
   const between = new Float64Array(2 * n); // the diagonal and what stands above it, in turns
   for (let k = 0; k < n; k++) {

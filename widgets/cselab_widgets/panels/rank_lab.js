@@ -2,7 +2,7 @@
 // formulas of cselab.losses.dimension_wise and cselab.metrics.rank_bottleneck, and the figure that rank_lab.py draws.
 import { changed, counting, general, matrixAxes } from "../kit/changed_figure.js";
 import { normals } from "../kit/draws.js";
-import { centredColumns, cholesky, gram, product, singularValues, transposed } from "../kit/linear.js";
+import { centredColumns, cholesky, gram, product, singularValueSteps, transposed } from "../kit/linear.js";
 import { numbers } from "../kit/numbers.js";
 import { sliced } from "../kit/sliced.js";
 
@@ -84,7 +84,7 @@ export function* spectrumOf(views, centred) {
       ? product(transposed(cholesky(gram(a, rows, d), rows), rows, rows), rows, rows, cholesky(gram(b, rows, d), rows), rows)
       : product(transposed(a, rows, d), d, rows, b, d);
   yield;
-  const values = yield* singularValues(square, Math.min(rows, d));
+  const values = yield* singularValueSteps(square, Math.min(rows, d));
   return Array.from(values.filter((value) => value > values[0] * d * 2 ** -52));
 }
 
