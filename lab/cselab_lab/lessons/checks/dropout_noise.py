@@ -507,11 +507,11 @@ def _pulled_and_pushed(answer: Any) -> str:
         told = f"two of shapes {shapes}" if shapes and len(str(shapes)) < 200 else type(found).__name__
         return f"It returned {told}; wanted are two lists, each with a gradient for each weight, shaped as the weight."
     numbers = [numbers_of(list(kind)) for kind in both]
-    told = [float(number) for one in numbers for number in one.ravel()]
-    if np.allclose(told, [*_PULL, *_PUSH], atol=1e-2):
+    given = [float(number) for one in numbers for number in one.ravel()]
+    if np.allclose(given, [*_PULL, *_PUSH], atol=1e-2):
         return ""
-    known = [said for wrong, said in _MISTAKEN.items() if np.allclose(told, wrong, atol=1e-2)]
-    return " ".join([f"Yours are {told[:2]} and {told[2:]}; expected are {_PULL} and {_PUSH}.", *known])
+    known = [said for wrong, said in _MISTAKEN.items() if np.allclose(given, wrong, atol=1e-2)]
+    return " ".join([f"Yours are {given[:2]} and {given[2:]}; expected are {_PULL} and {_PUSH}.", *known])
 
 
 def _used_again(answer: Any) -> bool:
