@@ -21,7 +21,7 @@ def uniforms(seed: int, count: int) -> Float[np.ndarray, " count"]:
 def normals(seed: int, count: int) -> Float[np.ndarray, " count"]:
     """So many standard normal numbers, each of two uniform ones (Box and Muller).
 
-    >>> normals(0, 20_000).std().round(2)
+    >>> normals(0, 200_000).std().round(2)
     np.float64(1.0)
     """
     one, other = uniforms(seed, 2 * count).reshape(-1, 2).T
