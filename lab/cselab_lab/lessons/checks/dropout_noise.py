@@ -332,6 +332,9 @@ def _drawn_anew(answer: Any) -> str:
         return "Give the generator to torch.randn: generator=generator."
     if torch.allclose(one[0], one[1], atol=1e-4):
         return "Your noise is the same in both views: draw for each."
+    alone = _added(answer, size=0.0)
+    if min(float(one.std(dim).min()) for one in alone for dim in (0, 1)) < 1e-6:
+        return "Several numbers of a view have the same noise: draw for each, torch.randn(view.shape)."
     generator, still = torch.Generator().manual_seed(0), torch.zeros(3, 4)
     alike = torch.equal(*(_rows(answer([still, still], _ASKED, generator)[0]) for _ in range(2)))
     return "Yours is the same at each call: do not seed anything yourself." if alike else ""
@@ -388,9 +391,10 @@ def _each_pass_once(answer: Any) -> str:
     third = torch.full((6,), 1 / 3, dtype=torch.float64)
     if all(bool(torch.isclose(view, third * (view > 0), atol=1e-3).all()) for view in (one, other)):
         both = int(((one > 0) & (other > 0)).sum())
-        if not both and bool(((one > 0) | (other > 0)).all()):
+        if both:
+            return f"{both} passes are in both means: no pass may be, or their noise is the same."
+        if bool(((one > 0) | (other > 0)).all()):
             return ""
-        return f"{both} passes are in both means: no pass may be, or their noise is the same." if both else ""
     if bool(torch.isclose(one, other).all()) and abs(float(one.sum()) - 1) < 1e-3:
         return "Both are the mean of all passes: half of them belongs to each."
     if abs(float(one.sum()) - 3) < 1e-3:
@@ -480,14 +484,14 @@ def _forces(contrast: Any, views: Any, others: Any, weights: Any) -> Any:
 
 
 def _small() -> tuple[Any, ...]:
-    """A loss of four numbers that are 2, 3, 2 + 1 and 3 + 2, made with two weights."""
-    weights = [torch.tensor([[2.0]], requires_grad=True), torch.tensor([[3.0]], requires_grad=True)]
-    views = [1 * weights[0], 1 * weights[1]]
+    """A loss of four numbers that are 2, 3, 2 + 1 and 3 + 2, made with two weights, 1 and 3."""
+    weights = [torch.tensor([[1.0]], requires_grad=True), torch.tensor([[3.0]], requires_grad=True)]
+    views = [2 * weights[0], 1 * weights[1]]
     return lambda a, p, x, y: (a * p * x * y).sum(), views, [views[0] + 1, views[1] + 2], weights
 
 
-_PULL, _PUSH = [45.0, 30.0], [30.0, 18.0]  # 3 * 15 and 2 * 15; 5 * 6 and 3 * 6
-_WHOLE = [75.0, 48.0]
+_PULL, _PUSH = [90.0, 30.0], [60.0, 18.0]  # 2 * 3 * 15 and 2 * 15; 2 * 5 * 6 and 3 * 6
+_WHOLE = [150.0, 48.0]
 _MISTAKEN = {
     (*_PUSH, *_PULL): "The two are exchanged: first the gradient through the positives, others held still.",
     (*_WHOLE, *_WHOLE): "Nothing is held still: detach the pair through which no gradient should go.",
@@ -495,6 +499,8 @@ _MISTAKEN = {
     (*_WHOLE, *_PUSH): "In the first the negatives are to be held still: detach the others.",
     (*_PULL, *_PULL): "Both are the pull: for the push, detach the views and not the others.",
     (*_PUSH, *_PUSH): "Both are the push: for the pull, detach the others and not the views.",
+    (90.0, 60.0, 30.0, 18.0): "Yours go weight by weight: first all gradients of the pull, then all of the push.",
+    (45.0, 30.0, 30.0, 18.0): "These are the gradients by the vectors: ask for those by the weights.",
     tuple(-number for number in (*_PULL, *_PUSH)): "The sign is the other way round: return the gradients as they are.",
 }
 

@@ -178,6 +178,13 @@ def _is_constant(answer: Any) -> str:
     return f"{told}: W.detach() makes W a constant."
 
 
+def _centring_is_trained(answer: Any) -> bool:
+    """A vector added to all rows changes nothing, so the gradients of the rows add up to 0."""
+    x = _WIDE[:, :3].double().requires_grad_()
+    (gradient,) = torch.autograd.grad(answer(x, _covariance(), _exact).double().pow(3).sum(), x)
+    return bool(gradient.sum(0).abs().max() < 1e-3 * gradient.abs().max())
+
+
 _OF_ONE_GROUP = _covariance(), _exact
 WHITENED = Exercise(
     Example("the cross comes out as a square", (_CROSS + _SHIFT[:2], *_OF_ONE_GROUP), _OF_CROSS),
@@ -189,6 +196,7 @@ WHITENED = Exercise(
     ),
     _trains(lambda answer, x: answer(x, *_OF_ONE_GROUP), _WIDE[:, :3]),
     Stage("W counts as a constant", _is_constant),
+    Stage("the centring keeps its gradient", _centring_is_trained, "W alone is a constant: do not detach the mean."),
     mistakes={
         "The mean must be gone from the result, too.": _whiten(centre=_itself),
         "Subtract the mean over the rows (dim=0), not each row's own mean.": _whiten(

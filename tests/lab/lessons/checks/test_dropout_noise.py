@@ -95,6 +95,8 @@ WRONG = {
         ("leaves the mean", lambda views, v, g: [z + torch.rand(z.shape, generator=g) for z in views]),
         ("not multiplied with it", lambda views, v, g: [z + v**0.5 * normal(z, g) * (z.abs() + 1) for z in views]),
         ("the same in both views", lambda views, v, g: [z + n for n in [v**0.5 * normal(views[0], g)] for z in views]),
+        ("have the same noise", lambda views, v, g: [z + v**0.5 * normal(z[:, :1], g) for z in views]),
+        ("have the same noise", lambda views, v, g: [z + v**0.5 * normal(z[0], g) for z in views]),
         ("generator=generator", lambda views, v, g: [z + v**0.5 * torch.randn(z.shape) for z in views]),
         (
             "do not seed",
@@ -114,6 +116,8 @@ WRONG = {
         ("single passes", lambda passes: passes[:2]),
         ("3 passes are in both means", lambda passes: [torch.stack(list(passes[0::2])).mean(0)] * 2),
         ("have the shares", lambda passes: [torch.stack(list(passes[at : at + 4])).mean(0) for at in (0, 2)]),
+        ("have the shares", lambda passes: [torch.stack(list(passes[at::2])).median(0).values for at in (0, 1)]),
+        ("have the shares", lambda passes: [sum(passes[at:4:2]) / 3 for at in (0, 1)]),
         ("nothing is scaled", lambda passes: [sum(one) / 3 for one in (passes[0::2], passes[1::2])]),
         ("no detach()", lambda passes: [torch.stack(list(passes[at::2])).mean(0).detach() for at in (0, 1)]),
     ],
@@ -135,6 +139,14 @@ WRONG = {
         ("Both are the pull", lambda *given: [asked(*given)[0]] * 2),
         ("Both are the push", lambda *given: [asked(*given)[1]] * 2),
         ("sign", lambda *given: [[-g for g in kind] for kind in asked(*given)]),
+        ("weight by weight", lambda *given: list(zip(*asked(*given), strict=True))),
+        (
+            "by the vectors",
+            lambda c, v, o, w: [
+                torch.autograd.grad(c(*v, *(z.detach() for z in o)), v),
+                torch.autograd.grad(c(*(z.detach() for z in v), *o), o),
+            ],
+        ),
         ("wanted are two", lambda *given: asked(*given)[0][:1]),
         ("wanted are two", lambda *given: sum(g.sum() for g in asked(*given)[0])),
         (

@@ -108,6 +108,7 @@ WRONG = {
         ("multiplied by the matrix twice", lambda x, c, w: centred(x) @ w(c(x)) @ w(c(x))),
         ("scaled alone", lambda x, c, w: centred(x) / x.std(0, correction=0)),
         ("goes through W, too", lambda x, c, w: centred(x) @ w(c(x))),
+        ("do not detach the mean", lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach()),
         ("stay in torch", lambda x, c, w: (centred(x) @ w(c(x))).detach()),
         ("stay in torch", lambda x, c, w: (centred(x) @ w(c(x))).detach().numpy()),
         ("Can't call numpy()", lambda x, c, w: torch.from_numpy(centred(x).numpy()) @ slow(c(x))),
