@@ -51,6 +51,7 @@ def shows(section, panel, **changes):
     """The page shows what Python draws and says after these changes."""
     state = panel._changed(changes) if changes else panel.state
     expect(section.get_by_role("img").first).to_have_attribute("aria-label", panel.describe(state))
+    section.page.wait_for_function("(section) => section.drawn", arg=section.element_handle())  # after a reload
     drawn = json.loads(section.evaluate("(section) => section.drawn"))
     expected = json.loads(json.dumps(as_json(panel.draw(state))["data"]))
     if panel.draw(state).layout.meta is None:  # one plot; of planes that stand apart each is drawn alone
