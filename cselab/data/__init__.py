@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cselab.data.clustering import load_clustering
     from cselab.data.files import DataError, MissingFile, read_lines
     from cselab.data.pairs import Pairs, as_pairs, read_pairs
-    from cselab.data.root import data_root, senteval_folder
+    from cselab.data.root import data_root, folder_to_fill, senteval_folder
     from cselab.data.rows import read_rows, read_sentences
     from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 
@@ -24,7 +24,7 @@ _MODULES = {
         "clustering": "load_clustering",
         "files": "DataError MissingFile read_lines",
         "pairs": "Pairs as_pairs read_pairs",
-        "root": "data_root senteval_folder",
+        "root": "data_root folder_to_fill senteval_folder",
         "rows": "read_rows read_sentences",
         "sts": "STS_PAIRS STS_TASKS load_sts sts_splits",
     }.items()

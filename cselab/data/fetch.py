@@ -28,7 +28,7 @@ from cselab.data.classification import published_parts as published_files
 from cselab.data.clustering import CLUSTERING_TASKS
 from cselab.data.files import DataError, MissingFile
 from cselab.data.published import PROVENANCES
-from cselab.data.root import data_root, senteval_folder
+from cselab.data.root import folder_to_fill, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
 from cselab.data.writing import PART
 
@@ -68,7 +68,7 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
     are kept in the hub's own cache.
 
     Args:
-        folder: a SentEval folder or one above it, made if need be; `data_root()` when None.
+        folder: a SentEval folder or one above it, made if need be; `folder_to_fill()` when None.
         tasks: names of sets; all that the source has when None.
 
     Raises:
@@ -82,9 +82,7 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
             raise ValueError(ELSEWHERE)
         if task not in FETCHED_TASKS:
             raise ValueError(f"there is no set {task!r} to fetch; there are: {', '.join(FETCHED_TASKS)}")
-    folder = data_root() if folder is None else Path(folder)
-    if folder is None:
-        raise ValueError("no data folder: give one to write to, or set CSELAB_DATA to a folder that exists")
+    folder = folder_to_fill() if folder is None else Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a folder to write to")
     return _fetch_each(folder, tuple(dict.fromkeys(tasks)) if tasks else FETCHED_TASKS)

@@ -20,15 +20,31 @@ def data_root() -> Path | None:
     Raises:
         MissingFile: CSELAB_DATA names a folder that is not there.
     """
+    folder = _usual_place()
+    if folder is not None and not folder.is_dir():
+        if "CSELAB_DATA" in os.environ:
+            raise MissingFile(f"CSELAB_DATA names {str(folder)!r}, which is not a folder")
+        return None
+    return folder
+
+
+def folder_to_fill() -> Path:
+    """Where data is fetched to when no folder is named: where `data_root` looks for it. It need not be there yet.
+
+    Raises:
+        ValueError: CSELAB_DATA is empty, which means no folder.
+    """
+    folder = _usual_place()
+    if folder is None:
+        raise ValueError("no data folder: give one to write to, or set CSELAB_DATA to one (it is empty)")
+    return folder
+
+
+def _usual_place() -> Path | None:
     named = os.environ.get("CSELAB_DATA")
     if named is None:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cselab" / "data"
-        return folder if folder.is_dir() else None
-    if not named:
-        return None
-    if not Path(named).is_dir():
-        raise MissingFile(f"CSELAB_DATA names {named!r}, which is not a folder")
-    return Path(named)
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cselab" / "data"
+    return Path(named) if named else None
 
 
 def senteval_folder(root: str | Path | None = None) -> Path:

@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
+from cselab_lab.cli.commands import app
 from cselab_lab.experiments.corpora import half_world
 
-from cselab.data import DataError, read_rows, read_sentences
+from cselab.data import DataError, MissingFile, read_rows, read_sentences
 from cselab.data.corpora import CORPORA, fetch_corpus
 from cselab.data.fetch import ARCHIVE, Unreachable
 
@@ -118,8 +120,12 @@ def test_pairs_that_are_not_pairs_are_refused_and_nothing_is_written(lines, said
 def test_half_the_world_is_half_of_what_was_fetched(simple, tmp_path, monkeypatch):
     wiki = [f"Sentence number {number} of the free text ." for number in range(2)]
     simple(*(json.dumps(["long", text]) for text in wiki))
-    fetch_corpus("simplewiki", tmp_path)
-    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    monkeypatch.delenv("CSELAB_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(MissingFile, match="get it with: cselab data fetch simplewiki"):
+        half_world(4)
+    told = CliRunner().invoke(app, ["data", "fetch", "simplewiki"])
+    assert told.exit_code == 0 and str(tmp_path / "cselab/data/simplewiki.txt") in told.output
     assert sorted(set(half_world(4)) & set(wiki)) == wiki and len(half_world(4)) == 4
 
 

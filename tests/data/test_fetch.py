@@ -298,7 +298,7 @@ def test_what_cannot_be_fetched_is_refused_before_anything_is_done(tmp_path, tas
 
 def test_a_folder_is_needed(tmp_path, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
-    with pytest.raises(ValueError, match="no data folder: give one to write to"):
+    with pytest.raises(ValueError, match="no data folder: give one to write to, or set CSELAB_DATA"):
         fetch()
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="file is a file"):

@@ -1,6 +1,6 @@
 import pytest
 
-from cselab.data import MissingFile, data_root, senteval_folder
+from cselab.data import MissingFile, data_root, folder_to_fill, senteval_folder
 
 
 def test_the_variable_names_the_root(tmp_path, monkeypatch):
@@ -19,14 +19,15 @@ def test_a_variable_that_names_nothing_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path / "gone"))
     with pytest.raises(MissingFile, match="gone"):
         data_root()
+    assert folder_to_fill() == tmp_path / "gone"
 
 
 def test_without_the_variable_the_root_is_in_the_users_cache_if_anywhere(tmp_path, monkeypatch):
     monkeypatch.delenv("CSELAB_DATA", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert data_root() is None
-    (tmp_path / ".cache/cselab/data").mkdir(parents=True)
+    assert data_root() is None and folder_to_fill() == tmp_path / ".cache/cselab/data"
+    folder_to_fill().mkdir(parents=True)
     assert data_root() == tmp_path / ".cache/cselab/data"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     assert data_root() is None

@@ -61,7 +61,7 @@ def data_fetch(context: click.Context, what: Sequence[str], tasks: Sequence[str]
     that SimCSE and its followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction
     each. `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB), for corpora that are half the world.
     """
-    from cselab.data import data_root
+    from cselab.data import folder_to_fill
     from cselab.data.corpora import CORPORA, fetch_corpus
 
     names = [name for name in what if name in CORPORA]
@@ -75,7 +75,7 @@ def data_fetch(context: click.Context, what: Sequence[str], tasks: Sequence[str]
     if tasks:
         raise ValueError("--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart")
     for name in names:
-        place, fetched = fetch_corpus(name, folder or data_root() or Path("."))
+        place, fetched = fetch_corpus(name, folder or folder_to_fill())
         click.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
 
 

@@ -18,8 +18,13 @@ from pathlib import Path
 from cselab.data import MissingFile, data_root, read_sentences
 from cselab.data.corpora import CORPORA
 
-SIMPLE_WIKIPEDIA = ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", CORPORA["simplewiki"].file)
-WIKI_1M = ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
+TEXTS = {
+    "simplewiki": ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", CORPORA["simplewiki"].file),
+    "wiki1m": ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt"),
+}
+"""By the name under which `cselab data fetch` gets them: where they may lie in the data folder."""
+
+NEEDS = {"half-world": "simplewiki", "wiki": "simplewiki", "wiki1m": "wiki1m"}
 FROM_LINE = 300_000
 """The first lines of the text of a million sentences are few long articles; from here on they are many short ones."""
 
@@ -41,7 +46,7 @@ def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
     if kind == "wiki":
         return shuffled(simple_wikipedia(int(number)))
     if name == "wiki1m":
-        return list(read_sentences(_found(WIKI_1M, "cselab data fetch wiki1m")))
+        return list(read_sentences(_text("wiki1m")))
     return list(read_sentences(name))
 
 
@@ -70,16 +75,29 @@ def _world(n: int) -> list[str]:
 
 def simple_wikipedia(n: int, keep: Callable[[str], bool] | None = None) -> list[str]:
     """N of its sentences from all over the file; see `half_world`."""
-    path = _found(SIMPLE_WIKIPEDIA, "cselab data fetch simplewiki")
+    path = _text("simplewiki")
     lines = islice(read_sentences(path), FROM_LINE if "1m" in path.name else 0, None)
     short = [line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1] and (keep is None or keep(line))]
     return short[:: max(1, len(short) // n)][:n]  # from all over the file: neighbours are on one subject
 
 
-def _found(places: tuple[str, ...], how: str) -> Path:
-    root = data_root()
+def require_text(name: str) -> None:
+    """Of a corpus that needs a text in the data folder: that it is there.
+
+    Raises:
+        MissingFile: it is not; says where it was looked for, and what gets it.
+    """
+    kind = name.partition(":")[0]
+    if kind in NEEDS:
+        _text(NEEDS[kind])
+
+
+def _text(name: str) -> Path:
+    root, places = data_root(), TEXTS[name]
     for place in places:
         if root is not None and (root / place).is_file():
             return root / place
-    where = root or "a data folder (set CSELAB_DATA)"
-    raise MissingFile(f"no {places[-1]} in {where}: looked for {', '.join(places)}; get it with: {how}")
+    where = root or "the data folder (there is none: set CSELAB_DATA, or let the command make one)"
+    raise MissingFile(
+        f"no {places[-1]} in {where}: looked for {', '.join(places)}; get it with: cselab data fetch {name}"
+    )

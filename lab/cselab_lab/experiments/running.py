@@ -13,6 +13,7 @@ from filelock import FileLock
 
 from cselab.encoders.progress import Progress
 from cselab_lab.experiments.compute import measurable_here
+from cselab_lab.experiments.corpora import require_text
 from cselab_lab.experiments.experiment import Experiment, get_experiment
 from cselab_lab.experiments.jobs import Job, jobs
 from cselab_lab.experiments.pools import LocalPool, Pool, ProgressReporter
@@ -60,6 +61,7 @@ def run_experiment(
 
     Raises:
         ValueError: an unknown experiment, profile or label; seeds that are none; both workers and a scheduler.
+        MissingFile: a row still to run trains on a text that is not in the data folder; nothing was run.
         ResultsError: the results file has a damaged or foreign line; nothing was run.
         ConnectionError: no scheduler there, one of other versions, or one that died; finished jobs are written.
         JobsFailed: some jobs ended in an error; all others are in the file.
@@ -74,6 +76,9 @@ def run_experiment(
     wanted = [job for job in all_jobs if not only or job.label in labels]
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, wanted)
+    if not scheduler:  # whose workers have data of their own
+        for name in dict.fromkeys(job.settings["corpus"] for job in todo if "corpus" in job.settings):
+            require_text(name)
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"

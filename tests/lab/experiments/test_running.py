@@ -8,6 +8,8 @@ import pytest
 from cselab_lab.experiments import JobsFailed, ResultsError, pools, read_results, run_experiment, running
 from cselab_lab.experiments.store import Store
 
+from cselab.data import MissingFile
+
 DEV = "Classroom-STS dev"
 
 
@@ -168,3 +170,10 @@ def test_progress_says_what_is_done_and_what_is_left(small, tiny, made_up, tmp_p
     run_experiment(small, tiny, [0], folder=tmp_path)
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 4 and said[0].startswith("small, tiny: 1/4") and "min left" in said[0]
+
+
+def test_a_text_that_is_not_there_is_missed_before_anything_runs(small, tiny, made_up, monkeypatch, tmp_path):
+    monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
+    with pytest.raises(MissingFile, match="get it with: cselab data fetch simplewiki"):
+        run_experiment(small, replace(tiny, corpus="half-world:20"), folder=tmp_path)
+    assert not made_up and not list(tmp_path.glob("*.jsonl"))
