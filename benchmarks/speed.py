@@ -12,6 +12,7 @@ disturbs little, and by the clock. `OMP_NUM_THREADS=1` measures one core. Cases 
 """
 
 import argparse
+import contextlib
 import copy
 import json
 import os
@@ -24,13 +25,16 @@ from datetime import date
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
 from cselab_lab.experiments.corpora import corpus
-from sentence_transformers import SentenceTransformer
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer import losses
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
+from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab.data import STS_TASKS, Pairs, load_sts
@@ -142,9 +146,10 @@ STEPS = 12
 CONFIG = TrainConfig(steps=STEPS, batch_size=64, lr=1e-4, precision="fp32", seed=0, eval_every=STEPS)
 
 
-TRANSFORMERS, SENTENCE_TRANSFORMERS = (
+TRANSFORMERS, SENTENCE_TRANSFORMERS, TRAINER = (
     "transformers, AdamW, a plain loop",
     "`MultipleNegativesRankingLoss`, AdamW, a loop",
+    "`MultipleNegativesRankingLoss`, `SentenceTransformerTrainer`",
 )
 
 
@@ -156,7 +161,8 @@ def training(text: str, length: int, beside: str) -> Callable[[SentenceEncoder, 
 
         def ours(texts: list[str]) -> float:
             bare = without_dropout(encoder.copy())
-            run = train(bare, SimCSE(head="none"), texts, config, show_progress_bar=False)
+            with patch("cselab.training.loop.refuse_identical_views"):  # which they are, on purpose
+                run = train(bare, SimCSE(head="none"), texts, config, show_progress_bar=False)
             return run.history[1]["loss"]
 
         def theirs(texts: list[str]) -> float:
@@ -164,6 +170,11 @@ def training(text: str, length: int, beside: str) -> Callable[[SentenceEncoder, 
             model.max_seq_length = length
             loss = losses.MultipleNegativesRankingLoss(model, scale=20)
             return descended(model, lambda: loss([model.preprocess(texts) for _ in range(2)], None))
+
+        def trainer(texts: list[str]) -> float:
+            model = without_dropout(copy.deepcopy(other))
+            model.max_seq_length = length
+            return trained(model, texts)
 
         def plain(texts: list[str]) -> float:
             model, tokenizer = without_dropout(copy.deepcopy(encoder.backbone)), encoder.tokenizer
@@ -178,7 +189,7 @@ def training(text: str, length: int, beside: str) -> Callable[[SentenceEncoder, 
             return descended(model, loss)
 
         what = f"{STEPS} steps of SimCSE, batch {CONFIG.batch_size}, {text}, {length} tokens"
-        sides = {TRANSFORMERS: plain, SENTENCE_TRANSFORMERS: theirs}
+        sides = {TRANSFORMERS: plain, SENTENCE_TRANSFORMERS: theirs, TRAINER: trainer}
         return Case(what, SENTENCES[text](CONFIG.batch_size), ours, sides[beside], beside)
 
     return case
@@ -197,6 +208,28 @@ def descended(model: Any, loss: Callable[[], torch.Tensor]) -> float:
         optimizer.zero_grad()
         seen.append(value.item())
     return seen[0]
+
+
+def trained(model: SentenceTransformer, texts: list[str]) -> float:
+    """The same by sentence-transformers' own trainer, its checkpoints and reports switched off."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = SentenceTransformerTrainingArguments(
+            folder,
+            max_steps=STEPS,
+            per_device_train_batch_size=len(texts),
+            learning_rate=CONFIG.lr,
+            logging_steps=1,
+            save_strategy="no",
+            report_to="none",
+            use_cpu=True,
+            disable_tqdm=True,
+        )
+        rows = Dataset.from_dict({"anchor": texts, "positive": texts})
+        loss = losses.MultipleNegativesRankingLoss(model, scale=20)
+        trainer = SentenceTransformerTrainer(model, arguments, train_dataset=rows, loss=loss)
+        with contextlib.redirect_stdout(None):
+            trainer.train()
+        return trainer.state.log_history[0]["loss"]
 
 
 def steps_of(method: str, **hyperparameters: Any) -> Callable[[SentenceEncoder, SentenceTransformer], Case]:
@@ -235,16 +268,18 @@ CASES: dict[str, Callable[[SentenceEncoder, SentenceTransformer], Case]] = {
     "score": scoring,
     "train": training("the world", 32, SENTENCE_TRANSFORMERS),
     "train-plain": training("the world", 32, TRANSFORMERS),
+    "train-trainer": training("the world", 32, TRAINER),
     "half-32": training("half Wikipedia", 32, SENTENCE_TRANSFORMERS),
     "half-32-plain": training("half Wikipedia", 32, TRANSFORMERS),
     "half-64": training("half Wikipedia", 64, SENTENCE_TRANSFORMERS),
     "half-64-plain": training("half Wikipedia", 64, TRANSFORMERS),
+    "half-64-trainer": training("half Wikipedia", 64, TRAINER),
     "whitenedcse": steps_of("whitenedcse"),
     "imsimcse": steps_of("imsimcse"),
     "focal": steps_of("focal"),
     "sts": seven_sets,
 }
-WITH_DATA = ("half-32", "half-32-plain", "half-64", "half-64-plain", "sts")
+WITH_DATA = ("half-32", "half-32-plain", "half-64", "half-64-plain", "half-64-trainer", "sts")
 
 
 def table(results: Sequence[dict]) -> str:
@@ -261,16 +296,26 @@ def in_words(ratios: Sequence[float]) -> str:
     return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
+BERT_BASE = "bert-base shape"
+
+
+def opened(name: str) -> SentenceEncoder:
+    if name != BERT_BASE:
+        return SentenceEncoder.from_pretrained(name, pooling="mean", device="cpu")
+    tokenizer = SentenceEncoder.from_pretrained("mini", device="cpu").tokenizer
+    return SentenceEncoder(BertModel(BertConfig(vocab_size=30522)), tokenizer, "mean", name=name)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; default: those without data")
-    parser.add_argument("--encoder", default="mini")
+    parser.add_argument("--encoder", default="mini", help=f"or {BERT_BASE!r}, of random weights")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--output", type=Path, default=RESULTS / "speed.json")
     asked = parser.parse_args()
     if unknown := set(asked.cases) - set(CASES):
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
-    encoder = SentenceEncoder.from_pretrained(asked.encoder, pooling="mean", device="cpu")
+    encoder = opened(asked.encoder)
     with tempfile.TemporaryDirectory() as folder:
         encoder.save_pretrained(folder)
         other = SentenceTransformer(folder, device="cpu")
