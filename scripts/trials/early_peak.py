@@ -55,12 +55,13 @@ class ThreeVectors:
         scores = self.dev(encoder)
         whitening = fit("whitening", encoder.encode(self.dev.pairs.sentences, show_progress_bar=False))
         whitened = self.dev(TransformedEncoder(encoder, whitening, "whitened"))["score"]
+        if encoder.untrained:  # before the first step
+            return scores | {"whitened": whitened}
         evaluated, encoder.representation = encoder.representation, "head"
         try:
-            head = self.dev(encoder)["score"]
+            return scores | {"whitened": whitened, "head": self.dev(encoder)["score"]}
         finally:
             encoder.representation = evaluated
-        return scores | {"head": head, "whitened": whitened}
 
 
 def trial(method: str, parameters: dict[str, Any], changes: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def trial(method: str, parameters: dict[str, Any], changes: dict[str, Any], seed
     run = train(encoder, create_method(method, **parameters), corpus(CORPUS), config, dev, show_progress_bar=False)
     looks = [row for row in run.history if "score" in row]
     names = ("step", "score", "head", "whitened", "mean_cosine", "uniformity")
-    return {name: [round(row.get(name, float("nan")), 3) for row in looks] for name in names} | {"versions": versions()}
+    return {name: [round(row[name], 3) for row in looks if name in row] for name in names} | {"versions": versions()}
 
 
 def read() -> list[dict[str, Any]]:
@@ -95,8 +96,9 @@ def in_words(lines: list[dict[str, Any]]) -> str:
         if same:
             rows[label] = {"seeds": str(len(same))}
             for title, name in (("evaluated", "score"), ("head", "head"), ("whitened", "whitened")):
-                best = mean(max(line[name][1:]) for line in same)
-                steps = ", ".join(str(line["step"][line[name].index(max(line[name][1:]))]) for line in same)
+                curves = [dict(zip(line["step"][::-1], line[name][::-1], strict=False)) for line in same]
+                best = mean(max(curve.values()) for curve in curves)
+                steps = ", ".join(str(max(curve, key=curve.__getitem__)) for curve in curves)
                 last = mean(line[name][-1] for line in same)
                 rows[label][title] = f"{best:.1f} at {steps}; last {last:.1f}"
             rows[label]["mean cosine, last"] = f"{mean(line['mean_cosine'][-1] for line in same):.2f}"
