@@ -24,10 +24,9 @@ from cselab.data.classification import (
     FILES_BY_SPLIT,
     load_classification,
 )
-from cselab.data.classification import published_parts as published_files
 from cselab.data.clustering import CLUSTERING_TASKS
 from cselab.data.files import DataError, MissingFile
-from cselab.data.published import PROVENANCES
+from cselab.data.published import PROVENANCES, published_parts
 from cselab.data.root import data_root, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
 from cselab.data.writing import PART
@@ -137,7 +136,7 @@ def _verdict(task: str, folder: Path) -> str:
         known = True
     else:
         parts = [load_classification(task, folder, split) for split in CLASSIFICATION_ROWS[task]]
-        known = all("words" in published_files()[name] for name in senteval_files(task))
+        known = all("words" in published_parts("labelled")[name] for name in senteval_files(task))
     provenance = max((part.provenance for part in parts), key=PROVENANCES.index)
     if provenance == "unknown text" and known:
         raise DataError(f"{task}: as many rows as published, but neither the published words nor scores")
