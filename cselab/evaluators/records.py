@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cselab.data import Labelled, Pairs
 
+COLUMNS = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
 SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
@@ -72,6 +73,15 @@ class Record:
         """A record of a number measured on these rows: whose they are, which split, how many, their hash."""
         told: dict[str, Any] = {"task": rows.name, "split": rows.split, "rows": len(rows)}
         return cls(**told | {"data_hash": rows.hash, "provenance": rows.provenance} | said)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What a table shows of it, in the columns of `COLUMNS`."""
+        digits = 2 if abs(self.value or 0.0) >= 10 else 3
+        shown = "failed" if self.value is None else f"{self.value:.{digits}f}"
+        interval = f"{self.interval[0]:.{digits}f} to {self.interval[1]:.{digits}f}" if self.interval else ""
+        how = ", ".join(part for part in (self.aggregation, self.protocol) if part)
+        return self.key, self.split, str(self.rows or ""), self.metric, shown, interval, how
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -206,20 +216,21 @@ class Scores:
         return pandas.DataFrame(rows, columns=[*columns[:place], "low", "high", *columns[place:]])
 
     def __str__(self) -> str:
-        return "\n".join([*_aligned(self._rows()), *self._notes()])
+        return "\n".join([*_aligned(self._rows()), *self.notes])
 
     def _repr_html_(self) -> str:
         """The same as a table in a notebook."""
         head, *body = self._rows()
         rows = "".join(_html_row(row, "td") for row in body)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table><thead>{_html_row(head, 'th')}</thead><tbody>{rows}</tbody></table>{notes}"
 
     def _rows(self) -> list[tuple[str, ...]]:
-        header = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
-        return [header, *(_row(record) for record in self.records if record.key)]
+        return [COLUMNS, *(record.cells for record in self.records if record.key)]
 
-    def _notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
+        """What is said beneath the table: the average, doubts, failures, and tasks that did not run."""
         notes = []
         if self.avg is not None:
             notes.append(f"average of the seven STS sets: {self.avg:.2f}")
@@ -229,14 +240,6 @@ class Scores:
         notes += [f"{task} failed: {reason}" for task, reason in self.failures.items()]
         notes += [f"{task} did not run: {reason}" for task, reason in self.missing.items()]
         return notes
-
-
-def _row(record: Record) -> tuple[str, ...]:
-    digits = 2 if abs(record.value or 0.0) >= 10 else 3
-    shown = "failed" if record.value is None else f"{record.value:.{digits}f}"
-    interval = f"{record.interval[0]:.{digits}f} to {record.interval[1]:.{digits}f}" if record.interval else ""
-    how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
-    return record.key, record.split, str(record.rows), record.metric, shown, interval, how
 
 
 def _html_row(cells: tuple[str, ...], tag: str) -> str:

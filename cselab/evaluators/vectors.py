@@ -35,6 +35,11 @@ PairScorer = Callable[[list[str], list[str]], Any]
 """A function of two lists of sentences that gives the similarity of each pair, such as `word_overlap`."""
 
 
+def name_of(encoder: Encoder | PairScorer) -> str:
+    """What the records call it: its own name, or that of its function or class."""
+    return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
+
+
 class NeedsVectors(ValueError):
     """A task that needs the vector of each sentence was given a function that scores pairs."""
 
