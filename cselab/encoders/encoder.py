@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.data.rows import check_sentences
+from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import add_adapter
 from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
@@ -239,6 +240,7 @@ class SentenceEncoder(nn.Module):
 
         Raises:
             UntrainedWeightsError: the representation is that of a head that was never trained.
+            OSError: the folder cannot be written; what was in it before is still there.
         """
         self._check_trained()
         settings = {
@@ -251,7 +253,8 @@ class SentenceEncoder(nn.Module):
         }
         trained = self.head is not None and "head" not in self.untrained
         head = list(self.head.dense_layers()) if trained else []
-        save_folder(Path(path), self.backbone, self.tokenizer, settings, head, self.prefix)
+        with folder_written_whole(Path(path), last="config.json") as aside:
+            save_folder(aside, self.backbone, self.tokenizer, settings, head, self.prefix)
 
     # ---------------------------------------------------------------------------- vectors
 
