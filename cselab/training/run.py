@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from cselab.data.nearest import require_known
 from cselab.encoders.encoder import Representation, SentenceEncoder
 from cselab.encoders.precision import Precision
 from cselab.methods import Method
@@ -76,9 +77,7 @@ class TrainConfig:
             value, allowed = getattr(self, setting.name), setting.metadata
             if value is None and setting.default is None:
                 continue
-            if value not in allowed.get("choices", (value,)):
-                known = [*([None] if setting.default is None else []), *allowed["choices"]]
-                raise ValueError(f"unknown {setting.name} {value!r}; choose one of {', '.join(map(str, known))}")
+            require_known(setting.name, value, allowed.get("choices", (value,)))
             if wrong := _out_of_range(value, allowed):
                 reason = f": {allowed['reason']}" if "reason" in allowed else ""
                 raise ValueError(f"{setting.name} {wrong}, got {value}{reason}")

@@ -344,7 +344,7 @@ def test_the_pooling_may_be_changed_but_a_prompt_needs_its_template(encoder):
         encoder.pooling = "mask"
     with pytest.raises(ValueError, match="the pooling 'mask' and a template belong together"):
         make_encoder(pooling="mask").pooling = "mean"
-    with pytest.raises(ValueError, match="unknown pooling 'max'; choose one of"):
+    with pytest.raises(ValueError, match=r"unknown pooling 'max'\. Choose one of"):
         encoder.pooling = "max"
 
 

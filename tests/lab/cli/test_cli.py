@@ -287,7 +287,7 @@ def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus
         ("simcse", "temprature=0.1", "simcse: unknown parameter 'temprature'. It has: variant, temperature"),
         ("simcse", "temperature=hot", "'temperature' takes a float (its default is 0.05); got 'hot'"),
         ("simcse", "temperature", "--set wants NAME=VALUE, got 'temperature'"),
-        ("simcse", "variant=best", "unknown variant 'best' of simcse; choose one of default, paper, released"),
+        ("simcse", "variant=best", "unknown variant of simcse 'best'. Choose one of default, paper, released"),
         ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
         ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
         ("whitenedcse", "running=perhaps", "'running' takes true or false"),
