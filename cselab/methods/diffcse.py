@@ -10,14 +10,11 @@ from torch import nn
 from cselab.augmentations import inner_tokens
 from cselab.encoders.embedding_mask import embedding_layer
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import NormalizedHead, fresh_linear
 from cselab.losses import Loss
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.components import MaskedLMGenerator
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
-from cselab.methods.recipe import Recipe
 
 
 @register("diffcse", "DiffCSE")
