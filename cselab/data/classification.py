@@ -137,8 +137,9 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
     require_known(f"split of {task}", split, CLASSIFICATION_ROWS[task])
     folder = senteval_folder(root)
     if task in FILES_BY_CLASS:
-        parts = zip((1, 0), FILES_BY_CLASS[task], strict=True)
-        files = {part: _one_class(folder / part, label) for label, part in parts}
+        files = {}
+        for label, part in zip((1, 0), FILES_BY_CLASS[task], strict=True):  # a sentence a line, the class is the file
+            files[part] = [(_tokens(line), "", label) for line in read_lines(folder / part, "latin-1")]
     else:
         part = FILES_BY_SPLIT[task][split]
         files = {part: _one_split(folder / part, task)}
@@ -153,11 +154,6 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
         sentences2=[second or BLANK_ROW for _, second, _ in rows] if task == "MRPC" else [],
         provenance=max(verdicts, key=PROVENANCES.index),
     )
-
-
-def _one_class(path: Path, label: int) -> list[Row]:
-    """MR, CR, SUBJ, MPQA: a sentence a line, the class is the file."""
-    return [(_tokens(line), "", label) for line in read_lines(path, "latin-1")]
 
 
 def _one_split(path: Path, task: str) -> list[Row]:

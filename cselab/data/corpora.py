@@ -40,10 +40,6 @@ class Corpus:
     sha256: str | None = None
 
 
-def _texts(path: Path) -> Iterator[str]:
-    yield from read_lines(path)
-
-
 def _triples(path: Path) -> Iterator[str]:
     """Tab-separated lines under a header; white space within a text, tabs and line ends too, becomes one space."""
     columns = tuple(SIMCSE_NAMES.values())
@@ -60,7 +56,7 @@ def _simple_sides(path: Path) -> Iterator[str]:
 
 
 CORPORA = {
-    "wiki1m": Corpus("wiki1m_for_simcse.txt", "wiki1m.txt", 1_000_000, _texts),
+    "wiki1m": Corpus("wiki1m_for_simcse.txt", "wiki1m.txt", 1_000_000, read_lines),
     "nli": Corpus("nli_for_simcse.csv", "nli.tsv", 275_601, _triples),
     "simplewiki": Corpus(
         "SimpleWiki.jsonl.gz",

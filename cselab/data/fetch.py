@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -189,25 +190,16 @@ def download(repository: str, revision: str, name: str) -> Path:
     )
 
     place = f"{repository}/{name} at {revision[:7]}"
-    try:
+    with suppress(LocalEntryNotFoundError):
         return Path(hf_hub_download(repository, name, repo_type="dataset", revision=revision, local_files_only=True))
-    except LocalEntryNotFoundError as error:
-        if constants.HF_HUB_OFFLINE:
-            raise Unreachable(f"the Hugging Face hub cannot be reached for {place} (HF_HUB_OFFLINE is set)") from error
-    except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
-        raise _gone(place) from None
-    except (HTTPError, OSError, RuntimeError) as error:
-        raise Unreachable(f"{place} could not be downloaded: {error}") from error
+    if constants.HF_HUB_OFFLINE:
+        raise Unreachable(f"the Hugging Face hub cannot be reached for {place} (HF_HUB_OFFLINE is set)")
     try:
         return _downloaded(repository, revision, name)
     except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
-        raise _gone(place) from None
-    except (HTTPError, OSError) as error:
+        raise DataError(f"the hub does not have {place} any more, or not for everyone") from None
+    except (HTTPError, OSError, RuntimeError) as error:
         raise Unreachable(f"the Hugging Face hub cannot be reached for {place}, or broke off ({error})") from error
-
-
-def _gone(place: str) -> DataError:
-    return DataError(f"the hub does not have {place} any more, or not for everyone")
 
 
 def _downloaded(repository: str, revision: str, name: str) -> Path:

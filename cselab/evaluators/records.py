@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cselab.data.nearest import require_known
+from cselab.data.sts import STS_TASKS
 from cselab.metrics import significance
 from cselab.metrics.significance import RESAMPLES
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from cselab.data import Labelled, Pairs
 
 COLUMNS = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
-SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
 @dataclass(frozen=True)
@@ -166,20 +166,20 @@ class Scores:
             f"{record.key} was scored on unknown text: {record.rows} rows as published, but neither the published "
             "sentences nor scores. Do not compare it with published numbers"
             for record in self.records
-            if record.key and record.task in SEVEN_STS and record.provenance == "unknown text"
+            if record.key and record.task in STS_TASKS and record.provenance == "unknown text"
         ]
 
     @property
     def covers(self) -> tuple[str, ...]:
         """Which of the seven STS sets (test splits) have a score."""
-        return tuple(task for task in SEVEN_STS if task in self.scores)
+        return tuple(task for task in STS_TASKS if task in self.scores)
 
     @property
     def avg(self) -> float | None:
         """Mean of the seven STS scores, not rounded before; None unless all seven are there."""
-        if self.covers != SEVEN_STS:
+        if self.covers != STS_TASKS:
             return None
-        return float(np.mean([self.scores[task] for task in SEVEN_STS]))
+        return float(np.mean([self.scores[task] for task in STS_TASKS]))
 
     def to_dict(self) -> dict[str, Any]:
         """The same for JSON: `scores`, `covers`, `records`; `avg` only when all seven STS sets ran."""

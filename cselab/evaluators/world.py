@@ -13,6 +13,7 @@ from cselab.evaluators.task import Source
 from cselab.evaluators.transfer import Transfer, TransferTask, protocol_named
 from cselab.world import World
 from cselab.world.classroom import classroom_sts
+from cselab.world.world import TASKS
 
 PAIRS = 1200
 """Pairs drawn from the world."""
@@ -52,9 +53,7 @@ def world_topics() -> Labelled:
 
 LOADERS: dict[str, Callable[[str], Pairs]] = {"World-STS": world_sts, "Classroom-STS": classroom_sts}
 
-KINDS = {
-    f"World-{kind.capitalize()}": kind for kind in ("topic", "sentiment", "question", "subjectivity", "paraphrase")
-}
+KINDS = {f"World-{kind.capitalize()}": kind for kind in TASKS}
 
 
 @dataclass(frozen=True)

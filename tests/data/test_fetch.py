@@ -5,8 +5,8 @@ import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
-import huggingface_hub
 import pytest
+from huggingface_hub import constants
 from huggingface_hub.errors import RemoteEntryNotFoundError
 
 from cselab.data import load_sts
@@ -266,16 +266,18 @@ def test_a_download_that_breaks_off_is_told(hub, tmp_path, monkeypatch, error):
     def breaks_off(*arguments, **settings):
         raise error
 
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", breaks_off)
-    with pytest.raises(Unreachable, match=r"senteval\.tar at e145e8b could not be downloaded: connection reset"):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("cselab.data.fetch._downloaded", breaks_off)
+    with pytest.raises(Unreachable, match=r"senteval\.tar at e145e8b, or broke off \(connection reset\)"):
         fetched(tmp_path / "data", ["MR"])
 
 
 def test_an_archive_that_has_left_the_hub_is_named(hub, tmp_path, monkeypatch):
-    def gone(repository, name, **settings):
+    def gone(*place):
         raise RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
 
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", gone)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("cselab.data.fetch._downloaded", gone)
     status, detail = fetched(tmp_path / "data", ["MR"])["MR"]
     assert status == "refused" and "the hub does not have" in detail and "senteval.tar at e145e8b" in detail
 
