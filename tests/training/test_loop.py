@@ -579,7 +579,7 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
         ({"eval_every": 0}, "eval_every must be at least 1"),
         ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
         ({"max_length": 2}, "max_length must be at least 3"),
-        ({"warmup": 1.0}, r"warmup is a share of the steps in \[0, 1\), got 1.0"),
+        ({"warmup": 1.0}, "warmup must be below 1, got 1.0: it is a share of the steps"),
         ({"precision": "fp8"}, "unknown precision 'fp8'. Choose one of auto, fp32, bf16"),
         (
             {"representation": "haed"},
