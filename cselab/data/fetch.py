@@ -27,6 +27,7 @@ from cselab.data.classification import (
 )
 from cselab.data.clustering import CLUSTERING_TASKS
 from cselab.data.files import DataError, MissingFile
+from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES, published_parts
 from cselab.data.root import data_root, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
@@ -80,8 +81,7 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
     for task in tasks or ():
         if task in CLUSTERING_TASKS:
             raise ValueError(ELSEWHERE)
-        if task not in FETCHED_TASKS:
-            raise ValueError(f"there is no set {task!r} to fetch; there are: {', '.join(FETCHED_TASKS)}")
+        require_known("set to fetch", task, FETCHED_TASKS)
     folder = data_root() if folder is None else Path(folder)
     if folder is None:
         raise ValueError("no data folder: give one to write to, or set CSELAB_DATA to a folder that exists")

@@ -14,10 +14,8 @@ def embedding_layer(backbone: Any) -> nn.Module:
 
 
 @contextmanager
-def embedding_changed(
-    backbone: Any, change: Callable[[Float[Tensor, "n t d"]], Float[Tensor, "n t d"]]
-) -> Iterator[None]:
-    """Inside, the layers get what `change` makes of the embedding layer's output."""
+def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Inside, the layers get what `change` makes of the embedding layer's output [n, t, d]."""
     hook = embedding_layer(backbone).register_forward_hook(lambda module, given, embedded: change(embedded))
     try:
         yield

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.data.nearest import require_known
 from cselab.data.rows import check_sentences
 from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import add_adapter
@@ -286,8 +287,7 @@ class SentenceEncoder(nn.Module):
 
     @representation.setter
     def representation(self, which: Representation) -> None:
-        if which not in ("backbone", "head"):
-            raise ValueError(f"unknown representation {which!r}; choose 'backbone' or 'head'")
+        require_known("representation", which, ("backbone", "head"))
         if which == "head" and self.head is None:
             raise UntrainedWeightsError(
                 "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"

@@ -288,7 +288,7 @@ def test_an_archive_that_has_left_the_hub_is_named(hub, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        ("STS11", "there is no set 'STS11' to fetch; there are: STS12, .* MRPC$"),
+        ("STS11", r"unknown set to fetch 'STS11'.* Choose one of STS12, .* MRPC$"),
         ("AgNews", "GoogleNews are not fetched: .* https://github.com/"),
     ],
 )

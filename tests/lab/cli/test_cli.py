@@ -1023,7 +1023,7 @@ def test_data_fetch_without_a_network_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     said = run("data", "fetch", tmp_path / "data", "--task", "MR", ok=False)
     assert "cannot be reached" in said and "Not fetched: MR." in said and "cselab data check" in said
-    assert "no set 'STS11' to fetch" in run("data", "fetch", "--task", "STS11", ok=False)
+    assert "unknown set to fetch 'STS11'" in run("data", "fetch", "--task", "STS11", ok=False)
 
 
 # ------------------------------------------------------------------------------------------ notebooks
