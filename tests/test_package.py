@@ -162,7 +162,7 @@ def test_no_two_rooms_import_each_other_by_whatever_way():
 def test_a_cycle_would_be_seen():
     assert set(cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})) == {"a", "b", "c"}
     assert "cselab.encoders.encoder" in IMPORTS["cselab"]  # under TYPE_CHECKING
-    assert "cselab.encoders.checkpoint" in IMPORTS["cselab.evaluators.vectors"]  # in a function
+    assert "cselab.encoders.encoder" in IMPORTS["cselab.encoders.any_encoder"]  # in a function
 
 
 def test_every_room_knows_those_below_it_alone():
@@ -225,12 +225,12 @@ BUDGETS = {  # code lines: at most a tenth more than there were on 24 November 2
         "geometry and agreement; most of it are significance, many systems ranked, hundreds of probes",
     ),
     "cselab/data": (1260, "readers that check what they read: SentEval, the hub, tables, downloads"),
-    "cselab/world": (1310, "a lexicon, frames and a grammar of English, and the rubric that grades pairs"),
+    "cselab/world": (1250, "a lexicon, frames and a grammar of English, and the rubric that grades pairs"),
     "cselab/encoders": (
         1800,
         "opening and saving what sentence-transformers opens; encoding; pooling, heads, prefix, adapters; any encoder",
     ),
-    "cselab/methods": (2270, "one file a paper, at most 60 lines each; the base and the components that they share"),
+    "cselab/methods": (2200, "one file a paper, at most 60 lines each; the base and the components that they share"),
     "cselab/evaluators": (1530, "STS, transfer, clustering and geometry by their protocols; records; baselines"),
     "cselab/training": (
         860,

@@ -9,14 +9,12 @@ order mark, and its fields hold single double quotes: lines are split on tabs, n
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from cselab.data.files import DataError, read_lines
 from cselab.data.nearest import require_known
-from cselab.data.published import PROVENANCES, check_published
+from cselab.data.published import PROVENANCES, check_published, published_parts
 from cselab.data.root import senteval_folder
 
 CLASSIFICATION_ROWS = {
@@ -136,13 +134,12 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
     See also: `cselab.data.load_sts`, `cselab.data.load_clustering`.
     """
     require_known("transfer set", task, CLASSIFICATION_TASKS)
-    splits = tuple(CLASSIFICATION_ROWS[task])
-    if split not in splits:
-        raise ValueError(f"{task} has no split {split!r}; it has: {', '.join(splits)}")
+    require_known(f"split of {task}", split, CLASSIFICATION_ROWS[task])
     folder = senteval_folder(root)
     if task in FILES_BY_CLASS:
-        of_class = {1: FILES_BY_CLASS[task][0], 0: FILES_BY_CLASS[task][1]}
-        files = {part: _one_class(folder / part, label) for label, part in of_class.items()}
+        files = {}
+        for label, part in zip((1, 0), FILES_BY_CLASS[task], strict=True):  # a sentence a line, the class is the file
+            files[part] = [(_tokens(line), "", label) for line in read_lines(folder / part, "latin-1")]
     else:
         part = FILES_BY_SPLIT[task][split]
         files = {part: _one_split(folder / part, task)}
@@ -157,11 +154,6 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
         sentences2=[second or BLANK_ROW for _, second, _ in rows] if task == "MRPC" else [],
         provenance=max(verdicts, key=PROVENANCES.index),
     )
-
-
-def _one_class(path: Path, label: int) -> list[Row]:
-    """MR, CR, SUBJ, MPQA: a sentence a line, the class is the file."""
-    return [(_tokens(line), "", label) for line in read_lines(path, "latin-1")]
 
 
 def _one_split(path: Path, task: str) -> list[Row]:
@@ -213,15 +205,9 @@ def _senteval_order(row: Row) -> tuple[int, int, int]:
     return len(first.split()), len(second.split()), label
 
 
-@cache
-def published_parts() -> dict[str, dict]:
-    """What is known of each published file: its rows and, if it was at hand, what `describe` says of it."""
-    return json.loads(Path(__file__).with_name("labelled_parts.json").read_text())
-
-
 def _checked(rows: list[Row], part: str, path: Path) -> str:
     """The provenance of a file, or an error that names it."""
-    if (part, len(rows)) in KNOWN_DAMAGE:
-        expected = published_parts()[part]["rows"]
-        raise DataError(f"{path}: {len(rows)} rows found, {expected} expected; {KNOWN_DAMAGE[part, len(rows)]}")
-    return check_published(rows, published_parts()[part], path)
+    known = published_parts("labelled")[part]
+    if damage := KNOWN_DAMAGE.get((part, len(rows))):
+        raise DataError(f"{path}: {len(rows)} rows found, {known['rows']} expected; {damage}")
+    return check_published(rows, known, path)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cselab.data.classification import Labelled, published_parts
+from cselab.data.classification import Labelled
 from cselab.data.files import DataError, MissingFile, read_lines
 from cselab.data.nearest import require_known
-from cselab.data.published import check_published
+from cselab.data.published import check_published, published_parts
 from cselab.data.root import data_root
 
 CLUSTERING_SIZES = {
@@ -58,7 +58,7 @@ def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
     classes = tuple(sorted({label for label, _ in rows}, key=lambda label: (len(label), label)))
     number_of = {label: number for number, label in enumerate(classes)}
     numbered = [(text, "", number_of[label]) for label, text in rows]
-    provenance = check_published(numbered, published_parts()[f"clustering/{task}"], path)
+    provenance = check_published(numbered, published_parts("labelled")[f"clustering/{task}"], path)
     if len(classes) != expected:
         raise DataError(f"{path}: {len(classes)} classes found, {expected} expected; were labels edited?")
     return Labelled(

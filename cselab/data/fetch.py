@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,10 +25,10 @@ from cselab.data.classification import (
     FILES_BY_SPLIT,
     load_classification,
 )
-from cselab.data.classification import published_parts as published_files
 from cselab.data.clustering import CLUSTERING_TASKS
 from cselab.data.files import DataError, MissingFile
-from cselab.data.published import PROVENANCES
+from cselab.data.nearest import require_known
+from cselab.data.published import PROVENANCES, published_parts
 from cselab.data.root import folder_to_fill, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
 from cselab.data.writing import PART
@@ -80,8 +81,7 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
     for task in tasks or ():
         if task in CLUSTERING_TASKS:
             raise ValueError(ELSEWHERE)
-        if task not in FETCHED_TASKS:
-            raise ValueError(f"there is no set {task!r} to fetch; there are: {', '.join(FETCHED_TASKS)}")
+        require_known("set to fetch", task, FETCHED_TASKS)
     folder = folder_to_fill() if folder is None else Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a folder to write to")
@@ -135,7 +135,7 @@ def _verdict(task: str, folder: Path) -> str:
         known = True
     else:
         parts = [load_classification(task, folder, split) for split in CLASSIFICATION_ROWS[task]]
-        known = all("words" in published_files()[name] for name in senteval_files(task))
+        known = all("words" in published_parts("labelled")[name] for name in senteval_files(task))
     provenance = max((part.provenance for part in parts), key=PROVENANCES.index)
     if provenance == "unknown text" and known:
         raise DataError(f"{task}: as many rows as published, but neither the published words nor scores")
@@ -188,25 +188,16 @@ def download(repository: str, revision: str, name: str) -> Path:
     )
 
     place = f"{repository}/{name} at {revision[:7]}"
-    try:
+    with suppress(LocalEntryNotFoundError):
         return Path(hf_hub_download(repository, name, repo_type="dataset", revision=revision, local_files_only=True))
-    except LocalEntryNotFoundError as error:
-        if constants.HF_HUB_OFFLINE:
-            raise Unreachable(f"the Hugging Face hub cannot be reached for {place} (HF_HUB_OFFLINE is set)") from error
-    except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
-        raise _gone(place) from None
-    except (HTTPError, OSError, RuntimeError) as error:
-        raise Unreachable(f"{place} could not be downloaded: {error}") from error
+    if constants.HF_HUB_OFFLINE:
+        raise Unreachable(f"the Hugging Face hub cannot be reached for {place} (HF_HUB_OFFLINE is set)")
     try:
         return _downloaded(repository, revision, name)
     except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
-        raise _gone(place) from None
-    except (HTTPError, OSError) as error:
+        raise DataError(f"the hub does not have {place} any more, or not for everyone") from None
+    except (HTTPError, OSError, RuntimeError) as error:
         raise Unreachable(f"the Hugging Face hub cannot be reached for {place}, or broke off ({error})") from error
-
-
-def _gone(place: str) -> DataError:
-    return DataError(f"the hub does not have {place} any more, or not for everyone")
 
 
 def _downloaded(repository: str, revision: str, name: str) -> Path:

@@ -8,9 +8,12 @@ scores is some other data set in the same layout: it may be read; its provenance
 from __future__ import annotations
 
 import hashlib
+import json
 import string
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from cselab.data.files import DataError
 
@@ -33,6 +36,14 @@ def describe(rows: Rows) -> dict[str, int | str]:
         "words": _digest("".join(text.casefold().translate(PUNCTUATION).split()) for text in texts),
         "text": _digest(texts),
     }
+
+
+@cache
+def published_parts(kind: str) -> dict[str, dict[str, Any]]:
+    """What is known of each published file of "sts" or "labelled" rows: how many, and what `describe` says where it
+    was at hand.
+    """
+    return json.loads(Path(__file__).with_name(f"{kind}_parts.json").read_text())
 
 
 def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:

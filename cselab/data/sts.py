@@ -6,14 +6,12 @@ known of the published one (`sts_parts.json`). A file cut short, re-encoded or r
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 
 from cselab.data.files import DataError, read_lines
 from cselab.data.nearest import require_known
 from cselab.data.pairs import Pairs, number_from, pair_from
-from cselab.data.published import PROVENANCES, check_published
+from cselab.data.published import PROVENANCES, check_published, published_parts
 from cselab.data.root import senteval_folder
 
 STS_PAIRS = {
@@ -61,9 +59,7 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
         MissingFile: no data folder, or a file of the set is not in it.
         DataError: a file is damaged; the message names it, with the rows found and expected.
     """
-    splits = sts_splits(task)
-    if split not in splits:
-        raise ValueError(f"{task} has no split {split!r}; it has: {', '.join(splits)}")
+    require_known(f"split of {task}", split, sts_splits(task))
     folder = senteval_folder(root)
     if task in SUBSETS:
         parts = {subset: _two_files(folder, task, subset) for subset in SUBSETS[task]}
@@ -72,7 +68,7 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
         names = tuple(STS_PAIRS[task]) if split == "full" else (split,)
         parts = {name: _one_file(folder, task, name) for name in names}
         files = {name: f"{task}/{name}" for name in names}
-    known = published_parts()
+    known = published_parts("sts")
     verdicts = [check_published(rows, known[files[name]], path) for name, (rows, path) in parts.items()]
     rows = [(row, name) for name, (rows, _) in parts.items() for row in rows]
     return Pairs(
@@ -135,9 +131,3 @@ def _row(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, 
     if not 0 <= score <= 5:
         raise DataError(f"{place}: the score {score:g} is not between 0 and 5; are the columns shifted?")
     return " ".join(first.split()), " ".join(second.split()), score
-
-
-@cache
-def published_parts() -> dict[str, dict[str, int | str]]:
-    """What is known of each published part: rows, and hashes of gold scores, words and text."""
-    return json.loads(Path(__file__).with_name("sts_parts.json").read_text())

@@ -1,6 +1,6 @@
-"""Parts of what a sentence is embedded as, switched off: what the cutoffs of `cselab.augmentations` ask for."""
+"""What a sentence is embedded as, changed on its way into the layers: what cutoffs and a discriminator ask for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,18 +14,21 @@ def embedding_layer(backbone: Any) -> nn.Module:
 
 
 @contextmanager
+def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Inside, the layers get what `change` makes of the embedding layer's output [n, t, d]."""
+    hook = embedding_layer(backbone).register_forward_hook(lambda module, given, embedded: change(embedded))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@contextmanager
 def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
     """The tokens without their `embedding_mask`, by which the output of the embedding layer is multiplied meanwhile."""
     if "embedding_mask" not in tokens:
         yield tokens
         return
     mask: Float[Tensor, "n t _d"] = tokens["embedding_mask"]
-
-    def cut(module: nn.Module, given: Any, embedded: Tensor) -> Tensor:
-        return embedded * mask.to(embedded)
-
-    hook = embedding_layer(backbone).register_forward_hook(cut)
-    try:
+    with embedding_changed(backbone, lambda embedded: embedded * mask.to(embedded)):
         yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}
-    finally:
-        hook.remove()

@@ -16,7 +16,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab.data.nearest import require_known
 from cselab.data.rows import check_sentences
+from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import add_adapter
 from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
@@ -239,6 +241,7 @@ class SentenceEncoder(nn.Module):
 
         Raises:
             UntrainedWeightsError: the representation is that of a head that was never trained.
+            OSError: the folder cannot be written; what was in it before is still there.
         """
         self._check_trained()
         settings = {
@@ -251,7 +254,8 @@ class SentenceEncoder(nn.Module):
         }
         trained = self.head is not None and "head" not in self.untrained
         head = list(self.head.dense_layers()) if trained else []
-        save_folder(Path(path), self.backbone, self.tokenizer, settings, head, self.prefix)
+        with folder_written_whole(Path(path), last="config.json") as aside:
+            save_folder(aside, self.backbone, self.tokenizer, settings, head, self.prefix)
 
     # ---------------------------------------------------------------------------- vectors
 
@@ -283,8 +287,7 @@ class SentenceEncoder(nn.Module):
 
     @representation.setter
     def representation(self, which: Representation) -> None:
-        if which not in ("backbone", "head"):
-            raise ValueError(f"unknown representation {which!r}; choose 'backbone' or 'head'")
+        require_known("representation", which, ("backbone", "head"))
         if which == "head" and self.head is None:
             raise UntrainedWeightsError(
                 "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"

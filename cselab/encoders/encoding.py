@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
@@ -160,10 +161,7 @@ class Encode:
 
 def _longer(tensor: Tensor, length: int, value: int) -> Tensor:
     """[n, t, ...] with padding up to `length` columns."""
-    missing = length - tensor.shape[1]
-    if not missing:
-        return tensor
-    return torch.cat([tensor, tensor.new_full((len(tensor), missing, *tensor.shape[2:]), value)], dim=1)
+    return F.pad(tensor, (0, 0) * (tensor.ndim - 2) + (0, length - tensor.shape[1]), value=value)
 
 
 class _Gather(torch.autograd.Function):

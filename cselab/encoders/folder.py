@@ -21,7 +21,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import FOLDER, has_adapters, merged
 from cselab.encoders.checkpoint import CheckpointError, reading
 from cselab.encoders.finding import WANTED, converting_line
@@ -87,30 +86,6 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     return linear, ACTIVATIONS[name]()
 
 
-def save_folder(
-    path: Path,
-    backbone: Any,
-    tokenizer: Any,
-    settings: dict[str, Any],
-    head: Sequence[tuple[nn.Linear, nn.Module]] = (),
-    prefix: nn.Module | None = None,
-) -> None:
-    """Write an encoder's parts to the folder `path`.
-
-    Args:
-        backbone, tokenizer: of transformers.
-        settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`: what
-            `read_folder` gives back.
-        head: linear layers with their activations, or nothing.
-        prefix: a `cselab.encoders.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
-
-    Raises:
-        OSError: the folder cannot be written; what was in it before is still there.
-    """
-    with folder_written_whole(path, last="config.json") as aside:
-        _write_folder(aside, backbone, tokenizer, settings, head, prefix)
-
-
 def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> Any:
     """Write the transformer, adapters merged into it and beside it; what was written."""
     with quiet_transformers():
@@ -123,7 +98,7 @@ def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> An
     return backbone
 
 
-def _write_folder(
+def save_folder(
     path: Path,
     backbone: Any,
     tokenizer: Any,
@@ -131,6 +106,15 @@ def _write_folder(
     head: Sequence[tuple[nn.Linear, nn.Module]],
     prefix: nn.Module | None,
 ) -> None:
+    """Write an encoder's parts into the empty folder `path`.
+
+    Args:
+        backbone, tokenizer: of transformers.
+        settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`: what
+            `read_folder` gives back.
+        head: linear layers with their activations, or nothing.
+        prefix: a `cselab.encoders.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
+    """
     pooling = get_pooling(settings["pooling"])
     config, several_layers = backbone.config, len(pooling.layers) > 1
     backbone = _write_backbone(path, backbone, several_layers)
@@ -234,7 +218,8 @@ def _read_own(path: Path) -> dict[str, Any]:
     kept.pop("sha256", None)
     head = kept.pop("head")
     if kept.pop("prefix", False):
-        kept["prefix"] = _read_prefix(path / PREFIX)
+        with reading(path / PREFIX, TypeError):
+            kept["prefix"] = DeepPrefix(**load_file(path / PREFIX))
     if head:
         kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
     return kept
@@ -293,21 +278,14 @@ def _own_settings(file: Path) -> dict[str, Any]:
         "head": list,
     }
     settings = _read_object(file)
+    kinds |= {name: kind for name, kind in OPTIONAL.items() if name in settings}
     for name, kind in kinds.items():
         if name not in settings or not isinstance(settings[name], kind):
             raise CheckpointError(f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file")
-    for name, kind in OPTIONAL.items():
-        if not isinstance(settings.get(name, kind()), kind):
-            raise CheckpointError(f"{file} is damaged: {name!r} is {settings[name]!r}; restore the file")
-    unknown = sorted(settings.keys() - kinds.keys() - OPTIONAL.keys() - {"sha256", "prefix"})
+    unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
     if unknown:
         raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
     return settings
-
-
-def _read_prefix(file: Path) -> DeepPrefix:
-    with reading(file, TypeError):
-        return DeepPrefix(**load_file(file))
 
 
 def check_folder(path: Path) -> None:

@@ -16,15 +16,9 @@ from cselab.encoders.errors import CheckpointError
 from cselab.sgw import ShuffledGroupWhitening
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
-    f"torch.nn.modules.{module}.{kind.__name__}": kind
-    for module, kind in [
-        ("activation", nn.Tanh),
-        ("activation", nn.ReLU),
-        ("activation", nn.GELU),
-        ("activation", nn.Sigmoid),
-        ("linear", nn.Identity),
-    ]
+    f"{kind.__module__}.{kind.__name__}": kind for kind in (nn.Tanh, nn.ReLU, nn.GELU, nn.Sigmoid, nn.Identity)
 }
+"""By the names that sentence-transformers writes, such as "torch.nn.modules.activation.Tanh"."""
 
 
 def check_head(head: nn.Module) -> None:

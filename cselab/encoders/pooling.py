@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from cselab.data.nearest import require_known
+
 Layers = Sequence[Float[Tensor, "n t d"]]
 
 
@@ -87,15 +89,8 @@ def get_pooling(name: str) -> Pooling:
     >>> get_pooling("first_last_avg")
     Traceback (most recent call last):
         ...
-    ValueError: unknown pooling 'first_last_avg'; choose one of cls, cls_pooler, mean, last_token, emb_last_mean, ...
+    ValueError: unknown pooling 'first_last_avg'. Choose one of cls, cls_pooler, mean, last_token, emb_last_mean, ...
     """
-    if name not in POOLINGS:
-        raise ValueError(
-            f"unknown pooling {name!r}; choose one of {', '.join(POOLINGS)}"
-            + (
-                " ('first-last average' means emb_last_mean in most papers, layer1_last_mean in others)"
-                if "first" in name
-                else ""
-            )
-        )
+    meanings = " ('first-last average' means emb_last_mean in most papers, layer1_last_mean in others)"
+    require_known("pooling", name, POOLINGS, likeness=0.75, also=meanings if "first" in name else "")
     return POOLINGS[name]

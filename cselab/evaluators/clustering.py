@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
 from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.task import Collected, Source, folder
+from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.agreement import matched, normalized_mutual_information, v_measure
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
@@ -81,8 +81,7 @@ class ClusteringTask:
             self._over_seeds("nmi", [normalized_mutual_information(clusters, labels) for clusters in runs]),
             self._over_seeds("v_measure", [v_measure(clusters, labels) for clusters in runs]),
         ]
-        duplicates = encoded.duplicates(self.sentences)
-        return Measured([replace(record, duplicates=duplicates) for record in records])
+        return Measured(records)
 
     def _over_seeds(self, metric: str, values: Sequence[float]) -> Record:
         record = self._record(metric, key=self.name if metric == "accuracy" else "")
@@ -96,7 +95,7 @@ class ClusteringTask:
 
 
 @dataclass(frozen=True)
-class Clustering:
+class Clustering(LoadedByName):
     """Six short-text sets: mean accuracy of k-means over seeds, as the survey's numbers were made.
 
     Attributes:
@@ -121,16 +120,5 @@ class Clustering:
         if self.restarts < 1:
             raise ValueError(f"restarts must be at least 1, got {self.restarts}")
 
-    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """Load the named clustering sets, or all that are there.
-
-        Raises:
-            MissingFile: a named set is not there, or none at all.
-            DataError: a damaged file.
-        """
-        root = folder(data, self.name)
-
-        def load(task: str) -> ClusteringTask:
-            return ClusteringTask(load_clustering(task, root), tuple(self.seeds), self.restarts)
-
-        return Collected.of(self.tasks if tasks is None else tasks, load, asked=tasks is not None)
+    def load(self, task: str, data: Source) -> ClusteringTask:
+        return ClusteringTask(load_clustering(task, folder(data, self.name)), tuple(self.seeds), self.restarts)

@@ -54,7 +54,7 @@ class PairsEvaluator:
             highest = max(pairs.scores, default=None)
             raise ValueError(
                 f"no pair of {pairs.name} has a score above {threshold:g} (the highest is {highest}); "
-                "give a threshold below it"
+                "give a threshold below it, such as 0.8 for scores from 0 to 1"
             )
 
     @property

@@ -14,7 +14,7 @@ from cselab.evaluators.records import Measured, Scores
 from cselab.evaluators.sts import STS
 from cselab.evaluators.suites import SUITES, suites_named, tasks_by_suite
 from cselab.evaluators.task import Collected, Source, Suite, Task
-from cselab.evaluators.vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct
+from cselab.evaluators.vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct, name_of
 from cselab.evaluators.versions import versions
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
@@ -117,7 +117,7 @@ def _encoded(
     encoder: Encoder | PairScorer, tasks: Sequence[Task], cache: str | Path | None, prompt_name: str | None
 ) -> Encoded | Scorer:
     if prompt_name is not None and (not hasattr(encoder, "encode") or isinstance(encoder, Called | KnownVectors)):
-        raise TypeError(f"{_name(encoder)} has no prompts: leave out prompt_name={prompt_name!r}")
+        raise TypeError(f"{name_of(encoder)} has no prompts: leave out prompt_name={prompt_name!r}")
     if hasattr(encoder, "encode"):
         prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
         return encode_distinct(encoder, (sentence for task in tasks for sentence in task.sentences), cache, **prompt)
@@ -128,6 +128,7 @@ def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> M
     started = time.perf_counter()
     try:
         records, outcome = task.measure(encoded)
+        about = about | {"duplicates": encoded.duplicates(task.sentences)}
     except NeedsVectors as reason:
         return reason
     except DegenerateEmbeddings as reason:
@@ -136,13 +137,9 @@ def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> M
     return Measured([replace(record, seconds=seconds, **about) for record in records], outcome)
 
 
-def _name(encoder: Encoder | PairScorer) -> str:
-    return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
-
-
 def _about(encoder: Encoder | PairScorer, prompt_name: str | None) -> dict[str, Any]:
     """What the encoder says of itself, for the records."""
-    name = _name(encoder)
+    name = name_of(encoder)
     return {
         "encoder": name if prompt_name is None else f"{name}, prompt {prompt_name}",
         "pooling": str(getattr(encoder, "pooling", "")),

@@ -28,12 +28,6 @@ SPLITS = sts_splits("STS-B")
 EXACT_UP_TO = 20_000
 """Sentences up to which the uniformity is summed over all pairs; above it is estimated from a sample."""
 
-OF_SENTENCES = {
-    "uniformity": geometry.uniformity,
-    "mean_cosine": geometry.mean_cosine,
-    "feature_correlation": geometry.feature_correlation,
-    "effective_rank": geometry.effective_rank,
-}
 PROTOCOLS = {
     "alignment": "unit vectors, squared distance, pairs with gold > {threshold:g}",
     "uniformity": "unit vectors, t = 2, all pairs of sentences",
@@ -41,6 +35,7 @@ PROTOCOLS = {
     "feature_correlation": "vectors as they are",
     "effective_rank": "singular values of the centred vectors",
 }
+"""The measures, functions of `cselab.metrics.geometry`, and how each is taken."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +69,7 @@ class GeometryTask:
 
     def measure(self, encoded: Encoded | Scorer) -> Measured:
         vectors = encoded(self.sentences)
-        duplicates = encoded.duplicates(self.sentences)
-        records = (self._measured(record, vectors, encoded) for record in self.outline())
-        return Measured([replace(record, duplicates=duplicates) for record in records])
+        return Measured([self._measured(record, vectors, encoded) for record in self.outline()])
 
     def _measured(self, record: Record, vectors: Vectors, encoded: Encoded | Scorer) -> Record:
         try:
@@ -87,7 +80,7 @@ class GeometryTask:
                 value, error, samples = geometry.sampled_uniformity(vectors, seed=record.seed or 0)
                 how = f"unit vectors, t = 2, {samples} pairs of sentences drawn at random"
                 return replace(record, value=value, standard_error=error, protocol=how)
-            return replace(record, value=OF_SENTENCES[record.metric](vectors))
+            return replace(record, value=getattr(geometry, record.metric)(vectors))
         except DegenerateEmbeddings as reason:
             return replace(record, failure=str(reason))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cselab.data.nearest import require_known
+from cselab.data.sts import STS_TASKS
 from cselab.metrics import significance
 from cselab.metrics.significance import RESAMPLES
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from cselab.data import Labelled, Pairs
 
-SEVEN_STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+COLUMNS = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,15 @@ class Record:
         """A record of a number measured on these rows: whose they are, which split, how many, their hash."""
         told: dict[str, Any] = {"task": rows.name, "split": rows.split, "rows": len(rows)}
         return cls(**told | {"data_hash": rows.hash, "provenance": rows.provenance} | said)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What a table shows of it, in the columns of `COLUMNS`."""
+        digits = 2 if abs(self.value or 0.0) >= 10 else 3
+        shown = "failed" if self.value is None else f"{self.value:.{digits}f}"
+        interval = f"{self.interval[0]:.{digits}f} to {self.interval[1]:.{digits}f}" if self.interval else ""
+        how = ", ".join(part for part in (self.aggregation, self.protocol) if part)
+        return self.key, self.split, str(self.rows or ""), self.metric, shown, interval, how
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -156,20 +166,20 @@ class Scores:
             f"{record.key} was scored on unknown text: {record.rows} rows as published, but neither the published "
             "sentences nor scores. Do not compare it with published numbers"
             for record in self.records
-            if record.key and record.task in SEVEN_STS and record.provenance == "unknown text"
+            if record.key and record.task in STS_TASKS and record.provenance == "unknown text"
         ]
 
     @property
     def covers(self) -> tuple[str, ...]:
         """Which of the seven STS sets (test splits) have a score."""
-        return tuple(task for task in SEVEN_STS if task in self.scores)
+        return tuple(task for task in STS_TASKS if task in self.scores)
 
     @property
     def avg(self) -> float | None:
         """Mean of the seven STS scores, not rounded before; None unless all seven are there."""
-        if self.covers != SEVEN_STS:
+        if self.covers != STS_TASKS:
             return None
-        return float(np.mean([self.scores[task] for task in SEVEN_STS]))
+        return float(np.mean([self.scores[task] for task in STS_TASKS]))
 
     def to_dict(self) -> dict[str, Any]:
         """The same for JSON: `scores`, `covers`, `records`; `avg` only when all seven STS sets ran."""
@@ -206,20 +216,21 @@ class Scores:
         return pandas.DataFrame(rows, columns=[*columns[:place], "low", "high", *columns[place:]])
 
     def __str__(self) -> str:
-        return "\n".join([*_aligned(self._rows()), *self._notes()])
+        return "\n".join([*_aligned(self._rows()), *self.notes])
 
     def _repr_html_(self) -> str:
         """The same as a table in a notebook."""
         head, *body = self._rows()
         rows = "".join(_html_row(row, "td") for row in body)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<table><thead>{_html_row(head, 'th')}</thead><tbody>{rows}</tbody></table>{notes}"
 
     def _rows(self) -> list[tuple[str, ...]]:
-        header = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
-        return [header, *(_row(record) for record in self.records if record.key)]
+        return [COLUMNS, *(record.cells for record in self.records if record.key)]
 
-    def _notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
+        """What is said beneath the table: the average, doubts, failures, and tasks that did not run."""
         notes = []
         if self.avg is not None:
             notes.append(f"average of the seven STS sets: {self.avg:.2f}")
@@ -229,14 +240,6 @@ class Scores:
         notes += [f"{task} failed: {reason}" for task, reason in self.failures.items()]
         notes += [f"{task} did not run: {reason}" for task, reason in self.missing.items()]
         return notes
-
-
-def _row(record: Record) -> tuple[str, ...]:
-    digits = 2 if abs(record.value or 0.0) >= 10 else 3
-    shown = "failed" if record.value is None else f"{record.value:.{digits}f}"
-    interval = f"{record.interval[0]:.{digits}f} to {record.interval[1]:.{digits}f}" if record.interval else ""
-    how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
-    return record.key, record.split, str(record.rows), record.metric, shown, interval, how
 
 
 def _html_row(cells: tuple[str, ...], tag: str) -> str:

@@ -19,7 +19,7 @@ from cselab.encoders.precision import Precision
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Scores
 from cselab.evaluators.task import Source, Suite
-from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer
+from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, name_of
 from cselab.evaluators.world import the_world
 from cselab.metrics.degenerate import require_sound
 from cselab.transforms import fit
@@ -140,7 +140,7 @@ class TransformedEncoder:
 
     def __init__(self, encoder: Encoder, transform: Any, name: str | None = None) -> None:
         self.encoder, self.transform = encoder, transform
-        self.name = name or f"{_name(encoder)} + {type(transform).__name__}"
+        self.name = name or f"{name_of(encoder)} + {type(transform).__name__}"
         self.pooling = getattr(encoder, "pooling", "")
         self.representation = getattr(encoder, "representation", "")
         self.max_length = getattr(encoder, "max_length", None)
@@ -180,12 +180,15 @@ def fitted(
         DataError: no such file, or no sentence in it.
     """
     if not hasattr(encoder, "encode"):
-        raise NeedsVectors(f"{transform} transforms sentence vectors; {_name(encoder)} has none")
-    sentences = _fitting_sentences(text, limit)
+        raise NeedsVectors(f"{transform} transforms sentence vectors; {name_of(encoder)} has none")
+    if str(text) == "world":
+        where = "the world"
+        sentences = [sentence.text for sentence in the_world().sentences(limit or WORLD_SENTENCES, split="train")]
+    else:
+        where, sentences = Path(text).name, list(islice(read_sentences(text), limit))
     vectors = encode(encoder, sentences, **options)
     require_sound(vectors)
-    where = "the world" if str(text) == "world" else Path(text).name
-    name = f"{_name(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}"
+    name = f"{name_of(encoder)} + {transform} fitted on {len(sentences)} sentences of {where}"
     return TransformedEncoder(encoder, fit(transform, vectors), name)
 
 
@@ -252,7 +255,7 @@ def with_references(
     if hasattr(encoder, "backbone"):
         own = StaticEmbeddings.from_encoder(encoder)
         beside[own.name] = own
-    beside[_name(encoder)] = once
+    beside[name_of(encoder)] = once
     for transform in transforms:
         transformed = fitted(once, transform, text, limit, **options)
         beside[transformed.name] = transformed
@@ -305,16 +308,6 @@ class _Once:
         if (sentences, options) != self.asked:
             self.asked, self.vectors = (list(sentences), options), encode(self.encoder, sentences, **options)
         return self.vectors
-
-
-def _fitting_sentences(text: str | Path, limit: int | None) -> list[str]:
-    if str(text) == "world":
-        return [sentence.text for sentence in the_world().sentences(limit or WORLD_SENTENCES, split="train")]
-    return list(islice(read_sentences(text), limit))
-
-
-def _name(encoder: Encoder | PairScorer) -> str:
-    return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
 
 
 def _numbers(fields: list[str], width: int, place: str) -> Float[np.ndarray, " d"]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from cselab.data import STS_TASKS, Pairs, load_sts, sts_splits
 from cselab.data.nearest import require_known
 from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.task import Collected, Source, folder
+from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.significance import RESAMPLES, UndefinedCorrelation, correlation
@@ -45,23 +45,18 @@ class StsTask:
         """Spearman in the asked aggregation first; then Pearson, the other aggregations and every subset."""
         aggregations = sorted(AGGREGATIONS if self._has_subsets else ("all",), key=self.aggregation.__ne__)
         outcome = self.outcome(encoded)
-        duplicates = encoded.duplicates(self.sentences)
         records = []
         for aggregation in aggregations:
             whole = replace(outcome, strata=strata(self._subsets, aggregation))
             for metric in ("spearman", "pearson"):
                 key = self.name if metric == "spearman" and aggregation == aggregations[0] else ""
-                record = self._record(metric, aggregation, key=key)
-                records.append(self._scored(record, whole))
-        if self._has_subsets:
-            for subset in dict.fromkeys(self._subsets):
-                rows = np.flatnonzero(np.array(self._subsets) == subset)
-                part = Outcome(outcome.predicted[rows], outcome.gold[rows], [(np.arange(len(rows)), 1.0)])
-                for metric in ("spearman", "pearson"):
-                    record = replace(self._record(metric, ""), subset=subset, rows=len(rows))
-                    records.append(self._scored(record, part))
-        about: dict[str, Any] = {"protocol": encoded.similarity, "duplicates": duplicates}
-        return Measured([replace(record, **about) for record in records], outcome)
+                records.append(self._scored(self._record(metric, aggregation, key=key), whole))
+        for subset in dict.fromkeys(self._subsets if self._has_subsets else ()):
+            rows = np.flatnonzero(np.array(self._subsets) == subset)
+            part = replace(outcome, strata=[(rows, 1.0)])
+            for metric in ("spearman", "pearson"):
+                records.append(self._scored(replace(self._record(metric, ""), subset=subset, rows=len(rows)), part))
+        return Measured([replace(record, protocol=encoded.similarity) for record in records], outcome)
 
     def outcome(self, encoded: Encoded | Scorer) -> Outcome:
         """Predicted and gold similarity of every pair.
@@ -125,7 +120,7 @@ def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, f
 
 
 @dataclass(frozen=True)
-class STS:
+class STS(LoadedByName):
     """The seven STS sets by cosine: the test splits, others by name ("STS-B/dev", "SICK-R/full").
 
     Attributes:
@@ -153,11 +148,6 @@ class STS:
         """Pairs of your own, scored as an STS set."""
         return StsTask(pairs, name or pairs.name, self.aggregation, seed=self.seed)
 
-    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """The STS tasks to run and, when no tasks were named, those whose files are missing, with the reason."""
-
-        def load(name: str) -> StsTask:
-            task, _, split = name.partition("/")
-            return self.task(load_sts(task, folder(data, self.name), split or "test"), name)
-
-        return Collected.of(STS_TASKS if tasks is None else tasks, load, asked=tasks is not None)
+    def load(self, task: str, data: Source) -> StsTask:
+        name, _, split = task.partition("/")
+        return self.task(load_sts(name, folder(data, self.name), split or "test"), task)

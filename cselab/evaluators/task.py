@@ -1,6 +1,6 @@
 """What `evaluate` measures: a task, and a suite that loads tasks."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -30,7 +30,7 @@ class Task(Protocol):
     def measure(self, encoded: Encoded | Scorer) -> Measured:
         """The records with their values, and the predictions.
 
-        Encoder, versions and seconds are filled in by `evaluate`.
+        Encoder, versions, duplicates and seconds are filled in by `evaluate`.
 
         Raises:
             DegenerateEmbeddings: the vectors cannot be scored; the outline is then recorded as failed.
@@ -43,26 +43,6 @@ class Collected(NamedTuple):
 
     tasks: Sequence[Task]
     missing: dict[str, str]
-
-    @classmethod
-    def of(cls, names: Sequence[str], load: Callable[[str], Task], asked: bool) -> "Collected":
-        """Load each task; one that was not asked for by its name may lack its data.
-
-        Raises:
-            MissingFile: one that was asked for is not there, or none at all.
-            DataError: a damaged file.
-        """
-        collected, missing = list[Task](), dict[str, str]()
-        for name in names:
-            try:
-                collected.append(load(name))
-            except MissingFile as reason:
-                if asked:
-                    raise
-                missing[name] = str(reason)
-        if not collected:
-            raise MissingFile(next(iter(missing.values())))
-        return cls(collected, missing)
 
 
 @runtime_checkable
@@ -85,6 +65,36 @@ class Suite(Protocol):
         Raises:
             DataError: a damaged file; a named task, or every task, has no data.
         """
+
+
+class LoadedByName:
+    """A suite whose tasks are loaded one by one. Those called NAME/SPLIT run only when they are named."""
+
+    name: ClassVar[str]
+    tasks: ClassVar[tuple[str, ...]]
+
+    def load(self, task: str, data: Source) -> Task:
+        """The task of that name, its data read and checked."""
+        raise NotImplementedError
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """Load the named tasks, or all that are there.
+
+        Raises:
+            MissingFile: a named task has no data, or none has.
+            DataError: a damaged file.
+        """
+        collected, missing = list[Task](), dict[str, str]()
+        for name in [name for name in self.tasks if "/" not in name] if tasks is None else tasks:
+            try:
+                collected.append(self.load(name, data))
+            except MissingFile as reason:
+                if tasks is not None:
+                    raise
+                missing[name] = str(reason)
+        if not collected:
+            raise MissingFile(next(iter(missing.values())))
+        return Collected(collected, missing)
 
 
 def folder(data: Source, suite: str) -> str | Path | None:

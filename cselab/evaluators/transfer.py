@@ -11,7 +11,6 @@ the minibatches are SentEval's too: what remains different is the rounding of fl
 """
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -23,7 +22,7 @@ from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES
 from cselab.encoders.progress import Progress
 from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.task import Collected, Source, folder
+from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.agreement import f1, share_interval
 from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
@@ -250,7 +249,6 @@ class TransferTask:
         records = [accuracy, dev]
         if self.tested.sentences2:
             records.append(replace(self._record("f1", self.tested), value=f1(transferred.predicted, gold)))
-        duplicates = encoded.duplicates(self.sentences)
         outcome = Outcome(
             transferred.predicted,
             gold,
@@ -259,7 +257,7 @@ class TransferTask:
             protocol=self.protocol.name,
             data_hash=self._data_hash(),
         )
-        return Measured([replace(record, duplicates=duplicates) for record in records], outcome)
+        return Measured(records, outcome)
 
     def _data_hash(self) -> str:
         """sha256 over all splits: the training rows make the number as much as the tested ones."""
@@ -276,7 +274,7 @@ class TransferTask:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class Transfer(LoadedByName):
     """SentEval's seven transfer sets: accuracy of a linear classifier on frozen vectors.
 
     Attributes:
@@ -294,20 +292,10 @@ class Transfer:
     def __post_init__(self) -> None:
         protocol_named(self.protocol)
 
-    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """Load the named transfer sets, or all that are there.
-
-        Raises:
-            MissingFile: a named set is not there, or none at all.
-            DataError: a damaged file.
-        """
-        protocol, root = protocol_named(self.protocol), folder(data, self.name)
-
-        def load(task: str) -> TransferTask:
-            splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
-            return TransferTask(task, splits, protocol)
-
-        return Collected.of(self.tasks if tasks is None else tasks, load, asked=tasks is not None)
+    def load(self, task: str, data: Source) -> TransferTask:
+        root = folder(data, self.name)
+        splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
+        return TransferTask(task, splits, protocol_named(self.protocol))
 
 
 def _features(rows: Labelled, encoded: Encoded | Scorer) -> Float[np.ndarray, "_n _d"]:

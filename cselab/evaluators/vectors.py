@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from cselab.encoders.any_encoder import encode
+from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 
 CACHED_BY = (
@@ -33,6 +35,11 @@ class Encoder(Protocol):
 
 PairScorer = Callable[[list[str], list[str]], Any]
 """A function of two lists of sentences that gives the similarity of each pair, such as `word_overlap`."""
+
+
+def name_of(encoder: Encoder | PairScorer) -> str:
+    """What the records call it: its own name, or that of its function or class."""
+    return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
 
 
 class NeedsVectors(ValueError):
@@ -112,28 +119,16 @@ def encode_distinct(
             something other than one vector a sentence.
     """
     distinct = sorted(set(sentences))
-    if cache is None:
-        return Encoded(distinct, encode(encoder, distinct, **options), _truncated(encoder))
-    from torch import from_numpy
-
-    from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
-
-    path = Path(cache) / f"vectors-{_cache_key(encoder, distinct, options)}.safetensors"
-    if path.is_file():
+    path = None if cache is None else Path(cache) / f"vectors-{_cache_key(encoder, distinct, options)}.safetensors"
+    if path is not None and path.is_file():
         tensors, info = load_checkpoint(path)
         return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
     vectors = encode(encoder, distinct, **options)
-    encoded = Encoded(distinct, vectors, _truncated(encoder))
-    if not getattr(encoder, "is_main_process", True):
-        return encoded
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_checkpoint(path, {"vectors": from_numpy(vectors)}, {"truncated": encoded.truncated})
-    return encoded
-
-
-def _truncated(encoder: Encoder) -> int | None:
-    """How many sentences the last `encode` cut, for encoders that say so."""
-    return getattr(getattr(encoder, "last_truncation", None), "cut", None)
+    cut = getattr(getattr(encoder, "last_truncation", None), "cut", None)  # for encoders that say so
+    if path is not None and getattr(encoder, "is_main_process", True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_checkpoint(path, {"vectors": torch.from_numpy(vectors)}, {"truncated": cut})
+    return Encoded(distinct, vectors, cut)
 
 
 def _cache_key(encoder: Encoder, sentences: list[str], options: dict[str, Any]) -> str:

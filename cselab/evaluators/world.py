@@ -1,19 +1,19 @@
 """Suites that need no data folder: what the bundled world labels, and the classroom's pairs, written by hand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
 from cselab.evaluators.clustering import Clustering, ClusteringTask
 from cselab.evaluators.sts import STS, StsTask
-from cselab.evaluators.task import Collected, Source
+from cselab.evaluators.task import Source
 from cselab.evaluators.transfer import Transfer, TransferTask, protocol_named
-
-if TYPE_CHECKING:
-    from cselab.world import World
+from cselab.world import World
+from cselab.world.classroom import classroom_sts
+from cselab.world.world import TASKS
 
 PAIRS = 1200
 """Pairs drawn from the world."""
@@ -26,10 +26,8 @@ TOPICS = 1000
 
 
 @cache
-def the_world() -> "World":
+def the_world() -> World:
     """The world of all suites, always of seed 0: every encoder sees the same."""
-    from cselab.world import World
-
     return World(seed=0)
 
 
@@ -37,13 +35,6 @@ def the_world() -> "World":
 def world_sts(split: str) -> Pairs:
     """The world's graded pairs."""
     return the_world().sts(PAIRS, split)
-
-
-def classroom_sts(split: str) -> Pairs:
-    """The pairs that were written and graded by hand."""
-    from cselab.world.classroom import classroom_sts
-
-    return classroom_sts(split)
 
 
 @cache
@@ -62,9 +53,7 @@ def world_topics() -> Labelled:
 
 LOADERS: dict[str, Callable[[str], Pairs]] = {"World-STS": world_sts, "Classroom-STS": classroom_sts}
 
-KINDS = {
-    f"World-{kind.capitalize()}": kind for kind in ("topic", "sentiment", "question", "subjectivity", "paraphrase")
-}
+KINDS = {f"World-{kind.capitalize()}": kind for kind in TASKS}
 
 
 @dataclass(frozen=True)
@@ -78,14 +67,11 @@ class WorldSTS(STS):
     name: ClassVar[str] = "world"
     tasks: ClassVar[tuple[str, ...]] = (*LOADERS, *(f"{task}/dev" for task in LOADERS))
 
-    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """The named tasks, or both test splits. `data` is not read: the pairs come with the package."""
-        return Collected([self._task(name) for name in (LOADERS if tasks is None else tasks)], {})
-
-    def _task(self, name: str) -> StsTask:
-        task, _, split = name.partition("/")
-        pairs = LOADERS[task](split or "test")
-        return self.task(replace(pairs, name=task, subsets=[], provenance="bundled"), name)
+    def load(self, task: str, data: Source) -> StsTask:
+        """The pairs come with the package: `data` is not read."""
+        name, _, split = task.partition("/")
+        pairs = LOADERS[name](split or "test")
+        return self.task(replace(pairs, name=name, subsets=[], provenance="bundled"), task)
 
 
 @dataclass(frozen=True)
@@ -99,16 +85,10 @@ class WorldTransfer(Transfer):
     name: ClassVar[str] = "world-transfer"
     tasks: ClassVar[tuple[str, ...]] = tuple(KINDS)
 
-    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """The named tasks, or all. `data` is not read: the world comes with the package."""
-        protocol = protocol_named(self.protocol)
-        return Collected(
-            [
-                TransferTask(task, {split: world_labelled(task, split) for split in ROWS}, protocol)
-                for task in (self.tasks if tasks is None else tasks)
-            ],
-            {},
-        )
+    def load(self, task: str, data: Source) -> TransferTask:
+        """The world comes with the package: `data` is not read."""
+        splits = {split: world_labelled(task, split) for split in ROWS}
+        return TransferTask(task, splits, protocol_named(self.protocol))
 
 
 @dataclass(frozen=True)
@@ -118,6 +98,6 @@ class WorldClustering(Clustering):
     name: ClassVar[str] = "world-clustering"
     tasks: ClassVar[tuple[str, ...]] = ("World-Clustering",)
 
-    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """The one task. `data` is not read: the world comes with the package."""
-        return Collected([ClusteringTask(world_topics(), tuple(self.seeds), self.restarts)], {})
+    def load(self, task: str, data: Source) -> ClusteringTask:
+        """The world comes with the package: `data` is not read."""
+        return ClusteringTask(world_topics(), tuple(self.seeds), self.restarts)

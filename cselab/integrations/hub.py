@@ -9,7 +9,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.finding import WANTED
 from cselab.encoders.folder import check_folder, read_folder
 from cselab.encoders.sealing import check_seal
-from cselab.evaluators.records import Record, Scores
+from cselab.evaluators.records import COLUMNS, Record, Scores
 
 ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
 CARD = "README.md"
@@ -196,16 +196,11 @@ def _training(run: dict[str, Any]) -> str:
 def _scores(scores: Scores | None, records: list[Record]) -> str:
     if scores is None or not records:
         return "## Scores\n\nNothing was measured of this model.\n"
-    table = [("task", "split", "rows", "metric", "score", "95 % interval", "how", "seed", "data (SHA-256 or revision)")]
+    table: list[tuple[str, ...]] = [(*COLUMNS, "seed", "data (SHA-256 or revision)")]
     for record in records:
-        shown = f"failed: {record.failure}" if record.value is None else f"{record.value:.2f}"
-        interval = f"{record.interval[0]:.2f} to {record.interval[1]:.2f}" if record.interval else ""
-        how = ", ".join(part for part in (record.aggregation, record.protocol) if part)
-        seed = "" if record.seed is None else str(record.seed)
-        rows = str(record.rows or "")
-        table.append((record.key, record.split, rows, record.metric, shown, interval, how, seed, record.data_hash[:16]))
+        table.append((*record.cells, "" if record.seed is None else str(record.seed), record.data_hash[:16]))
     versions = {name: value for record in records for name, value in record.versions.items()}
-    notes = [*scores.doubts, f"Versions: {_listed(versions)}"] if versions else scores.doubts
+    notes = [*scores.notes, f"Versions: {_listed(versions)}"] if versions else scores.notes
     return "## Scores\n\n" + _table(table) + "".join(f"\n{note}.\n" for note in notes)
 
 

@@ -16,10 +16,9 @@ import numpy as np
 from jaxtyping import Float
 
 from cselab.data.files import MissingFile
-from cselab.data.pairs import as_pairs
 from cselab.data.rows import check_sentences
-from cselab.evaluators.dev import shape_of
-from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
+from cselab.evaluators.dev import PairsEvaluator, shape_of
+from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD
 from cselab.evaluators.vectors import encode_distinct
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.geometry import alignment, spectrum
@@ -113,12 +112,7 @@ class GeometryEvaluator(SentenceEvaluator):
             raise ValueError(f"sentences1, sentences2 and scores have different lengths: {counts}")
         if scores is None:
             return first, second
-        pairs = positives(as_pairs(list(zip(first, second, scores, strict=True))), threshold)
-        if not len(pairs):
-            raise ValueError(
-                f"no pair has a score above {threshold:g} (the highest is {max(scores)}): give a threshold below it, "
-                "such as 0.8 for scores from 0 to 1"
-            )
+        pairs = PairsEvaluator(list(zip(first, second, scores, strict=True)), threshold).positives
         return pairs.sentences1, pairs.sentences2
 
     def __call__(

@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import FAMILIES, METHODS, Method, Views, create_method, get_method, register
+from cselab.methods.base import FAMILIES, METHODS, Method, Rows, Views, create_method, get_method, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe
 
@@ -25,6 +25,7 @@ __all__ = [
     "Encode",
     "Method",
     "Recipe",
+    "Rows",
     "Views",
     "create_method",
     "get_method",

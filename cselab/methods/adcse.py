@@ -4,11 +4,9 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.components import MomentumEncoder
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
 

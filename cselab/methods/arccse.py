@@ -4,10 +4,8 @@ from math import pi
 
 from cselab.augmentations import mask_spans
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, arc_con, triplet
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 from cselab.methods.recipe import SIMCSE_RECIPES
 

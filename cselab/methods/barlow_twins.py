@@ -2,10 +2,8 @@
 
 import torch
 
-from cselab.encoders.device import to_device
 from cselab.losses import Loss, barlow_twins
-from cselab.methods.base import Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
@@ -35,9 +33,7 @@ class BarlowTwins(Contrastive):
     def loss(self, v: Views) -> Loss:
         extra: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None
         if self.artificial_rows:
-            extra = self._rows_like(v.anchor)
-            extra = extra if self.shared_rows else (extra, self._rows_like(v.anchor))
+            shape = self.artificial_rows, v.anchor.shape[1]
+            extra = self.gaussian(shape, like=v.anchor)
+            extra = extra if self.shared_rows else (extra, self.gaussian(shape, like=v.anchor))
         return super().loss(v) + self.weight * barlow_twins(v.anchor, v.positive, self.redundancy, extra)
-
-    def _rows_like(self, z: torch.Tensor) -> torch.Tensor:
-        return to_device(torch.randn(self.artificial_rows, z.shape[1], generator=self.generator), z.device).to(z)

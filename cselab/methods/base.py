@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.data.nearest import require_known
+from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
@@ -157,15 +158,9 @@ class Method(nn.Module):
     def __init__(self, *, variant: str = "default", **hyperparameters: Any) -> None:
         super().__init__()
         known = self.hyperparameters()
-        if variant not in {"default", *self.variants}:
-            raise ValueError(
-                f"unknown variant {variant!r} of {self.name}; choose one of default, {', '.join(self.variants)}"
-            )
-        unknown = sorted(set(hyperparameters) - set(known))
-        if unknown:
-            raise ValueError(
-                f"unknown hyper-parameter {unknown[0]!r} of {self.name}; it has variant, {', '.join(known)}"
-            )
+        require_known(f"variant of {self.name}", variant, ("default", *self.variants))
+        for name in hyperparameters:
+            require_known(f"hyper-parameter of {self.name}", name, ("variant", *known))
         self.variant = variant
         for name, value in {**known, **self.variants.get(variant, {}), **hyperparameters}.items():
             note = self._annotation(name)
@@ -267,6 +262,10 @@ class Method(nn.Module):
         if len(self.columns) == 1:
             return list(batch)
         return [row[self.columns.index(name)] for row in batch]
+
+    def gaussian(self, shape: tuple[int, ...], like: Tensor) -> Tensor:
+        """Standard normal numbers that the method's own generator draws, of the kind and where the other tensor is."""
+        return to_device(torch.randn(shape, generator=self.generator), like.device).to(like)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         """The vectors that the loss contrasts. The rows of `batch` are texts, or tuples of the `columns`."""

@@ -1,8 +1,6 @@
 """BT-BERT (Xu et al. 2023, the survey's own): a sentence and its back-translation."""
 
-from cselab.encoders.encoding import Encode
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.recipe import SURVEY_RECIPES
 
 

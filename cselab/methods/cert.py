@@ -1,9 +1,8 @@
 """CERT (Fang et al. 2020): MoCo on back-translations."""
 
-from cselab.methods.base import register
+from cselab.methods import Recipe, register
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.moco import MoCo
-from cselab.methods.recipe import Recipe
 
 
 @register("cert", "CERT")

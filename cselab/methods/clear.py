@@ -7,11 +7,9 @@ from torch import nn
 
 from cselab.augmentations import delete_span, delete_words, reorder_spans
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.components import MaskedWords, synonyms
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 
 Change = Literal["substitution", "span_deletion", "word_deletion", "reordering"]

@@ -3,7 +3,7 @@
 Each is no more than the names of its parts: see `Contrastive`.
 """
 
-from cselab.methods.base import register
+from cselab.methods import register
 from cselab.methods.dclr import DCLR
 from cselab.methods.diffcse import DiffCSE
 from cselab.methods.focal import Focal

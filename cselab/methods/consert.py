@@ -7,8 +7,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Tokens
 from cselab.encoders.positions import first_position
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
 

@@ -8,12 +8,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("ct", "Contrastive Tension")

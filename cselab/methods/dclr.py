@@ -7,15 +7,11 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix, cosines_against
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
-from cselab.methods.recipe import Recipe
 
 
 @register("dclr", "DCLR")
@@ -77,7 +73,7 @@ class DCLR(Contrastive):
         """Noise moved to where it costs the loss most."""
         anchor, positive = v.anchor.detach(), v.positive.detach()
         size = round(self.noise * len(anchor)), anchor.shape[1]
-        noise = to_device(torch.randn(size, generator=self.generator), anchor.device).to(anchor)
+        noise = self.gaussian(size, like=anchor)
         for _ in range(self.ascent_steps):
             loss = info_nce(anchor, positive, self.temperature, noise.requires_grad_())
             (slope,) = torch.autograd.grad(loss.total, noise)

@@ -5,10 +5,8 @@ from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.prefix import DeepPrefix
-from cselab.methods.base import Rows, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Recipe, Rows, register
 from cselab.methods.hyperparameters import PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("dcpcse", "DCPCSE")

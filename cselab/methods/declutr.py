@@ -5,13 +5,10 @@ from torch import nn
 
 from cselab.augmentations import draw_spans
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.components import MaskedWords
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
-from cselab.methods.recipe import Recipe
 
 
 @register("declutr", "DeCLUTR")

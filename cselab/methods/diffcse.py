@@ -1,23 +1,20 @@
 """DiffCSE (Chuang et al. 2022): a sentence's vector must help to find which of its words were replaced."""
 
 import copy
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from cselab.augmentations import inner_tokens
-from cselab.encoders.embedding_mask import embedding_layer
+from cselab.encoders.embedding_mask import embedding_changed
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import NormalizedHead, fresh_linear
 from cselab.losses import Loss
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.components import MaskedLMGenerator
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
-from cselab.methods.recipe import Recipe
 
 
 @register("diffcse", "DiffCSE")
@@ -76,15 +73,9 @@ class DiffCSE(Contrastive):
 
     def detected(self, h: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
         """[n, t] logits: was this token replaced? `h` stands in for what the first token is embedded as."""
-
-        def put_in(module: nn.Module, given: Any, embedded: torch.Tensor) -> torch.Tensor:
-            return torch.cat([h[:, None].to(embedded), embedded[:, 1:]], dim=1)
-
-        hook = embedding_layer(self.discriminator).register_forward_hook(put_in)
-        try:
+        first = h[:, None]
+        with embedding_changed(self.discriminator, lambda e: torch.cat([first.to(e), e[:, 1:]], dim=1)):
             return self.verdict(self.discriminator(**tokens).last_hidden_state)[..., 0]
-        finally:
-            hook.remove()
 
     def loss(self, v: Views) -> Loss:
         detection = F.binary_cross_entropy_with_logits(v.detected.float(), v.replaced)

@@ -2,9 +2,8 @@
 
 from typing import Literal
 
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive
-from cselab.methods.base import Method, Rows, Views, register
+from cselab.methods import Encode, Method, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 

@@ -8,14 +8,11 @@ from torch import Tensor, nn
 
 from cselab.data import read_rows
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.components import entity_contexts
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
-from cselab.methods.recipe import Recipe
 
 
 @register("ease", "EASE")

@@ -7,12 +7,9 @@ from torch import nn
 
 from cselab.augmentations import inner_tokens, repeat_subwords
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, UnitInterval
-from cselab.methods.recipe import Recipe
 
 
 @register("esimcse", "ESimCSE")

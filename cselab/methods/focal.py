@@ -3,8 +3,7 @@
 from typing import Any
 
 from cselab.losses import Loss, focal_info_nce
-from cselab.methods.base import Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import SIMCSE_RECIPES
 

@@ -3,10 +3,8 @@
 from typing import Literal
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 

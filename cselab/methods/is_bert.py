@@ -4,13 +4,10 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss, mutual_information
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.components import token_states
-from cselab.methods.contrastive import Contrastive
-from cselab.methods.recipe import Recipe
 
 WINDOWS = (1, 3, 5)
 

@@ -1,8 +1,7 @@
 """Matryoshka Representation Learning (Kusupati et al. 2022): a vector whose beginnings are vectors, too."""
 
 from cselab.losses import Loss, matryoshka_info_nce
-from cselab.methods.base import Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import SIMCSE_RECIPES
 

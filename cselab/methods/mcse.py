@@ -4,13 +4,10 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("mcse", "MCSE")

@@ -7,11 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
 

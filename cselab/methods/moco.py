@@ -4,11 +4,9 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
-from cselab.encoders.heads import DenseLayers
-from cselab.methods.base import Rows, Views, register
+from cselab.encoders.heads import DenseLayers, fresh_linear
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
 
@@ -42,10 +40,7 @@ class MoCo(Contrastive):
 
     def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         size = encoder.hidden_size
-        wide, narrow = nn.Linear(size, size), nn.Linear(size, self.width)
-        for layer in (wide, narrow):
-            nn.init.normal_(layer.weight, std=0.02, generator=generator)
-            nn.init.zeros_(layer.bias)
+        wide, narrow = (fresh_linear(size, out, generator) for out in (size, self.width))
         head = DenseLayers([(wide, nn.ReLU()), (narrow, nn.Identity())]) if self.head == "mlp" else None
         self.slow = MomentumEncoder(encoder, self.momentum, head)
         self.earlier = Queue(self.queue, size if head is None else self.width, generator)

@@ -10,11 +10,9 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, View
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import info_nce
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Recipe, Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, input_gradient
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("mocose", "MoCoSE")

@@ -4,11 +4,9 @@ from typing import Literal
 
 import torch
 
-from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, decoupled_info_nce
-from cselab.methods.base import Method, Rows, Views, register
+from cselab.methods import Encode, Method, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 
@@ -47,12 +45,9 @@ class Noise(Method):
         passes = encode(*[batch] * (2 * self.mean_of))
         changed = [torch.stack(passes[half::2]).mean(0) for half in (0, 1)]
         if self.variance:
-            changed = [z + self.variance**0.5 * self._gaussian_like(z) for z in changed]
+            changed = [z + self.variance**0.5 * self.gaussian(z.shape, like=z) for z in changed]
         positive, negative = (changed, passes[:2]) if self.on == "positives" else (passes[:2], changed)
         return Views(*positive, apart=tuple(negative))
-
-    def _gaussian_like(self, z: torch.Tensor) -> torch.Tensor:
-        return to_device(torch.randn(z.shape, generator=self.generator), z.device).to(z)
 
     def loss(self, v: Views) -> Loss:
         return decoupled_info_nce((v.anchor, v.positive), v.apart, self.temperature)

@@ -9,13 +9,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import ProjectionHead, fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods.base import Method, Rows, Views, register
+from cselab.methods import Encode, Method, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("pairsupcon", "PairSupCon")

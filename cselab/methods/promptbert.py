@@ -8,9 +8,7 @@ from torch import Tensor
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Vectors
 from cselab.encoders.positions import first_position
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
-from cselab.methods.recipe import Recipe
+from cselab.methods import Contrastive, Recipe, Rows, Views, register
 
 TEMPLATES = (
     "{sentence} [MASK].",

@@ -8,11 +8,9 @@ from torch import Tensor, nn
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Tokens
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Recipe, Rows, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, token_states
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("pt_bert", "PT-BERT")

@@ -11,9 +11,7 @@ from torch import Tensor, nn
 
 from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import CARDS_RECIPES
 

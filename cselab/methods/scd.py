@@ -6,12 +6,10 @@ from torch import nn
 
 from cselab.encoders.dropout import dropout_at
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, barlow_twins
-from cselab.methods.base import Method, Rows, Views, register
+from cselab.methods import Encode, Method, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt, UnitInterval
-from cselab.methods.recipe import Recipe
 
 
 @register("scd", "SCD")

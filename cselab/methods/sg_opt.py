@@ -8,15 +8,12 @@ from torch import Tensor, nn
 
 from cselab.encoders.embedding_mask import embedding_layer
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import DenseLayers, fresh_linear
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("sg_opt", "SG-OPT")

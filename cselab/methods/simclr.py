@@ -6,8 +6,7 @@ from torch import nn
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, nt_xent
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
 

@@ -4,8 +4,7 @@ import torch.nn.functional as F
 
 from cselab.encoders.encoding import Encode, Vectors
 from cselab.losses import Loss
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Rows, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat
 from cselab.methods.recipe import SURVEY_RECIPES
 

@@ -1,8 +1,7 @@
 """The spread-out regulariser of EmbeddingGemma (2025), after Zhang et al. 2017, beside InfoNCE."""
 
 from cselab.losses import Loss, spread_out
-from cselab.methods.base import Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat
 from cselab.methods.recipe import SIMCSE_RECIPES
 

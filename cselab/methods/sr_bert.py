@@ -4,10 +4,8 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.components import synonyms
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
 

@@ -2,10 +2,7 @@
 
 import torch
 
-from cselab.encoders.encoding import Encode
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
-from cselab.methods.recipe import Recipe
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 
 
 @register("supervised_simcse", "Supervised SimCSE")

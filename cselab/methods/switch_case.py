@@ -4,9 +4,7 @@ from dataclasses import replace
 
 from cselab.augmentations import switch_case
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import CARDS_RECIPES
 

@@ -2,11 +2,9 @@
 
 import torch.nn.functional as F
 
-from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
-from cselab.methods.base import Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.components import input_gradient
-from cselab.methods.contrastive import Contrastive
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 
 

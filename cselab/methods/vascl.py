@@ -9,13 +9,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
-from cselab.methods.base import Rows, Views, register
-from cselab.methods.contrastive import Contrastive
+from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
-from cselab.methods.recipe import Recipe
 
 
 @register("vascl", "VaSCL")

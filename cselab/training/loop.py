@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from cselab.data.rows import check_rows, rows_hash
 from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
-from cselab.encoders.checkpoint import pack, unpack
+from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
 from cselab.encoders.device import runs_behind
 from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
@@ -340,7 +340,7 @@ class _Training:
     def _keep_best(self) -> None:
         self.best_state = {name: value.detach().cpu().clone() for name, value in self.run.encoder.state_dict().items()}
         if self.written is not None:
-            self.written.save(self.written.best, self.best_state, {"row": self.run.best, "identity": self.identity})
+            save_checkpoint(self.written.best, self.best_state, {"row": self.run.best, "identity": self.identity})
 
     def _resume(self) -> None:
         run, info = self.run, self.loop.resume()
@@ -350,7 +350,7 @@ class _Training:
         run.encoder.untrained.discard("head")
         run.resumed_from = self.step
         if self.written is not None and self.written.best.exists():  # it may be of a later step than the checkpoint
-            self.best_state, kept = self.written.load(self.written.best)
+            self.best_state, kept = load_checkpoint(self.written.best)
             with fitting(self.written.best):
                 refuse_another(self.written.best, kept.get("identity", self.identity), self.identity)
                 run.best = kept["row"]
@@ -373,7 +373,7 @@ class _Training:
         run.encoder.save_pretrained(folder.path)
         if len(run.method.state_dict()) > 1:  # more than its generator
             tensors, tree = pack("method", run.method.state_dict())
-            folder.save(folder.method, tensors, {"method": tree})
+            save_checkpoint(folder.method, tensors, {"method": tree})
         content = {
             "identity": self.identity,
             "finished": True,
@@ -399,7 +399,7 @@ class _Training:
         run.encoder.load_state_dict(state, strict=not adapted)
         run.encoder.eval()
         if folder.method.exists():
-            tensors, info = folder.load(folder.method)
+            tensors, info = load_checkpoint(folder.method)
             with fitting(folder.method):
                 run.method.load_state_dict(unpack(tensors, info["method"]))
         run.method.eval()

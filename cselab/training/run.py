@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any
 
+from cselab.data.nearest import require_known
 from cselab.encoders.encoder import Representation, SentenceEncoder
 from cselab.encoders.precision import Precision
 from cselab.methods import Method
@@ -19,6 +21,10 @@ class StopTraining(Exception):
 
 class TrainingDiverged(ArithmeticError):
     """A loss or gradient became NaN or infinite; the message names the step and the term."""
+
+
+BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", lt), "most": ("at most", le)}
+"""What the metadata of a setting may say of its size, in words and as a test. NaN passes none."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ class TrainConfig:
     )
     batch_size: int = field(default=64, metadata={"least": 2, "reason": "a sentence alone has no negatives"})
     lr: float = field(default=3e-5, metadata={"least": 0})
-    warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "range": "is a share of the steps in [0, 1)"})
+    warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "reason": "it is a share of the steps"})
     weight_decay: float = field(default=0.0, metadata={"least": 0})
     clip: float = field(default=1.0, metadata={"above": 0})
     seed: int = 42
@@ -76,29 +82,15 @@ class TrainConfig:
             value, allowed = getattr(self, setting.name), setting.metadata
             if value is None and setting.default is None:
                 continue
-            if value not in allowed.get("choices", (value,)):
-                known = [*([None] if setting.default is None else []), *allowed["choices"]]
-                raise ValueError(f"unknown {setting.name} {value!r}; choose one of {', '.join(map(str, known))}")
-            if wrong := _out_of_range(value, allowed):
-                reason = f": {allowed['reason']}" if "reason" in allowed else ""
-                raise ValueError(f"{setting.name} {wrong}, got {value}{reason}")
+            require_known(setting.name, value, allowed.get("choices", (value,)))
+            for name, (words, holds) in BOUNDS.items():
+                if name in allowed and not holds(value, allowed[name]):
+                    reason = f": {allowed['reason']}" if "reason" in allowed else ""
+                    raise ValueError(f"{setting.name} must be {words} {allowed[name]:,}, got {value}{reason}")
 
     def length(self, rows: int) -> int:
         """How many steps a run over so many rows takes."""
         return self.steps or max(1, round(self.epochs * (rows // self.batch_size)))
-
-
-def _out_of_range(value: float, allowed: Mapping[str, Any]) -> str:
-    """What a number must be and is not; empty where it is. NaN is nowhere in a range."""
-    if "range" in allowed and not allowed["least"] <= value < allowed["below"]:
-        return allowed["range"]
-    if "above" in allowed and not value > allowed["above"]:
-        return f"must be above {allowed['above']}"
-    if "least" in allowed and not value >= allowed["least"]:
-        return f"must be at least {allowed['least']}"
-    if "most" in allowed and not value <= allowed["most"]:
-        return f"must be at most {allowed['most']:,}"
-    return ""
 
 
 @dataclass(repr=False)

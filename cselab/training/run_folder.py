@@ -16,11 +16,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from torch import Tensor
-
 from cselab.data.writing import PART, cannot_write, written_whole
 from cselab.encoders.adapters import FOLDER as ADAPTERS
-from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.sealing import check_seal, sealed
 
 
@@ -144,12 +142,6 @@ class RunFolder:
             CheckpointError: it lacks something.
         """
         return _parse(self.path / "run.json", WRITTEN | FINISHED)
-
-    def save(self, file: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
-        save_checkpoint(file, tensors, info)
-
-    def load(self, file: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        return load_checkpoint(file)
 
     def clear(self) -> None:
         """Remove what only an unfinished run needs."""

@@ -10,8 +10,8 @@ the world is not the only yardstick. The guideline of the SemEval STS tasks:
     1  not the same, but on the same topic
     0  on different topics
 
-A half grade stands between two. Each pair names in one word the reason for its grade; `REASONS` says which
-grades a reason may go with, and a row that breaks this is refused:
+A half grade stands between two. Each pair names in one word the reason for its grade; a test holds every row against
+the grades that its reason may go with:
 
     same        the same content words, built differently: passive, fronting, buy and sell
     paraphrase  the same meaning in other words
@@ -42,30 +42,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from cselab.data import DataError, Pairs, read_lines
+from cselab.data import Pairs
+from cselab.data.nearest import require_known
+from cselab.data.tables import tab_rows
 
 FILE = Path(__file__).with_name("classroom.tsv")
 ROWS = {"dev": 161, "test": 322}
-REASONS = {  # lowest and highest grade
-    "same": (5.0, 5.0),
-    "paraphrase": (4.5, 5.0),
-    "idiom": (4.5, 5.0),
-    "detail": (3.0, 4.5),
-    "hypernym": (3.0, 4.0),
-    "number": (3.0, 4.0),
-    "time": (3.0, 4.0),
-    "place": (3.0, 4.0),
-    "who": (3.0, 3.0),
-    "certainty": (3.0, 3.5),
-    "role": (2.0, 2.5),
-    "negation": (2.0, 2.0),
-    "opposite": (2.0, 2.0),
-    "event": (1.5, 2.5),
-    "object": (2.0, 2.5),
-    "topic": (1.0, 1.5),
-    "sense": (0.0, 0.5),
-    "none": (0.0, 0.0),
-}
 
 
 class ClassroomPair(NamedTuple):
@@ -91,7 +73,6 @@ def classroom_sts(split: str = "test") -> Pairs:
 
     Raises:
         ValueError: there is no such split.
-        DataError: the file is damaged; the message names it and the line.
 
     See also: `classroom_pairs` for the rows with their topics; the world's own pairs for any number of them.
 
@@ -99,8 +80,7 @@ def classroom_sts(split: str = "test") -> Pairs:
     >>> len(pairs), min(pairs.scores), max(pairs.scores)
     (161, 0.0, 5.0)
     """
-    if split not in ROWS:
-        raise ValueError(f"split {split!r}: the classroom's splits are {', '.join(ROWS)}")
+    require_known("split", split, ROWS)
     rows = [row for row in classroom_pairs() if row.split == split]
     return Pairs(
         [row.sentence1 for row in rows],
@@ -112,47 +92,7 @@ def classroom_sts(split: str = "test") -> Pairs:
     )
 
 
-def classroom_pairs(path: str | Path = FILE) -> list[ClassroomPair]:
-    """Every row of the file, in its order, each checked.
-
-    Raises:
-        DataError: a row is malformed, or rows are missing; the message names the file and the line.
-    """
-    header, *lines = list(read_lines(path)) or [""]
-    if header.split("\t") != list(ClassroomPair._fields):
-        raise DataError(f"{path}, line 1: the header should be {', '.join(ClassroomPair._fields)}, tab-separated")
-    rows = [_pair_from(line, f"{path}, line {number}") for number, line in enumerate(lines, start=2)]
-    for split, expected in ROWS.items():
-        count = sum(row.split == split for row in rows)
-        if count != expected:
-            raise DataError(
-                f"{path}, {len(lines) + 1} lines: {count} pairs of split {split}, {expected} expected; "
-                "is the file complete?"
-            )
-    return rows
-
-
-def _pair_from(line: str, place: str) -> ClassroomPair:
-    fields = line.split("\t")
-    if len(fields) != len(ClassroomPair._fields):
-        raise DataError(f"{place}: {len(fields)} tab-separated fields, {len(ClassroomPair._fields)} expected")
-    for name, field in zip(ClassroomPair._fields, fields, strict=True):
-        if not field or field != field.strip():
-            raise DataError(f"{place}: the {name} {field!r} is blank or has white space around it")
-    split, score, reason, topic, sentence1, sentence2 = fields
-    if split not in ROWS:
-        raise DataError(f"{place}: split {split!r} is not one of {', '.join(ROWS)}")
-    if reason not in REASONS:
-        raise DataError(f"{place}: reason {reason!r} is not one of {', '.join(REASONS)}")
-    return ClassroomPair(split, _grade_from(score, reason, place), reason, topic, sentence1, sentence2)
-
-
-def _grade_from(text: str, reason: str, place: str) -> float:
-    lowest, highest = REASONS[reason]
-    allowed = [half / 2 for half in range(round(2 * lowest), round(2 * highest) + 1)]
-    if text not in {f"{grade:g}" for grade in allowed}:
-        raise DataError(
-            f"{place}: a pair with reason {reason!r} is graded "
-            f"{' or '.join(f'{grade:g}' for grade in allowed)}, not {text!r}"
-        )
-    return float(text)
+def classroom_pairs() -> list[ClassroomPair]:
+    """Every row of the file, in its order."""
+    _, *rows = tab_rows(FILE)
+    return [ClassroomPair(split, float(score), *others) for _, (split, score, *others) in rows]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from cselab.data.sts import SUBSETS, published_parts
+from cselab.data.published import published_parts
+from cselab.data.sts import SUBSETS
 
 # rows without a gold score stand between the others, as in STS15 and STS16
 UNSCORED_EVERY = {"STS15": 3, "STS16": 5}
@@ -22,7 +23,7 @@ def made_up_pair(part: str, row: int) -> tuple[str, str, str]:
 
 def write_senteval(folder: Path) -> Path:
     """All seven STS sets beneath `folder`."""
-    for part, known in published_parts().items():
+    for part, known in published_parts("sts").items():
         task, name = part.split("/")
         pairs = [made_up_pair(part, row) for row in range(known["rows"])]
         if task in SUBSETS:

@@ -12,9 +12,9 @@ from cselab.data.classification import (
     FILES_BY_SPLIT,
     Labelled,
     load_classification,
-    published_parts,
 )
 from cselab.data.files import DataError, MissingFile
+from cselab.data.published import published_parts
 
 
 def sentence(number):
@@ -49,10 +49,10 @@ def senteval(tmp_path_factory):
     """A whole SentEval folder with the right numbers of rows, none of them published text."""
     folder = tmp_path_factory.mktemp("senteval")
     for part in MANY_FILES:
-        write(folder / part, [sentence(n) for n in range(published_parts()[part]["rows"])])
+        write(folder / part, [sentence(n) for n in range(published_parts("labelled")[part]["rows"])])
     for task, parts in FILES_BY_SPLIT.items():
         for part in parts.values():
-            write(folder / part, LINES[task](published_parts()[part]["rows"]))
+            write(folder / part, LINES[task](published_parts("labelled")[part]["rows"]))
     return folder
 
 
@@ -96,7 +96,7 @@ def test_pairs_are_sorted_by_the_tokens_of_both_sentences(senteval):
 )
 def test_class_one_is_sentevals_class_one(senteval, task, positive):
     rows = load_classification(task, senteval)
-    assert sum(rows.labels) == published_parts()[f"{task}/{positive}"]["rows"]
+    assert sum(rows.labels) == published_parts("labelled")[f"{task}/{positive}"]["rows"]
 
 
 def test_blank_rows_count_come_first_and_read_as_a_full_stop(mr):
@@ -218,7 +218,7 @@ def test_a_set_that_is_absent_is_a_missing_file(mr):
 def test_unknown_names_list_the_allowed(mr):
     with pytest.raises(ValueError, match=r"unknown transfer set 'SST5'.* Choose one of MR, CR, SUBJ"):
         load_classification("SST5", mr)
-    with pytest.raises(ValueError, match="MR has no split 'test'; it has: all"):
+    with pytest.raises(ValueError, match=r"unknown split of MR 'test'\. Choose one of all"):
         load_classification("MR", mr, "test")
 
 

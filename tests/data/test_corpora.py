@@ -102,21 +102,6 @@ def test_another_text_than_the_known_is_refused_by_its_hash(simple, tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ([PAIR], "has 1 rows, 2 expected"),
-        ([PAIR, '{"set": []}'], "line 2: two texts were expected"),
-        (["no json"], "cannot be read"),
-    ],
-)
-def test_pairs_that_are_not_pairs_are_refused_and_nothing_is_written(lines, said, simple, tmp_path):
-    simple(*lines)
-    with pytest.raises(DataError, match=said):
-        fetch_corpus("simplewiki", tmp_path / "data")
-    assert not list((tmp_path / "data").iterdir())
-
-
 def test_half_the_world_is_half_of_what_was_fetched(simple, tmp_path, monkeypatch):
     wiki = [f"Sentence number {number} of the free text ." for number in range(2)]
     simple(*(json.dumps(["long", text]) for text in wiki))

@@ -5,15 +5,15 @@ import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
-import huggingface_hub
 import pytest
+from huggingface_hub import constants
 from huggingface_hub.errors import RemoteEntryNotFoundError
 
-from cselab.data import classification, load_sts, sts
+from cselab.data import load_sts
 from cselab.data.classification import CLASSES, CLASSIFICATION_TASKS, FILES_BY_CLASS, load_classification
 from cselab.data.fetch import ARCHIVE, ELSEWHERE, FETCHED_TASKS, Unreachable, fetch, senteval_files
 from cselab.data.files import DataError
-from cselab.data.published import describe
+from cselab.data.published import describe, published_parts
 from cselab.data.sts import ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS
 
 ROWS = 4
@@ -49,9 +49,9 @@ def lines_of(part, task):
 def published(monkeypatch):
     """The files of all sets, a few rows each, known as the published ones; of SUBJ and MPQA only how many."""
     files = {}
-    for part in sts.published_parts():
+    for part in published_parts("sts"):
         task, name = part.split("/")
-        monkeypatch.setitem(sts.published_parts(), part, describe(pairs_of(part)))
+        monkeypatch.setitem(published_parts("sts"), part, describe(pairs_of(part)))
         if task in SUBSETS:
             stem = f"STS/{task}-en-test/STS.{{}}.{name}.txt"
             files[stem.format("input")] = ["unscored\tpair", *(f"{a}\t{b}" for a, b, _ in pairs_of(part))]
@@ -66,7 +66,7 @@ def published(monkeypatch):
         for part in senteval_files(task):
             known = describe(labelled_of(part, task))
             known = {"rows": known["rows"]} if task in ("SUBJ", "MPQA") else known
-            monkeypatch.setitem(classification.published_parts(), part, known)
+            monkeypatch.setitem(published_parts("labelled"), part, known)
             files[part] = lines_of(part, task)
     latin_1 = {name for task in LATIN_1 for name in senteval_files(task)}
     return {
@@ -266,16 +266,18 @@ def test_a_download_that_breaks_off_is_told(hub, tmp_path, monkeypatch, error):
     def breaks_off(*arguments, **settings):
         raise error
 
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", breaks_off)
-    with pytest.raises(Unreachable, match=r"senteval\.tar at e145e8b could not be downloaded: connection reset"):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("cselab.data.fetch._downloaded", breaks_off)
+    with pytest.raises(Unreachable, match=r"senteval\.tar at e145e8b, or broke off \(connection reset\)"):
         fetched(tmp_path / "data", ["MR"])
 
 
 def test_an_archive_that_has_left_the_hub_is_named(hub, tmp_path, monkeypatch):
-    def gone(repository, name, **settings):
+    def gone(*place):
         raise RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
 
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", gone)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("cselab.data.fetch._downloaded", gone)
     status, detail = fetched(tmp_path / "data", ["MR"])["MR"]
     assert status == "refused" and "the hub does not have" in detail and "senteval.tar at e145e8b" in detail
 
@@ -286,7 +288,7 @@ def test_an_archive_that_has_left_the_hub_is_named(hub, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        ("STS11", "there is no set 'STS11' to fetch; there are: STS12, .* MRPC$"),
+        ("STS11", r"unknown set to fetch 'STS11'.* Choose one of STS12, .* MRPC$"),
         ("AgNews", "GoogleNews are not fetched: .* https://github.com/"),
     ],
 )

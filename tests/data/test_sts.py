@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from cselab.data import STS_PAIRS, STS_TASKS, DataError, MissingFile, load_sts, sts_splits
-from cselab.data.sts import published_parts
+from cselab.data.published import published_parts
 
 STS_B = "STS/STSBenchmark/sts-test.csv"
 INPUT = "STS/STS12-en-test/STS.input.MSRpar.txt"
@@ -19,7 +19,7 @@ def lines_of(path):
 
 def test_what_is_known_of_the_parts_adds_up_to_the_published_counts():
     for task, splits in STS_PAIRS.items():
-        rows = {part: known["rows"] for part, known in published_parts().items() if part.startswith(f"{task}/")}
+        rows = {part: known["rows"] for part, known in published_parts("sts").items() if part.startswith(f"{task}/")}
         assert sum(rows.values()) == sum(splits.values())
         if len(splits) > 1:
             assert {part.split("/")[1]: count for part, count in rows.items()} == splits
@@ -161,7 +161,7 @@ def test_a_sick_file_without_its_header_is_refused(senteval):
 def test_unknown_names_list_the_allowed(senteval):
     with pytest.raises(ValueError, match=r"unknown STS set 'STS11'.* Choose one of STS12, STS13"):
         load_sts("STS11", senteval)
-    with pytest.raises(ValueError, match="STS12 has no split 'dev'; it has: test"):
+    with pytest.raises(ValueError, match=r"unknown split of STS12 'dev'\. Choose one of test"):
         load_sts("STS12", senteval, "dev")
 
 

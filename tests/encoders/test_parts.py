@@ -47,10 +47,3 @@ def test_a_pass_that_costs_nothing_is_made_for_every_length():
 
 def test_no_rows_are_no_parts():
     assert parts_by_length([]) == []
-
-
-def test_rows_that_are_not_sorted_and_parts_without_rows_are_refused():
-    with pytest.raises(ValueError, match="ascending"):
-        parts_by_length([5, 4])
-    with pytest.raises(ValueError, match="most_rows must be at least 1, got 0"):
-        parts_by_length([4, 5], most_rows=0)

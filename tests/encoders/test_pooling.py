@@ -104,7 +104,7 @@ def test_half_precision_stays_half_and_is_close(layers, attention):
 
 
 def test_an_unknown_pooling_lists_the_known_and_explains_first_last():
-    with pytest.raises(ValueError, match=r"unknown pooling 'max'; choose one of " + ", ".join(POOLINGS)):
+    with pytest.raises(ValueError, match=r"unknown pooling 'max'. Choose one of " + ", ".join(POOLINGS)):
         get_pooling("max")
     with pytest.raises(ValueError, match=r"'first-last average' means emb_last_mean in most papers"):
         get_pooling("avg_first_last")

@@ -109,5 +109,5 @@ def test_the_released_code_contrasts_the_masked_sentence(spied):
 
 
 def test_there_is_no_temperature():
-    with pytest.raises(ValueError, match="unknown hyper-parameter 'temperature' of cline"):
+    with pytest.raises(ValueError, match="unknown hyper-parameter of cline 'temperature'"):
         CLINE(temperature=0.05)

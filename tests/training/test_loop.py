@@ -16,7 +16,7 @@ import cselab.encoders.device
 import cselab.encoders.encoding
 import cselab.training
 import cselab.training.readings
-from cselab.encoders.checkpoint import CheckpointError
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
@@ -391,7 +391,7 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
     registered("exploding", "Exploding")(Exploding)
     with pytest.raises(TrainingDiverged, match=message + ".*the last good checkpoint stays in .*run"):
         run_training(Exploding(where=where), output=tmp_path / "run", checkpoint_every=2, evaluator=Spread())
-    tensors, info = RunFolder(tmp_path / "run").load(tmp_path / "run" / "checkpoint.safetensors")
+    tensors, info = load_checkpoint(tmp_path / "run" / "checkpoint.safetensors")
     assert info["step"] == 4 and all(value.isfinite().all() for value in tensors.values())
     with pytest.raises(TrainingDiverged, match=message + ".*nothing was saved"):
         run_training(Exploding(where=where))
@@ -579,9 +579,12 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
         ({"eval_every": 0}, "eval_every must be at least 1"),
         ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
         ({"max_length": 2}, "max_length must be at least 3"),
-        ({"warmup": 1.0}, r"warmup is a share of the steps in \[0, 1\), got 1.0"),
-        ({"precision": "fp8"}, "unknown precision 'fp8'; choose one of auto, fp32, bf16"),
-        ({"representation": "haed"}, "unknown representation 'haed'; choose one of None, backbone, head"),
+        ({"warmup": 1.0}, "warmup must be below 1, got 1.0: it is a share of the steps"),
+        ({"precision": "fp8"}, "unknown precision 'fp8'. Choose one of auto, fp32, bf16"),
+        (
+            {"representation": "haed"},
+            r"unknown representation 'haed'\. Did you mean 'head'\? Choose one of backbone, head",
+        ),
     ],
 )
 def test_a_setting_out_of_range_is_named(options, message):

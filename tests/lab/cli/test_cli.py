@@ -287,7 +287,7 @@ def test_a_number_without_a_point_is_a_float_where_one_is_wanted(encoder, corpus
         ("simcse", "temprature=0.1", "simcse: unknown parameter 'temprature'. It has: variant, temperature"),
         ("simcse", "temperature=hot", "'temperature' takes a float (its default is 0.05); got 'hot'"),
         ("simcse", "temperature", "--set wants NAME=VALUE, got 'temperature'"),
-        ("simcse", "variant=best", "unknown variant 'best' of simcse; choose one of default, paper, released"),
+        ("simcse", "variant=best", "unknown variant of simcse 'best'. Choose one of default, paper, released"),
         ("whitenedcse", "num_views=2.5", "'num_views' takes an int"),
         ("whitenedcse", "num_groups=many", "'num_groups' takes int | None; got 'many'"),
         ("whitenedcse", "running=perhaps", "'running' takes true or false"),
@@ -1023,7 +1023,7 @@ def test_data_fetch_without_a_network_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     said = run("data", "fetch", tmp_path / "data", "--task", "MR", ok=False)
     assert "cannot be reached" in said and "Not fetched: MR." in said and "cselab data check" in said
-    assert "no set 'STS11' to fetch" in run("data", "fetch", "--task", "STS11", ok=False)
+    assert "unknown set to fetch 'STS11'" in run("data", "fetch", "--task", "STS11", ok=False)
 
 
 # ------------------------------------------------------------------------------------------ notebooks
