@@ -5,21 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from drawn import overlapping_classes
+from drawn import folds_of, overlapping_classes
 from torch import nn
 
 from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
-
-
-def folds_of(n, k, seed=0):
-    """Folds of unequal size: the one with number i leaves out i rows more than the first."""
-    order = np.random.default_rng(seed).permutation(n)
-    parts = np.array_split(order, k)
-    return [
-        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k]) for i in range(k)
-    ]
 
 
 def test_a_fold_does_not_depend_on_the_folds_beside_it():

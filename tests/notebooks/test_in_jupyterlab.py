@@ -3,22 +3,10 @@
 import nbformat
 import pytest
 from cselab_lab.headless.notebook_folder import bundled_notebooks
+from jupyterlab_page import CELLS, command, red
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
-
-# A command of JupyterLab's notebook, at a cell; it ends when the cells have run.
-COMMAND = """async ([id, command]) => {
-    const { shell, commands } = window.jupyterapp;
-    const { content, sessionContext } = shell.currentWidget;
-    await sessionContext.ready;
-    if (id) content.activeCellIndex = content.widgets.findIndex(cell => cell.model.id === id);
-    await commands.execute("notebook:" + command);
-}"""
-
-# From the model, not from the page: JupyterLab draws a cell when it is scrolled to.
-CELLS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].filter(cell => cell.type === "code")
-    .map(cell => ({ id: cell.id, count: cell.executionCount, outputs: cell.outputs.toJSON() }))"""
 
 SCROLL_TO = """async (id) => {
     const { content } = window.jupyterapp.shell.currentWidget;
@@ -41,36 +29,19 @@ OVERLAPPING = """(cell) => [...cell.querySelectorAll(".js-plotly-plot")].flatMap
 
 
 @pytest.fixture
-def open_lesson(jupyterlab, page, tmp_path):
-    """Open a copy of a lesson under smoke in JupyterLab; `changes` are made to its source."""
+def open_lesson(open_notebook):
+    """Open a lesson under smoke in JupyterLab; `changes` are made to its source."""
 
     def run(name: str, changes: dict[str, str] | None = None) -> None:
-        source = (bundled_notebooks() / f"{name}.ipynb").read_text(encoding="utf-8")
-        notebook = nbformat.reads(source, as_version=4)
+        notebook = nbformat.read(bundled_notebooks() / f"{name}.ipynb", as_version=4)
         left = {'profile = "classroom"': 'profile = "smoke"', **(changes or {})}
         for cell in notebook.cells:
             for before in [before for before in left if before in cell.source]:
                 cell.source = cell.source.replace(before, left.pop(before))
         assert left == {}
-        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-        page.goto(jupyterlab(tmp_path / f"{name}.ipynb"))
-        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+        open_notebook(notebook)
 
     return run
-
-
-def command(page: Page, name: str, cell: str | None = None) -> None:
-    page.evaluate(COMMAND, [cell, name])
-
-
-def red(page: Page) -> list[str]:
-    """What a reader sees in red, with the cell it stands in."""
-    return [
-        f"{cell['id']}: {output.get('ename') or output['text']}"
-        for cell in page.evaluate(CELLS)
-        for output in cell["outputs"]
-        if output["output_type"] == "error" or output.get("name") == "stderr"
-    ]
 
 
 def panel(page: Page, cell_id: str) -> Locator:

@@ -2,12 +2,11 @@
 
 import json
 from contextlib import suppress
-from textwrap import dedent
 
-import nbformat
 import numpy as np
 import pytest
 from cselab_widgets import AlignmentUniformity, EmbeddingMap
+from jupyterlab_page import command, of_cells, red
 from playwright.sync_api import expect
 from plotly.offline import get_plotlyjs
 
@@ -80,26 +79,14 @@ AGAIN = [
     """,
 ]
 
-RUN_ALL = """async () => {
-    const { shell, commands } = window.jupyterapp;
-    await shell.currentWidget.sessionContext.ready;
-    await commands.execute("notebook:run-all-cells");
-}"""
-
 
 @pytest.fixture
-def open_and_run(jupyterlab, page, tmp_path):
-    """Write a notebook of these cells, open it in JupyterLab and run them all."""
+def open_and_run(open_notebook, page):
+    """Open a notebook of these cells in JupyterLab and run them all."""
 
     def run(cells: list[str]) -> None:
-        notebook = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(dedent(cell).strip()) for cell in cells],
-            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-        )
-        nbformat.write(notebook, tmp_path / "panels.ipynb")
-        page.goto(jupyterlab(tmp_path / "panels.ipynb"))
-        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
-        page.evaluate(RUN_ALL)
+        open_notebook(of_cells(cells))
+        command(page, "run-all-cells")
 
     return run
 
@@ -127,8 +114,7 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_the_plot
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(2)
     expect(plots.locator(".scatterlayer .point").first).to_be_visible()
-    red = '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
-    expect(page.locator(red)).to_have_count(0)
+    assert red(page) == []
 
     for number, title, last, earlier in [(0, "Step {}", "3", "2"), (1, "SimCSE, step {}", "3", "0")]:
         panel = page.locator(".jp-OutputArea-output").nth(number)
@@ -295,7 +281,7 @@ def test_running_a_cell_ten_times_leaves_one_live_panel(open_and_run, page, told
     open_and_run(AGAIN)
     for runs in range(1, 10):
         told("alive", lambda alive, runs=runs: len(alive) == runs)
-        page.evaluate(RUN_ALL)
+        command(page, "run-all-cells")
     told("alive", lambda alive: len(alive) == 10 and len(set(alive)) == 1)
     expect(page.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(1)
 
