@@ -46,5 +46,3 @@ def test_the_trained_encoder_is_the_anchors(family):
     run = train(encoder, SNCSE(), make_rows(SNCSE.columns, 16), config, show_progress_bar=False)
     assert run.encoder.pooling == "mask"
     assert run.encoder.template == COLON.replace("[MASK]", encoder.tokenizer.mask_token)
-
-
