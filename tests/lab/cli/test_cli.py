@@ -1,6 +1,4 @@
-import gzip
 import json
-import lzma
 import os
 import re
 import shutil
@@ -136,70 +134,19 @@ def test_a_finished_run_is_read_back(trained, encoder, corpus, stsb):
     assert (output / "model.safetensors").stat().st_mtime_ns == before
 
 
-FORMS = {
-    "txt.gz": lambda: gzip.compress("\n".join(CORPUS).encode()),
-    "txt.xz": lambda: lzma.compress("\n".join(CORPUS).encode()),
-    "csv": lambda: ("id,text\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(CORPUS))).encode(),
-    "jsonl": lambda: "".join(json.dumps({"text": text, "id": row}) + "\n" for row, text in enumerate(CORPUS)).encode(),
-}
-
-
-def test_a_corpus_trains_the_same_encoder_in_whatever_form_it_is(encoder, corpus, tmp_path):
+def test_a_table_trains_the_same_encoder_as_its_sentences_and_is_searched_by_its_columns(encoder, corpus, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text("id,text\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(CORPUS)))
     train(encoder, corpus, tmp_path / "plain", "--dev", "none")
-    for form, content in FORMS.items():
-        file = tmp_path / f"s.{form}"
-        file.write_bytes(content())
-        said = train(encoder, file, tmp_path / form, "--dev", "none")
-        assert (f"{file}: the sentences are those of its column 'text' (--column" in said) == ("txt" not in form)
-        weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("plain", form)]
-        assert weights[0] == weights[1], form
+    said = train(encoder, file, tmp_path / "table", "--dev", "none")
+    assert f"{file}: the sentences are those of its column 'text' (--column" in said
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("plain", "table")]
+    assert weights[0] == weights[1]
     asked = ("search", encoder, tmp_path / "s.csv", CORPUS[9], "--top", 1)
     assert f"1.000  line 11: {CORPUS[9]}" in run(*asked)
     assert "column 'id'" not in run(*asked, "--column", "id")
     for line in (asked, ("encode", encoder, tmp_path / "s.csv", "--output", tmp_path / "v.npy")):
         assert "it has no column 'txt'; its columns are id, text" in run(*line, "--column", "txt", ok=False)
-
-
-def write_packed(file):
-    import zstandard
-
-    file.write_bytes(zstandard.compress("\n".join(CORPUS).encode()))
-
-
-def write_parquet(file):
-    import pandas
-
-    pandas.DataFrame({"id": range(64), "text": CORPUS}).to_parquet(file)
-
-
-def write_data_set(folder):
-    import datasets
-
-    datasets.Dataset.from_dict({"id": range(64), "text": CORPUS}).save_to_disk(folder)
-
-
-@pytest.mark.parametrize(
-    ("library", "name", "write"),
-    [
-        ("zstandard", "s.txt.zst", write_packed),
-        ("pyarrow", "s.parquet", write_parquet),
-        ("datasets", "saved", write_data_set),
-    ],
-)
-def test_a_corpus_that_needs_a_library_trains_and_is_searched_and_encoded(library, name, write, encoder, tmp_path):
-    pytest.importorskip(library)
-    file = tmp_path / name
-    write(file)
-    said = [
-        train(encoder, file, tmp_path / "run", "--dev", "none"),
-        run("search", encoder, file, CORPUS[9], "--top", 1),
-        run("encode", encoder, file, "--output", tmp_path / "v.npy"),
-    ]
-    assert all(
-        (f"{file}: the sentences are those of its column 'text'" in line) == ("txt" not in name) for line in said
-    )
-    assert f"1.000  line 10: {CORPUS[9]}" in said[1]
-    assert np.allclose(np.load(tmp_path / "v.npy"), SentenceEncoder.from_pretrained(encoder).encode(CORPUS), atol=1e-6)
 
 
 @pytest.mark.parametrize("lines", [CORPUS, [json.dumps({"text": text}) for text in CORPUS]], ids=["text", "json"])
