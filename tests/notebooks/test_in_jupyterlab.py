@@ -1,4 +1,4 @@
-"""Lessons where a class meets them: run in a real JupyterLab, their panel moved there by hand."""
+"""A lesson where a class meets it: run in a real JupyterLab, its run stopped there by hand."""
 
 import nbformat
 import pytest
@@ -50,24 +50,6 @@ def panel(page: Page, cell_id: str) -> Locator:
     cell = page.locator(f'[data-cell="{cell_id}"]')
     expect(cell.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     return cell
-
-
-def test_a_lesson_runs_and_its_map_follows_what_is_chosen(open_lesson, page):
-    open_lesson("09_embedding_maps")
-    command(page, "run-all-cells")
-    assert red(page) == []
-    assert [cell["id"] for cell in page.evaluate(CELLS) if cell["count"] is None] == []
-
-    cell = panel(page, "panel")
-    assert cell.evaluate(OVERLAPPING) == []
-    expect(cell.locator(".xtitle").first).to_have_text("t-SNE")
-    point = cell.locator(".scatterlayer .point").first
-    place = point.get_attribute("transform")
-    cell.locator("select", has_text="PCA").select_option("PCA")
-    expect(cell.locator(".xtitle").first).to_contain_text("component 1")
-    expect(point).not_to_have_attribute("transform", place)
-    assert cell.evaluate(OVERLAPPING) == []
-    assert red(page) == []
 
 
 def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_lesson, page):
