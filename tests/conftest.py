@@ -43,6 +43,17 @@ def real_data():
     return root.parent if root.name == "senteval" else root
 
 
+@pytest.fixture
+def registered():
+    """Registers methods, which are forgotten after the test."""
+    from cselab.methods import METHODS, register
+
+    before = dict(METHODS)
+    yield register
+    METHODS.clear()
+    METHODS.update(before)
+
+
 SLOWEST_FIRST = ("lesson", "browser", "process", "slow")
 
 

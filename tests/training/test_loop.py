@@ -18,7 +18,7 @@ from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
-from cselab.methods import METHODS, SimCSE, WhitenedCSE, create_method, register
+from cselab.methods import SimCSE, WhitenedCSE, create_method
 from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
 from cselab.training.loop import _Training
 from cselab.training.run_folder import RunFolder, RunFolderError
@@ -80,15 +80,6 @@ class Scripted:
 def equal_views(monkeypatch):
     """Training on two equal views, which is refused otherwise: nothing is drawn, so that it can be followed by hand."""
     monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
-
-
-@pytest.fixture
-def registered():
-    """Methods that a test registers are forgotten after it."""
-    before = dict(METHODS)
-    yield register
-    METHODS.clear()
-    METHODS.update(before)
 
 
 # ------------------------------------------------------------------------------------ history

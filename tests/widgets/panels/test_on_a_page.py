@@ -135,9 +135,9 @@ def test_each_control_of_a_lab_says_what_python_says(name, opened, panels):
         turn(section, control, number, label)
         says(section, panel.describe(panel._changed({control.name: value})))
         back = [number for number, one in enumerate(offered) if one[1] == base]
-        if back:
+        if back and control.kind == "slider" and control.name not in panel.options(panel.state):
             turn(section, control, back[0], offered[back[0]][0])
-        else:
+        else:  # what is offered, or fits together, may have changed
             opened.reload()
         says(section, panel.describe(panel.state))
 
