@@ -150,7 +150,7 @@ def _by_hand(temperature: float, m: float, right: int = 2) -> float:
     return total / 3
 
 
-def _gradients(loss: Any, views: Any) -> list[torch.Tensor] | None:
+def _gradients(loss: Any, views: Any) -> Any:
     """The gradients of a loss by its views; none of a loss in plain numbers."""
     asked = [view.detach().double().clone().requires_grad_() for view in views]
     try:
