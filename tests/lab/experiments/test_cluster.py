@@ -65,7 +65,7 @@ def scheduler(tmp_path_factory):
 
     yield address, worker, started
     for process in started:
-        process.terminate()
+        process.kill()  # without their scheduler workers would not end at once
         process.wait(WAIT)
 
 
