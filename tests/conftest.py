@@ -7,7 +7,7 @@ import pytest
 from browser import MISSING, find_browser, in_ci
 from firefox import firefox  # noqa: F401
 from jaxtyping import install_import_hook
-from jupyterlab_page import browser, jupyterlab, page  # noqa: F401  (fixtures, one browser for all folders)
+from jupyterlab_page import browser, jupyterlab, open_notebook, page, server  # noqa: F401  (fixtures for all folders)
 
 CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, in words, what users may give
     "cselab.losses",
@@ -43,8 +43,29 @@ def real_data():
     return root.parent if root.name == "senteval" else root
 
 
+@pytest.fixture
+def registered():
+    """Registers methods, which are forgotten after the test."""
+    from cselab.methods import METHODS, register
+
+    before = dict(METHODS)
+    yield register
+    METHODS.clear()
+    METHODS.update(before)
+
+
+SLOWEST_FIRST = ("lesson", "browser", "process", "slow")
+
+
 def pytest_collection_modifyitems(items):
-    """Without a browser the tests marked `browser` are skipped, with how to get one; in CI they fail."""
+    """Slow files first, so that processes that share the files out end together.
+
+    Without a browser the tests marked `browser` are skipped, with how to get one; in CI they fail.
+    """
+    marks = {item.path: set() for item in items}
+    for item in items:
+        marks[item.path] |= {mark.name for mark in item.iter_markers()}
+    items.sort(key=lambda item: [mark not in marks[item.path] for mark in SLOWEST_FIRST])
     marked = [item for item in items if item.get_closest_marker("browser")]
     if marked and not find_browser() and not in_ci():
         for item in marked:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from cselab.metrics.linear_probes import Fold
+
 
 def noisy(n=200, noise=1.0, seed=0, levels=None):
     """Predictions and the gold scores that they follow; with levels, both with ties."""
@@ -19,3 +21,12 @@ def overlapping_classes(n, d, classes, seed=0):
     labels = random.integers(classes, size=n)
     centres = random.normal(size=(classes, d))
     return (centres[labels] + 1.5 * random.normal(size=(n, d))).astype(np.float32), labels
+
+
+def folds_of(n, k, seed=0):
+    """Folds of unequal size: the one with number i leaves out i rows more than the first."""
+    order = np.random.default_rng(seed).permutation(n)
+    parts = np.array_split(order, k)
+    return [
+        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k]) for i in range(k)
+    ]

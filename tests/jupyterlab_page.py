@@ -10,10 +10,27 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import dedent
+from urllib.request import Request, urlopen
 
+import nbformat
 import pytest
 from browser import find_browser
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
+
+# A command of JupyterLab's notebook, at a cell; it ends when the cells have run.
+COMMAND = """async ([at, command]) => {
+    const { shell, commands } = window.jupyterapp;
+    const { content, sessionContext } = shell.currentWidget;
+    await sessionContext.ready;
+    const number = typeof at === "string" ? content.widgets.findIndex((cell) => cell.model.id === at) : at;
+    if (at !== null) content.activeCellIndex = number;
+    await commands.execute("notebook:" + command);
+}"""
+
+# From the model, not from the page: JupyterLab draws a cell when it is scrolled to.
+CELLS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].filter(cell => cell.type === "code")
+    .map(cell => ({ id: cell.id, count: cell.executionCount, outputs: cell.outputs.toJSON() }))"""
 
 SECONDS = 80  # the longest wait for any one thing: patience with a busy machine, not a pace to keep
 
@@ -54,10 +71,11 @@ def page(browser) -> Iterator[Page]:
     page.close()
 
 
-@pytest.fixture
-def jupyterlab(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
-    """A JupyterLab serving `tmp_path`; called with a notebook in it, it gives the address to open that at."""
-    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a JupyterLab that serves the temporary folders of all tests; `{}` stands for a path."""
+    home = tmp_path_factory.mktemp("jupyterlab")
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     news = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(news))
@@ -70,11 +88,11 @@ def jupyterlab(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, packages)),
-        "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"),
-        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
-        "IPYTHONDIR": str(tmp_path / "ipython"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "IPYTHONDIR": str(home / "ipython"),
     }
     options = [
         "--no-browser",
@@ -83,24 +101,68 @@ def jupyterlab(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={tmp_path}",
+        f"--ServerApp.root_dir={tmp_path_factory.getbasetemp()}",
         f"--IdentityProvider.token={token}",
     ]
-    log = tmp_path / "server.log"
+    log = home / "server.log"
     with log.open("w") as out:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *options], env=environment, stdout=out, stderr=out
-        )
-
-        def address(notebook: Path) -> str:
-            _wait_until_it_listens(server, port, log)
-            return f"http://127.0.0.1:{port}/lab/tree/{notebook.name}?token={token}"
-
+        command = [sys.executable, "-m", "jupyterlab", *options]
+        process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
         try:
-            yield address  # while it starts, the browser may start too
+            _wait_until_it_listens(process, port, log)
+            yield f"http://127.0.0.1:{port}/{{}}?token={token}"
         finally:
-            server.terminate()  # it shuts its kernels down
-            server.wait()
+            process.terminate()  # it shuts its kernels down
+            process.wait()
+
+
+@pytest.fixture
+def jupyterlab(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
+    """Called with a notebook, it gives the address to open that at, alone; its kernel ends with the test."""
+
+    def address(notebook: Path) -> str:
+        place = notebook.relative_to(tmp_path_factory.getbasetemp()).as_posix()
+        return server.format(f"lab/workspaces/{secrets.token_hex(4)}/tree/{place}")
+
+    yield address
+    with urlopen(server.format("api/sessions")) as answer:
+        sessions = json.load(answer)
+    for session in sessions:
+        urlopen(Request(server.format(f"api/sessions/{session['id']}"), method="DELETE"))
+
+
+@pytest.fixture
+def open_notebook(jupyterlab, page, tmp_path) -> Callable[[nbformat.NotebookNode], None]:
+    """Open a notebook in JupyterLab; it lies in `tmp_path`, where its kernel starts."""
+
+    def opened(notebook: nbformat.NotebookNode) -> None:
+        nbformat.write(notebook, tmp_path / "notebook.ipynb")
+        page.goto(jupyterlab(tmp_path / "notebook.ipynb"))
+        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+
+    return opened
+
+
+def of_cells(sources: list[str]) -> nbformat.NotebookNode:
+    """A notebook of code cells."""
+    cells = [nbformat.v4.new_code_cell(dedent(source).strip()) for source in sources]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def command(page: Page, name: str, at: str | int | None = None) -> None:
+    """Give a command, at the cell of that id or number; returns when the cells have run."""
+    page.evaluate(COMMAND, [at, name])
+
+
+def red(page: Page) -> list[str]:
+    """What a reader sees in red, with the cell it stands in."""
+    return [
+        f"{cell['id']}: {output.get('ename') or output['text']}"
+        for cell in page.evaluate(CELLS)
+        for output in cell["outputs"]
+        if output["output_type"] == "error" or output.get("name") == "stderr"
+    ]
 
 
 def _wait_until_it_listens(server: subprocess.Popen, port: int, log: Path) -> None:

@@ -14,14 +14,6 @@ SECTIONS = dict(re.findall(r"^## (A new \w+)\n(.*?)(?=^## |\Z)", TEXT, flags=re.
 EXAMPLES = {title: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for title, text in SECTIONS.items()}
 
 
-@pytest.fixture
-def registry_as_before():
-    before = dict(METHODS)
-    yield
-    METHODS.clear()
-    METHODS.update(before)
-
-
 def test_there_is_an_example_for_each_touch_list():
     wanted = ["A new loss", "A new method", "A new experiment", "A new panel", "A new notebook"]
     assert list(EXAMPLES)[:5] == wanted
@@ -29,18 +21,18 @@ def test_there_is_an_example_for_each_touch_list():
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
-def test_the_example_runs(title, registry_as_before):
+def test_the_example_runs(title, registered):
     for example in EXAMPLES[title]:
         exec(compile(example, f"CONTRIBUTING.md, {title}", "exec"), {"__name__": "example"})
 
 
-def test_a_methods_example_is_found_by_name_once_registered(registry_as_before):
+def test_a_methods_example_is_found_by_name_once_registered(registered):
     exec(EXAMPLES["A new method"][0], {"__name__": "example"})
     assert METHODS["both_ways"].hyperparameters() == {"temperature": 0.05, "head": "mlp", "representation": "backbone"}
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES["A new method"])))
-def test_each_methods_example_is_short_and_trains(number, registry_as_before):
+def test_each_methods_example_is_short_and_trains(number, registered):
     example = EXAMPLES["A new method"][number]
     assert sum(bool(line.strip()) for line in example.split("@register")[1].splitlines()) < 30
     before = set(METHODS)

@@ -87,7 +87,9 @@ def test_what_is_there_is_not_installed_again(make):
 def test_make_test_lints_and_tests_and_does_nothing_else(make):
     install, *rest = make("test")
     assert install.startswith("python scripts/install.py VENV ")
-    assert rest == ["ruff check .", "ruff format --check .", "mypy ", "python -m pytest -n auto --dist loadfile"]
+    *lint, tests = rest
+    assert lint == ["ruff check .", "ruff format --check .", "mypy "]
+    assert tests == "python -m pytest -n auto --dist loadfile --no-loadscope-reorder"
 
 
 @NEEDS_MAKE

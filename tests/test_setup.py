@@ -202,8 +202,3 @@ def test_the_citation_and_the_changes_name_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == PROJECT["version"] and citation["license"] == "MIT"
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_a_wheel_brings_the_notebooks():
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
-    assert build["targets"]["wheel"]["force-include"]["notebooks"] == "cselab_lab/notebooks"

@@ -183,7 +183,7 @@ t.run({output!r})
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("moves", [1, 3, 5])
+@pytest.mark.parametrize("moves", [1, 5])
 def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, tmp_path):
     output = tmp_path / "run"
     script = KILLED_WHILE_SAVING.format(tests=str(Path(__file__).parent), output=str(output), moves=moves)
@@ -275,6 +275,17 @@ def better_score(file):
     file.write_text(re.sub(r'"score": -?\d+', '"score": 99', file.read_text()))
 
 
+def heavier_word(file):
+    weights = load_file(file)
+    weights["embeddings.word_embeddings.weight"][7] += 0.01
+    save_file(weights, file, metadata={"format": "pt"})
+
+
+def swapped_words(file):
+    cat, dog = file.read_text().split('"cat"')
+    file.write_text('"dog"'.join([cat, dog.replace('"dog"', '"cat"')]))
+
+
 def set_in(**changes):
     return lambda file: file.write_text(json.dumps(json.loads(file.read_text()) | changes))
 
@@ -291,6 +302,8 @@ def set_in(**changes):
         ("1_Pooling/config.json", set_in(pooling_mode_cls_token=True), "is not"),
         ("2_Dense/config.json", set_in(activation_function="torch.nn.modules.activation.ReLU"), "is not"),
         ("tokenizer_config.json", set_in(do_lower_case=False), "is not"),
+        ("tokenizer.json", swapped_words, "is not"),
+        ("model.safetensors", heavier_word, "is not"),
         ("method.safetensors", lambda file: file.write_bytes(file.read_bytes()[:-4] + b"1234"), "is not"),
         ("method.safetensors", Path.unlink, "is missing"),
         ("history.jsonl", Path.unlink, "is missing"),
@@ -299,12 +312,10 @@ def set_in(**changes):
 def test_a_finished_run_that_was_altered_is_not_read_back(file, alter, said, with_queue, tmp_path):
     folder = shutil.copytree(with_queue, tmp_path / "run")
     alter(folder / file)
-    with pytest.raises(CheckpointError, match=rf"run/{re.escape(file)} {said}"):
-        read_back(folder)
     of_encoder = not file.startswith(("history", "run", "method"))
-    if of_encoder:
+    for opened in (read_back, SentenceEncoder.from_pretrained) if of_encoder else (read_back,):
         with pytest.raises(CheckpointError, match=rf"run/{re.escape(file)} {said}"):
-            SentenceEncoder.from_pretrained(folder)
+            opened(folder)
 
 
 def test_runs_without_checksums_as_earlier_versions_wrote_them_are_read_back(with_queue, tmp_path):
@@ -363,10 +374,15 @@ def test_a_checkpoint_of_another_run_or_under_another_name_is_refused(name, tmp_
 
 
 @pytest.fixture(scope="module")
-def of_others(tmp_path_factory):
+def with_head(tmp_path_factory):
+    """A finished run whose representation is its head."""
+    return run(tmp_path_factory.mktemp("headed") / "run", config=replace(CONFIG, steps=1, representation="head")).output
+
+
+@pytest.fixture
+def of_others(with_head, tmp_path):
     """A folder as sentence-transformers writes it: transformer, pooling, dense layer."""
-    folder = tmp_path_factory.mktemp("theirs") / "model"
-    shutil.copytree(run(folder.parent / "run", config=replace(CONFIG, steps=1, representation="head")).output, folder)
+    folder = shutil.copytree(with_head, tmp_path / "model")
     (folder / "cselab.json").unlink()
     return folder
 
@@ -397,54 +413,27 @@ def of_others(tmp_path_factory):
         ("config.json", lambda c: c | {"num_hidden_layers": 1000}, "asks for 1000 layers, and the weights beside it"),
     ],
 )
-def test_settings_of_the_wrong_kind_in_a_folder_of_others_are_named(file, change, said, of_others, tmp_path):
-    folder = shutil.copytree(of_others, tmp_path / "model")
-    (folder / file).write_text(json.dumps(change(json.loads((folder / file).read_text()))))
+def test_settings_of_the_wrong_kind_in_a_folder_of_others_are_named(file, change, said, of_others):
+    (of_others / file).write_text(json.dumps(change(json.loads((of_others / file).read_text()))))
     with pytest.raises(CheckpointError, match=re.escape(said)):
-        SentenceEncoder.from_pretrained(folder)
+        SentenceEncoder.from_pretrained(of_others)
 
 
-def test_a_dense_layer_of_another_width_is_named(of_others, tmp_path):
-    folder = shutil.copytree(of_others, tmp_path / "model") / "2_Dense"
+def test_a_dense_layer_of_another_width_is_named(of_others):
+    folder = of_others / "2_Dense"
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"in_features": 5}))
     state = load_file(folder / "model.safetensors")
     save_file(state | {"linear.weight": state["linear.weight"][:, :5].contiguous()}, folder / "model.safetensors")
     with pytest.raises(CheckpointError, match="a dense layer that takes 5 numbers where 8 come in"):
-        SentenceEncoder.from_pretrained(folder.parent)
+        SentenceEncoder.from_pretrained(of_others)
 
 
-@pytest.fixture
-def finished(tmp_path):
-    return run(tmp_path / "run").output
-
-
-def test_altered_weights_of_a_finished_run_are_noticed(finished):
-    file = finished / "model.safetensors"
-    weights = load_file(file)
-    weights["embeddings.word_embeddings.weight"][7] += 0.01
-    save_file(weights, file, metadata={"format": "pt"})
-    with pytest.raises(CheckpointError, match=r"model\.safetensors is not the file that was saved here"):
-        SentenceEncoder.from_pretrained(finished)
-    with pytest.raises(CheckpointError, match=r"model\.safetensors is not the file that was saved here"):
-        run(finished)
-
-
-def test_a_changed_vocabulary_is_noticed(finished):
-    file = finished / "tokenizer.json"
-    text = file.read_text()
-    assert '"cat"' in text and '"dog"' in text
-    file.write_text(text.replace('"cat"', '"xx"').replace('"dog"', '"cat"').replace('"xx"', '"dog"'))
-    with pytest.raises(CheckpointError, match=r"tokenizer\.json is not the file that was saved here"):
-        SentenceEncoder.from_pretrained(finished)
-
-
-def test_a_change_on_purpose_is_accepted_when_it_is_said(finished):
-    weights = load_file(finished / "model.safetensors")
-    save_file({name: value + 0.5 for name, value in weights.items()}, finished / "model.safetensors",
-              metadata={"format": "pt"})  # fmt: skip
-    without(finished / "cselab.json", "sha256")
-    assert SentenceEncoder.from_pretrained(finished).encode(CORPUS[0]).shape == (8,)
+def test_a_change_on_purpose_is_accepted_when_it_is_said(with_queue, tmp_path):
+    folder = shutil.copytree(with_queue, tmp_path / "run")
+    heavier_word(folder / "model.safetensors")
+    without(folder / "cselab.json", "sha256")
+    assert SentenceEncoder.from_pretrained(folder).encode(CORPUS[0]).shape == (8,)
 
 
 def test_weights_of_more_layers_than_the_config_has_are_noticed(tmp_path):
@@ -475,11 +464,10 @@ def test_weights_of_more_layers_than_the_config_has_are_noticed(tmp_path):
         ),
     ],
 )
-def test_a_damaged_file_of_an_encoder_is_named_without_a_traceback(file, content, said, tmp_path):
-    config = TrainConfig(steps=1, batch_size=8, representation="head", precision="fp32")
-    run(tmp_path / "run", config=config)
-    (tmp_path / "run" / file).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert said in command("search", tmp_path / "run", Path(__file__), "a cat")
+def test_a_damaged_file_of_an_encoder_is_named_without_a_traceback(file, content, said, with_head, tmp_path):
+    folder = shutil.copytree(with_head, tmp_path / "run")
+    (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert said in command("search", folder, Path(__file__), "a cat")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"cells": 3}', '{"nbformat": 4, "metadata": {}}'])

@@ -1,6 +1,6 @@
 import pytest
 
-from cselab.data import STS_PAIRS, MissingFile, check
+from cselab.data import STS_PAIRS, check
 
 
 def status_of(found):
@@ -16,19 +16,6 @@ def test_a_whole_folder_is_ok_and_what_is_not_there_is_missing(senteval):
     assert {line.suite for line in found} == {"sts", "transfer", "clustering"}
     (line,) = [line for line in found if (line.name, line.split) == ("STS-B", "dev")]
     assert str(line).split() == ["ok", "sts", "STS-B", "dev", "1500", "rows,", "unknown", "text"]
-
-
-def test_one_damaged_file_is_told_from_the_whole_ones(senteval):
-    path = senteval / "STS/STSBenchmark/sts-dev.csv"
-    path.write_bytes(path.read_bytes()[:-1000])
-    found = check(senteval)
-    assert [(line.name, line.split) for line in found if line.status == "damaged"] == [("STS-B", "dev")]
-    assert any("sts-dev.csv" in line.detail for line in found)
-
-
-def test_a_folder_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(MissingFile, match="nowhere is not a folder"):
-        check(tmp_path / "nowhere")
 
 
 @pytest.mark.slow

@@ -75,13 +75,6 @@ def test_a_csv_file_has_quotes_commas_and_line_ends_in_its_fields(tmp_path):
         read_pairs(path)
 
 
-def test_pairs_come_from_tuples_and_tables_too():
-    rows = list(zip(PAIRS.sentences1, PAIRS.sentences2, PAIRS.scores, strict=True))
-    table = pandas.DataFrame(rows, columns=["sentence1", "sentence2", "score"])
-    assert as_pairs(PAIRS) is PAIRS
-    assert as_pairs(rows).hash == as_pairs(table).hash == PAIRS.hash
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -1,38 +1,13 @@
 """Whatever gives sentences vectors is scored as what encodes."""
 
-from types import SimpleNamespace
-
 import pytest
-import torch
 from families import write_checkpoint
+from kinds_of_encoders import ENCODER, KINDS, PAIRS, TEXTS, VECTORS, service
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-from tiny import make_encoder, make_sentences
 
-from cselab.data import Pairs
 from cselab.encoders import as_encoder
 from cselab.evaluators import compare, evaluate, with_references, word_overlap
-
-TEXTS = make_sentences(24)
-PAIRS = Pairs(TEXTS[:12], TEXTS[12:], [float(row % 6) for row in range(12)], "toy", "test")
-ENCODER = make_encoder()
-VECTORS = ENCODER.encode(TEXTS)
-
-
-def service(texts: list[str]) -> list[list[float]]:
-    return ENCODER.encode(texts).tolist()
-
-
-KINDS = {
-    "encoder": ENCODER,
-    "run": SimpleNamespace(encoder=ENCODER, history=[]),
-    "model2vec": SimpleNamespace(encode=lambda sentences, **options: ENCODER.encode(sentences)),
-    "tensors": SimpleNamespace(encode=lambda sentences: ENCODER.encode(sentences, convert_to_tensor=True)),
-    "function": service,
-    "array": VECTORS,
-    "tensor": torch.tensor(VECTORS),
-    "by sentence": dict(zip(TEXTS, VECTORS, strict=True)),
-}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -195,13 +195,10 @@ def test_a_tokenizer_without_a_padding_token_pads_with_its_last_one(tmp_path):
     np.testing.assert_allclose(encoder.encode(SENTENCES), before, atol=1e-6)
 
 
-def test_a_pooling_that_is_not_understood_is_named(tmp_path):
+def test_a_pooling_without_the_tokens_of_the_prompt_is_not_understood(tmp_path):
     folder = write_folder(tmp_path, "bert")
     file = folder / "1_Pooling" / "config.json"
     said = json.loads(file.read_text())
-    file.write_text(json.dumps(said | {"pooling_mode": "weightedmean"}))
-    with pytest.raises(CheckpointError, match="pools by weightedmean; understood are cls, mean, lasttoken"):
-        SentenceEncoder.from_pretrained(folder)
     file.write_text(json.dumps(said | {"include_prompt": False}))
     with pytest.raises(CheckpointError, match="leaves the tokens of a prompt out of the pooling"):
         SentenceEncoder.from_pretrained(folder)

@@ -210,8 +210,3 @@ def test_two_encoders_are_compared_by_what_the_evaluator_of_pairs_returned(angle
     assert comparison.difference == pytest.approx(second["score"] - first["score"])
     assert comparison.interval[0] > 0
     assert json.loads(json.dumps(first)) == dict(first)
-
-
-def test_the_pairs_may_be_tuples(angles, pairs):
-    rows = list(zip(pairs.sentences1, pairs.sentences2, pairs.scores, strict=True))
-    assert PairsEvaluator(rows)(angles) == PairsEvaluator(pairs)(angles)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from drawn import overlapping_classes
+from drawn import folds_of, overlapping_classes
 from sklearn.model_selection import StratifiedKFold
 from torch import nn
 
@@ -67,15 +67,6 @@ def plain_fit(x, y, classes, fold, penalty, setting):
             misses += 1
     with torch.no_grad():
         return best, best_model(x[fold.test]).argmax(1).numpy()
-
-
-def folds_of(n, k, seed=0):
-    """Folds of unequal size: the one with number i leaves out i rows more than the first."""
-    order = np.random.default_rng(seed).permutation(n)
-    parts = np.array_split(order, k)
-    return [
-        Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k]) for i in range(k)
-    ]
 
 
 @pytest.mark.slow

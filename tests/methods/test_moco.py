@@ -35,9 +35,8 @@ def test_a_query_is_told_from_the_queue_and_not_from_the_batch(spied, cls):
 
 
 @pytest.mark.slow
-@both
-def test_it_learns_to_find_its_key_among_those_of_other_batches(trainer, cls):
-    method = cls(queue=24, head="none", momentum=0.99, temperature=0.3)
+def test_it_learns_to_find_its_key_among_those_of_other_batches(trainer):
+    method = MoCo(queue=24, head="none", momentum=0.99, temperature=0.3)
     encode, encoder = trainer(method, dropout=0.1)
     rows = make_rows(method.columns, 48)
     batches = [rows[start : start + 12] for start in range(0, 48, 12)]

@@ -46,8 +46,3 @@ def test_the_trained_encoder_is_the_anchors(family):
     run = train(encoder, SNCSE(), make_rows(SNCSE.columns, 16), config, show_progress_bar=False)
     assert run.encoder.pooling == "mask"
     assert run.encoder.template == COLON.replace("[MASK]", encoder.tokenizer.mask_token)
-
-
-def test_the_end_mark_that_the_released_code_adds_would_change_none_of_the_world_s_rows():
-    rows = make_rows(SNCSE.columns, 60)
-    assert all(text[-1] in ".!?" for row in rows for text in row)

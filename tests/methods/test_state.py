@@ -1,6 +1,7 @@
 """A killed run of any method ends as one that was never interrupted; what a method owns is part of it."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -25,6 +26,8 @@ OPTIONS = {
     "sg_opt": {"projection": 16},
 }
 FEW = make_sentences(8)
+ADAPTERS = "simcse, adapters of rank 2"
+WITH_PEFT = pytest.mark.skipif(find_spec("peft") is None, reason="adapters are made by peft")
 
 
 def spread(encoder):
@@ -43,13 +46,15 @@ def kill(run, row):
 
 
 def run_training(name, output=None, callbacks=(), evaluator=None):
-    method = create_method(name, **OPTIONS.get(name, {}))
+    method = create_method("simcse" if name == ADAPTERS else name, **OPTIONS.get(name, {}))
     encoder, rows = make_encoder(family_for(name), layers=1), make_rows(method.columns, 20)
+    if name == ADAPTERS:
+        encoder.add_adapter(2)
     return train(encoder, method, rows, CONFIG, evaluator, callbacks, output, show_progress_bar=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [*METHODS, pytest.param(ADAPTERS, marks=WITH_PEFT)])
 def test_a_killed_run_ends_with_the_same_encoder_and_the_same_state(name, tmp_path):
     whole = run_training(name, evaluator=spread)
     with pytest.raises(Killed):

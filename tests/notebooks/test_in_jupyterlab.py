@@ -1,24 +1,12 @@
-"""Lessons where a class meets them: run in a real JupyterLab, their panel moved there by hand."""
+"""A lesson where a class meets it: run in a real JupyterLab, its run stopped there by hand."""
 
 import nbformat
 import pytest
 from cselab_lab.headless.notebook_folder import bundled_notebooks
+from jupyterlab_page import CELLS, command, red
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
-
-# A command of JupyterLab's notebook, at a cell; it ends when the cells have run.
-COMMAND = """async ([id, command]) => {
-    const { shell, commands } = window.jupyterapp;
-    const { content, sessionContext } = shell.currentWidget;
-    await sessionContext.ready;
-    if (id) content.activeCellIndex = content.widgets.findIndex(cell => cell.model.id === id);
-    await commands.execute("notebook:" + command);
-}"""
-
-# From the model, not from the page: JupyterLab draws a cell when it is scrolled to.
-CELLS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].filter(cell => cell.type === "code")
-    .map(cell => ({ id: cell.id, count: cell.executionCount, outputs: cell.outputs.toJSON() }))"""
 
 SCROLL_TO = """async (id) => {
     const { content } = window.jupyterapp.shell.currentWidget;
@@ -41,36 +29,19 @@ OVERLAPPING = """(cell) => [...cell.querySelectorAll(".js-plotly-plot")].flatMap
 
 
 @pytest.fixture
-def open_lesson(jupyterlab, page, tmp_path):
-    """Open a copy of a lesson under smoke in JupyterLab; `changes` are made to its source."""
+def open_lesson(open_notebook):
+    """Open a lesson under smoke in JupyterLab; `changes` are made to its source."""
 
     def run(name: str, changes: dict[str, str] | None = None) -> None:
-        source = (bundled_notebooks() / f"{name}.ipynb").read_text(encoding="utf-8")
-        notebook = nbformat.reads(source, as_version=4)
+        notebook = nbformat.read(bundled_notebooks() / f"{name}.ipynb", as_version=4)
         left = {'profile = "classroom"': 'profile = "smoke"', **(changes or {})}
         for cell in notebook.cells:
             for before in [before for before in left if before in cell.source]:
                 cell.source = cell.source.replace(before, left.pop(before))
         assert left == {}
-        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-        page.goto(jupyterlab(tmp_path / f"{name}.ipynb"))
-        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+        open_notebook(notebook)
 
     return run
-
-
-def command(page: Page, name: str, cell: str | None = None) -> None:
-    page.evaluate(COMMAND, [cell, name])
-
-
-def red(page: Page) -> list[str]:
-    """What a reader sees in red, with the cell it stands in."""
-    return [
-        f"{cell['id']}: {output.get('ename') or output['text']}"
-        for cell in page.evaluate(CELLS)
-        for output in cell["outputs"]
-        if output["output_type"] == "error" or output.get("name") == "stderr"
-    ]
 
 
 def panel(page: Page, cell_id: str) -> Locator:
@@ -79,24 +50,6 @@ def panel(page: Page, cell_id: str) -> Locator:
     cell = page.locator(f'[data-cell="{cell_id}"]')
     expect(cell.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     return cell
-
-
-def test_a_lesson_runs_and_its_map_follows_what_is_chosen(open_lesson, page):
-    open_lesson("09_embedding_maps")
-    command(page, "run-all-cells")
-    assert red(page) == []
-    assert [cell["id"] for cell in page.evaluate(CELLS) if cell["count"] is None] == []
-
-    cell = panel(page, "panel")
-    assert cell.evaluate(OVERLAPPING) == []
-    expect(cell.locator(".xtitle").first).to_have_text("t-SNE")
-    point = cell.locator(".scatterlayer .point").first
-    place = point.get_attribute("transform")
-    cell.locator("select", has_text="PCA").select_option("PCA")
-    expect(cell.locator(".xtitle").first).to_contain_text("component 1")
-    expect(point).not_to_have_attribute("transform", place)
-    assert cell.evaluate(OVERLAPPING) == []
-    assert red(page) == []
 
 
 def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_lesson, page):

@@ -44,14 +44,6 @@ def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(fa
         train(encoder, method, rows, CONFIG, show_progress_bar=False)
 
 
-@pytest.mark.parametrize("family", ["modernbert", "qwen3"])
-def test_with_a_rate_it_trains(family):
-    encoder = silent(family)
-    encoder.dropout = 0.1
-    run = train(encoder, "simcse", make_rows(("sentence",), 16), CONFIG, show_progress_bar=False)
-    assert run.history[-1]["loss"] > 0
-
-
 @pytest.mark.parametrize(
     ("name", "options", "stopped"),
     [

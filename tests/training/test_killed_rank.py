@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -30,12 +31,21 @@ def run_training(output=None):
         return train(encoder, "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
 
 
-def signal_at(step, number):
-    """The process that calls this sends itself a signal when that step is to be taken."""
+# The launcher would wait half a minute for a stopped process to end.
+END_AFTER = "while kill -0 {first}; do sleep 0.1; done; kill -9 {own}"
+
+
+def signal_at(step, number, first):
+    """The process that calls this sends itself a signal when that step is to be taken; stopped, it outlives the first.
+
+    `first` is the file with the number of the other process.
+    """
     take_step = cselab.training.loop._Training._take_step
 
     def taken(self, evaluate):
         if self.step == step:
+            if number == signal.SIGSTOP:
+                subprocess.Popen(["sh", "-c", END_AFTER.format(first=first.read_text(), own=os.getpid())])
             os.kill(os.getpid(), number)
         return take_step(self, evaluate)
 
@@ -57,15 +67,18 @@ def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_o
 
 
 def test_a_stopped_process_ends_the_launch_with_a_message_that_says_which(tmp_path):
-    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="20")
+    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="10")
     assert stopped.returncode != 0
-    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 20 s: it was stopped" in stopped.stderr
+    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 10 s: it was stopped" in stopped.stderr
     assert read_info(tmp_path / "run" / "checkpoint.safetensors")["step"] == 4
 
 
 if __name__ == "__main__":
-    if sys.argv[2:] and os.environ["RANK"] == "1":
-        signal_at(5, signal.Signals[sys.argv[2]])
+    first = Path(f"{sys.argv[1]}.first")
+    if os.environ["RANK"] == "0":
+        first.write_text(str(os.getpid()))
+    elif sys.argv[2:]:
+        signal_at(5, signal.Signals[sys.argv[2]], first)
     run = run_training(Path(sys.argv[1]))
     if os.environ["RANK"] == "0":
         print(run.resumed_from)

@@ -2,19 +2,11 @@
 
 import re
 
-import nbformat
 import pytest
+from jupyterlab_page import command, of_cells, red
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
-
-RUN = """async (number) => {
-    const { shell, commands } = window.jupyterapp;
-    await shell.currentWidget.sessionContext.ready;
-    if (number === null) return commands.execute("notebook:run-all-cells");
-    shell.currentWidget.content.activeCellIndex = number;
-    return commands.execute("notebook:run-cell");
-}"""
 
 TELLING = """\
 import ipywidgets
@@ -73,28 +65,12 @@ print("used:", run.stopped, *vectors)""",
 ]
 
 
-def opened(page, jupyterlab, folder, cells, run=None):
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-    )
-    nbformat.write(notebook, folder / "labs.ipynb")
-    page.goto(jupyterlab(folder / "labs.ipynb"))
-    page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
-    for number in [None] if run is None else run:
-        page.evaluate(RUN, number)
-    return page.locator(".jp-Notebook .jp-Cell")
-
-
-def nothing_is_red(page):
-    red = '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
-    expect(page.locator(red)).to_have_count(0)
-
-
-def test_the_labs_hear_their_controls_and_tell_python(jupyterlab, page, tmp_path):
-    cells = opened(page, jupyterlab, tmp_path, [TELLING, *LABS])
+def test_the_labs_hear_their_controls_and_tell_python(open_notebook, page):
+    open_notebook(of_cells([TELLING, *LABS]))
+    command(page, "run-all-cells")
+    cells = page.locator(".jp-Notebook .jp-Cell")
     expect(page.locator(".jp-OutputArea-output .cselab-figure")).to_have_count(4)
-    nothing_is_red(page)
+    assert red(page) == []
     whitening, noise, rank, loss = (cells.nth(number) for number in (1, 2, 3, 4))
 
     expect(whitening).to_contain_text("Two channels: turned back: ZCA")
@@ -129,11 +105,14 @@ def test_the_labs_hear_their_controls_and_tell_python(jupyterlab, page, tmp_path
     cosines.get_by_label("Sentences, one a line").fill("A cat sleeps.\nA cat sleeps.")
     expect(cosines.locator(".cselab-chosen").first).to_have_text("1.00")
     expect(cosines).to_contain_text("python: ['A cat sleeps.', 'A cat sleeps.']")
-    nothing_is_red(page)
+    assert red(page) == []
 
 
-def test_a_run_is_kept_paused_and_stopped_by_its_buttons_and_used_afterwards(jupyterlab, page, tmp_path):
-    cells = opened(page, jupyterlab, tmp_path, [TELLING, *MONITOR], run=(0, 1))
+def test_a_run_is_kept_paused_and_stopped_by_its_buttons_and_used_afterwards(open_notebook, page):
+    open_notebook(of_cells([TELLING, *MONITOR]))
+    for number in (0, 1):
+        command(page, "run-cell", number)
+    cells = page.locator(".jp-Notebook .jp-Cell")
     monitor = cells.nth(1)
     expect(monitor).to_contain_text("python: running")
     line = monitor.locator(".scatterlayer .trace .js-line").first
@@ -150,6 +129,6 @@ def test_a_run_is_kept_paused_and_stopped_by_its_buttons_and_used_afterwards(jup
     monitor.get_by_role("button", name="stop").first.click()
     expect(monitor).to_contain_text("python: stopped")
 
-    page.evaluate(RUN, 2)
+    command(page, "run-cell", 2)
     expect(cells.nth(2)).to_contain_text(re.compile(r"used: stopped by hand at step \d+ \(128,\) \(128,\)"))
-    nothing_is_red(page)
+    assert red(page) == []

@@ -1,4 +1,4 @@
-"""Jobs on real Dask workers over TCP, one of them killed in mid-job; and a command killed in mid-run."""
+"""Jobs on real Dask workers over TCP, one of them killed in mid-job."""
 
 import json
 import os
@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 from cselab_lab.experiments import cluster as cluster_module
@@ -55,7 +54,7 @@ def start_worker(address, name, folder):
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    """The address of a scheduler process, and a function that starts a worker process by name."""
+    """The address of a scheduler process, a function that starts a worker process by name, and all processes."""
     folder = tmp_path_factory.mktemp("dask")
     process, address = start_scheduler(folder)
     started = [process]
@@ -64,9 +63,9 @@ def scheduler(tmp_path_factory):
         started.append(start_worker(address, name, folder))
         return started[-1]
 
-    yield address, worker
+    yield address, worker, started
     for process in started:
-        process.terminate()
+        process.kill()  # without their scheduler workers would not end at once
         process.wait(WAIT)
 
 
@@ -78,7 +77,7 @@ def lines(folder):
 def test_a_worker_killed_in_mid_job_loses_nothing_and_nothing_is_there_twice(scheduler, small, tmp_path):
     from distributed import Client
 
-    address, worker = scheduler
+    address, worker, _ = scheduler
     processes = {name: worker(name) for name in ("first", "second")}
     with Client(address, timeout=WAIT, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=WAIT)
@@ -110,7 +109,7 @@ def test_a_worker_killed_in_mid_job_loses_nothing_and_nothing_is_there_twice(sch
 
 
 def test_workers_give_the_numbers_of_this_process(scheduler, small, tmp_path, monkeypatch):
-    address, worker = scheduler
+    address, worker, _ = scheduler
     monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", WAIT)
     worker("third")
     there = run_experiment(small, tiny_profile(), [0], ["cold"], scheduler=address, folder=tmp_path / "there")
@@ -128,23 +127,21 @@ def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, s
     assert lines(tmp_path) == []
 
 
-def test_a_scheduler_that_dies_in_the_middle_is_said_so_and_finished_jobs_stay(small, tmp_path):
-    process, address = start_scheduler(tmp_path)
-    worker, folder = start_worker(address, "only", tmp_path), tmp_path / "results"
+def test_a_scheduler_that_dies_in_the_middle_is_said_so_and_finished_jobs_stay(scheduler, small, tmp_path):
+    address, worker, started = scheduler
+    if len(started) == 1:
+        worker("only")
 
     def kill():
-        until(lambda: len(lines(folder)) >= 3, "the first trained job")
-        process.kill()
+        until(lambda: len(lines(tmp_path)) >= 3, "the first trained job")
+        started[0].kill()
 
     killing = threading.Thread(target=kill)
     killing.start()
     with pytest.raises(ConnectionError, match=rf"the scheduler at {address} does not answer any more: finished jobs"):
-        run_experiment(small, tiny_profile(LONG), scheduler=address, folder=folder)
+        run_experiment(small, tiny_profile(LONG), scheduler=address, folder=tmp_path)
     killing.join(WAIT)
-    worker.terminate()
-    worker.wait(WAIT)
-    process.wait(WAIT)
-    assert 3 <= len(lines(folder)) < 6
+    assert 3 <= len(lines(tmp_path)) < 6
 
 
 def test_a_scheduler_without_workers_is_said_so(small, tmp_path, monkeypatch):
@@ -174,25 +171,3 @@ def test_workers_can_be_started_for_one_call_which_leaves_the_environment_as_it_
     found = run_experiment(small, tiny_profile(), [0], workers=2, folder=tmp_path)
     assert len(lines(tmp_path)) == 4 and set(found.lines) == {"plain", "plain, mean subtracted", "cold", "warm"}
     assert dict(os.environ) == before  # with another number of threads the next process would compute other sums
-
-
-COMMAND = """
-import sys
-sys.path.insert(0, {tests!r})
-from small_experiment import SMALL, tiny_profile
-from cselab_lab.experiments import run_experiment
-run_experiment(SMALL, tiny_profile(steps={steps}), folder={folder!r})
-"""
-
-
-def test_a_command_killed_in_mid_run_goes_on_where_it_was(small, tmp_path):
-    code = COMMAND.format(tests=str(Path(__file__).parents[2]), steps=5, folder=str(tmp_path))
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
-    until(lambda: len(lines(tmp_path)) >= 3, "the first trained job")
-    process.kill()
-    process.wait(WAIT)
-    before = (tmp_path / "small.tiny.jsonl").read_bytes()
-    assert 3 <= len(lines(tmp_path)) < 6
-    run_experiment(small, tiny_profile(steps=5), folder=tmp_path)
-    assert (tmp_path / "small.tiny.jsonl").read_bytes().startswith(before)
-    assert len(lines(tmp_path)) == 6

@@ -231,18 +231,6 @@ def test_mistaken_calls_say_what_to_do(course):
         course.run(timeout=0.0)
 
 
-def test_recorded_numbers_lie_beside_the_notebooks_unless_said_otherwise(course):
-    course.write("00_tour", RECORDS)
-    run_notebooks([], "smoke", output=course.output, folder=course.folder, update_recorded=True, quiet=True)
-    assert (course.folder / "recorded" / "00_tour.smoke.json").exists()
-
-
-def test_a_baseline_can_be_required(course):
-    course.write("00_tour", RECORDS)
-    (result,) = course.run(require_recorded=True)
-    assert not result.passed and result.problems[0].startswith("no recorded numbers: ")
-
-
 def test_a_baseline_may_hold_the_numbers_of_several_seeds(course):
     seeded = RECORDS + "record('seeded', 10 + seed)"
     course.write("00_tour", seeded, parameters=[PARAMETERS + "\nseed = 0"])

@@ -1,11 +1,10 @@
 import re
-import subprocess
 
 import plotly.graph_objects as go
 import pytest
-from browser import find_browser
 from cselab_lab.headless.page import loaded_from_outside, mathml, write_page
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import expect
 from plotly.offline import get_plotlyjs
 
 FALLBACK = """<div id="panel" style="height:300px"></div><script>
@@ -146,26 +145,11 @@ def test_pictures_beside_the_notebook_are_put_inside_and_its_own_drawings_too(re
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "ink"), [("light", "rgb(36, 41, 47)"), ("dark", "rgb(213, 218, 225)")])
-def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, scheme, ink):
+def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, page, scheme, ink):
     frames = [go.Frame(data=[go.Scatter(x=[1, 2], y=[3, 4])], name="1")]
     render(shown(plotly_bundle("a plain figure"), plotly_bundle("with frames", frames=frames)), shown(panel_bundle()))
-    dom = dump_dom(tmp_path / "00_tour.html", scheme)
-    assert len(re.findall(r'<svg class="main-svg"[^>]*>', dom)) >= 3
+    page.emulate_media(color_scheme=scheme)
+    page.goto((tmp_path / "00_tour.html").as_uri())
     for title in ("a plain figure", "with frames", "the fallback of a panel"):
-        assert re.search(rf'<text class="gtitle"[^>]*>{title}</text>', dom)
-    assert f"fill: {ink}" in re.search(r'<text class="gtitle"[^>]*>a plain figure', dom)[0]
-
-
-def dump_dom(path, scheme):
-    options = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        "--virtual-time-budget=8000",
-    ]
-    done = subprocess.run(
-        [find_browser(), *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120
-    )
-    return done.stdout.split("<body>", 1)[1]
+        expect(page.locator(".main-svg .gtitle", has_text=title)).to_be_visible()
+    expect(page.locator(".gtitle", has_text="a plain figure")).to_have_css("fill", ink)

@@ -33,12 +33,6 @@ limit = None
     assert found == {"steps": 200, "rate": 0.05, "names": ["a", "b"], "low": -1, "limit": None}
 
 
-@pytest.mark.parametrize("sources", [(), ("a = 1", "b = 2")])
-def test_a_notebook_needs_exactly_one_parameters_cell(sources):
-    with pytest.raises(ValueError, match=rf"nb: .*exactly one cell tagged 'parameters'.* has {len(sources)}"):
-        parameters_of(notebook(*sources), "nb")
-
-
 @pytest.mark.parametrize("expression", ["1 / 20", "Path('x')", "{'a': 1}", "[[1], [2]]"])
 def test_a_default_that_is_not_a_plain_value_is_refused(expression):
     with pytest.raises(ValueError, match="'rate' must be written as a plain value"):

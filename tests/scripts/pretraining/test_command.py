@@ -62,9 +62,3 @@ def test_pretrain_makes_a_plain_encoder_of_text_files(corpus, tmp_path):
 def test_a_pretraining_that_cannot_be_is_refused_before_anything_is_made(options, said, tmp_path):
     assert said in run(tmp_path / "plain", *options, ok=False)
     assert not (tmp_path / "plain").exists()
-
-
-def test_a_corpus_too_small_to_pretrain_on_says_so(tmp_path):
-    (tmp_path / "few.txt").write_text("the cat sees a dog\n")
-    said = run(tmp_path / "plain", "--corpus", tmp_path / "few.txt", *SHAPE, ok=False)
-    assert "corpus 1 has 5 tokens in 1 sentences, too few for a row of 32" in said

@@ -1,7 +1,5 @@
 """Lasso and box in a real browser: what a hand draws, again and again, is what Python hears of. And the camera."""
 
-import json
-
 import pytest
 from cselab_widgets.kit.page import FIGURE_JS
 from cselab_widgets.kit.plot import CONFIG
@@ -23,19 +21,39 @@ FIGURE = {
 }
 
 
-@pytest.fixture(params=["scatter", "scattergl"])
-def plot(request, page, tmp_path):
-    """The plane of a figure whose rows 10 to 13 stand from left to right; what is told is in `heard`."""
-    figure = {**FIGURE, "data": [{**FIGURE["data"][0], "type": request.param}]}
-    (tmp_path / "page.html").write_text(
-        f'<!DOCTYPE html><meta charset="utf-8"><body><div id="place"></div><script>{get_plotlyjs()}</script>'
-        f"<script>{FIGURE_JS} const heard = []; const place = document.getElementById('place');"
+SHOW = """(figure) => {
+    heard.length = 0;
+    document.body.replaceChildren(document.createElement("div"));
+    shown = cselabFigure(Plotly, document.body.firstChild, figure, "words", told);
+}"""
+
+
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    """A page with plotly.js for all figures; what is told is in `heard`."""
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><head><script>{get_plotlyjs()}</script>'
+        f"<script>{FIGURE_JS} const heard = []; let shown;"
         "const told = (event, rows) => heard.push([event, rows]);"
-        f"const shown = cselabFigure(Plotly, place, {json.dumps(figure)}, 'words', told);"
-        "const plot = () => place.querySelector('.js-plotly-plot');"
-        "</script>"
+        "const plot = () => document.querySelector('.js-plotly-plot');"
+        "</script></head><body></body>"
     )
-    page.goto((tmp_path / "page.html").as_uri())
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(opened):
+    return opened
+
+
+@pytest.fixture(params=["scatter", "scattergl"])
+def plot(request, page):
+    """The plane of a figure whose rows 10 to 13 stand from left to right."""
+    page.evaluate(SHOW, {**FIGURE, "data": [{**FIGURE["data"][0], "type": request.param}]})
     page.wait_for_selector(".draglayer .xy .nsewdrag")
     if page.evaluate(
         "Boolean(plot().data[0].type === 'scattergl' && !document.createElement('canvas').getContext('webgl'))"

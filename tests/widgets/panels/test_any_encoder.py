@@ -1,35 +1,13 @@
 """Panels that need vectors alone take whatever gives sentences vectors; one that needs dropout says so."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from cselab_widgets import EmbeddingMap, NoiseLab, PairExplorer, RankLab, WhiteningLab
 from cselab_widgets.panels.alignment_uniformity import CosinesByGrade
-from tiny import make_encoder, make_sentences
-
-from cselab.data import Pairs
-
-TEXTS = make_sentences(24)
-PAIRS = Pairs(TEXTS[:12], TEXTS[12:], [float(row % 6) for row in range(12)], "toy", "test")
-ENCODER = make_encoder()
-VECTORS = ENCODER.encode(TEXTS)
+from kinds_of_encoders import ENCODER, KINDS, PAIRS, TEXTS, VECTORS
 
 
-def service(texts: list[str]) -> list[list[float]]:
-    return ENCODER.encode(texts).tolist()
-
-
-KINDS = {
-    "model2vec": SimpleNamespace(encode=lambda sentences, **options: ENCODER.encode(sentences)),
-    "tensors": SimpleNamespace(encode=lambda sentences: ENCODER.encode(sentences, convert_to_tensor=True)),
-    "function": service,
-    "array": VECTORS,
-    "by sentence": dict(zip(TEXTS, VECTORS, strict=True)),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["model2vec", "tensors", "function", "array", "by sentence"])
 def test_each_kind_is_drawn_by_its_vectors(kind):
     given = KINDS[kind]
     drawn = EmbeddingMap(TEXTS, {"mine": given}).vectors()["mine"]

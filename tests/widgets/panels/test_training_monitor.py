@@ -46,9 +46,25 @@ def seen(monitor, phase):
     return there
 
 
-def start(*callbacks, method=None, **given):
+def start(*callbacks, **given):
     monitor = TrainingMonitor()
-    return monitor.train(make_encoder(), method or SimCSE(), SENTENCES, CONFIG, evaluator, callbacks=callbacks, **given)
+    return monitor.train(make_encoder(), SimCSE(), SENTENCES, CONFIG, evaluator, callbacks=callbacks, **given)
+
+
+def start_and_hold(step, *callbacks, **given):
+    """A monitor whose run waits at a step, and what lets it go on."""
+    gate = Gate(step)
+    monitor = start(*callbacks, gate, **given)
+    assert gate.reached.wait(PATIENCE)
+    return monitor, gate.open
+
+
+def pause(monitor, go_on, how):
+    """Pause a run that is held, by the button or by name; returns when it is paused."""
+    paused = seen(monitor, "paused")
+    how()
+    go_on.set()
+    assert paused.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -162,18 +178,16 @@ def test_a_run_in_a_thread_ends_as_train_itself_would():
 
 
 def test_only_a_run_that_goes_on_has_buttons_to_press():
-    gate = Gate(step=3)
+    monitor, go_on = start_and_hold(3)
     idle = TrainingMonitor()
-    monitor = start(gate)
 
     def pressable(shown: TrainingMonitor) -> list[bool]:
         brake, keep = shown.widget.children[0].children[:2]
         return [not button.disabled for button in (brake.hold, brake.end, keep.button)]
 
     assert pressable(idle) == [False] * 3
-    assert gate.reached.wait(PATIENCE)
     assert pressable(monitor) == [True] * 3
-    gate.open.set()
+    go_on.set()
     monitor.wait(PATIENCE)
     assert monitor.state.phase == "finished"
     assert pressable(monitor) == [False] * 3
@@ -182,12 +196,10 @@ def test_only_a_run_that_goes_on_has_buttons_to_press():
 
 
 def test_a_run_stopped_by_its_button_is_usable_and_its_folder_is_an_encoder(tmp_path):
-    gate = Gate(step=3)
-    monitor = start(gate, output=tmp_path / "run")
-    assert gate.reached.wait(PATIENCE)
+    monitor, go_on = start_and_hold(3, output=tmp_path / "run")
     brake = monitor.widget.children[0].children[0]
     brake.end.click()
-    gate.open.set()
+    go_on.set()
     run = monitor.wait(PATIENCE)
     assert monitor.state.phase == "stopped" and run.history[-1]["step"] == 3
     assert run.stopped == "stopped by hand at step 3"
@@ -197,16 +209,11 @@ def test_a_run_stopped_by_its_button_is_usable_and_its_folder_is_an_encoder(tmp_
 
 
 def test_a_paused_run_waits_and_goes_on_where_it_was():
-    gate = Gate(step=2)
-    monitor = start(gate)
-    assert gate.reached.wait(PATIENCE)
-    paused = seen(monitor, "paused")
-    monitor.widget.children[0].children[0].hold.click()
-    gate.open.set()
-    assert paused.wait(PATIENCE)
+    monitor, go_on = start_and_hold(2)
+    brake = monitor.widget.children[0].children[0]
+    pause(monitor, go_on, brake.hold.click)
     assert [row["step"] for row in monitor.state.rows] == [0, 1, 2]
     assert monitor.wait(timeout=0.01) is None
-    brake = monitor.widget.children[0].children[0]
     assert brake.hold.description == "resume"
     brake.hold.click()
     run = monitor.wait(PATIENCE)
@@ -215,17 +222,16 @@ def test_a_paused_run_waits_and_goes_on_where_it_was():
 
 
 def test_a_kept_step_is_an_encoder_of_that_step_in_memory_and_on_disk(tmp_path):
-    gate, seen_there = Gate(step=4), {}
+    seen_there = {}
 
     def look(run, row):
         if row["step"] == 4:
             run.encoder.eval()
             seen_there["vectors"] = run.encoder.encode(SENTENCES[:3])
 
-    monitor = start(look, gate, keep_in=tmp_path)
-    assert gate.reached.wait(PATIENCE)
+    monitor, go_on = start_and_hold(4, look, keep_in=tmp_path)
     monitor.widget.children[0].children[1].button.click()
-    gate.open.set()
+    go_on.set()
     monitor.wait(PATIENCE)
     assert monitor.state.kept == (4,) and "kept: step 4" in monitor.summary()
     np.testing.assert_array_equal(monitor.kept[4].encode(SENTENCES[:3]), seen_there["vectors"])
@@ -234,13 +240,8 @@ def test_a_kept_step_is_an_encoder_of_that_step_in_memory_and_on_disk(tmp_path):
 
 
 def test_a_step_may_be_kept_while_the_run_is_paused_and_before_it_began():
-    gate = Gate(step=0)
-    monitor = start(gate)
-    assert gate.reached.wait(PATIENCE)
-    paused = seen(monitor, "paused")
-    monitor.pause()
-    gate.open.set()
-    assert paused.wait(PATIENCE)
+    monitor, go_on = start_and_hold(0)
+    pause(monitor, go_on, monitor.pause)
     kept = threading.Event()
     monitor.observe(lambda _: monitor.state.kept and kept.set(), "state")
     monitor.keep_step()
@@ -253,13 +254,8 @@ def test_a_step_may_be_kept_while_the_run_is_paused_and_before_it_began():
 
 
 def test_a_run_can_be_stopped_while_it_is_paused():
-    gate = Gate(step=1)
-    monitor = start(gate)
-    assert gate.reached.wait(PATIENCE)
-    paused = seen(monitor, "paused")
-    monitor.pause()
-    gate.open.set()
-    assert paused.wait(PATIENCE)
+    monitor, go_on = start_and_hold(1)
+    pause(monitor, go_on, monitor.pause)
     monitor.stop()
     assert monitor.wait(PATIENCE).history[-1]["step"] == 1
 
@@ -278,12 +274,10 @@ def test_what_goes_wrong_in_the_run_is_shown_and_raised_by_wait():
 
 
 def test_a_second_run_waits_for_the_first_and_may_follow_it():
-    gate = Gate(step=1)
-    monitor = start(gate)
-    assert gate.reached.wait(PATIENCE)
+    monitor, go_on = start_and_hold(1)
     with pytest.raises(RuntimeError, match="a run is still going on"):
         monitor.train(make_encoder(), SimCSE(), SENTENCES, CONFIG)
-    gate.open.set()
+    go_on.set()
     monitor.wait(PATIENCE)
     monitor.train(make_encoder(), ImSimCSE(), SENTENCES, CONFIG, evaluator, name="again")
     run = monitor.wait(PATIENCE)
@@ -292,10 +286,8 @@ def test_a_second_run_waits_for_the_first_and_may_follow_it():
 
 
 def test_closing_the_panel_stops_its_run():
-    gate = Gate(step=2)
-    monitor = start(gate)
-    assert gate.reached.wait(PATIENCE)
-    threading.Timer(0.05, gate.open.set).start()
+    monitor, go_on = start_and_hold(2)
+    threading.Timer(0.05, go_on.set).start()
     monitor.close()
     assert monitor.wait(PATIENCE).history[-1]["step"] < 6
 

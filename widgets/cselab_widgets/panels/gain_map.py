@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ class GainMapState:
         """For each line, whether the interval of its gain leaves out 0."""
         return (self.frame["gain_low"] > 0) | (self.frame["gain_high"] < 0)
 
-    @property
+    @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
         """The line of `frame` of a method and a test."""
         return {key: line for line, key in enumerate(zip(self.frame["row"], self.frame["column"], strict=True))}

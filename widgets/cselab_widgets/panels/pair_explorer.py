@@ -93,7 +93,16 @@ class PairData:
 
         return self._once(("removal", encoder), compute)
 
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Side and row of each of the pairs' sentences."""
+        sides = enumerate((self.pairs.sentences1, self.pairs.sentences2))
+        return {text: (side, row) for side, texts in sides for row, text in enumerate(texts)}
+
     def vector(self, encoder: str, sentence: str) -> Float[np.ndarray, " d"]:
+        if sentence in self.places:  # of the pairs all are known
+            side, row = self.places[sentence]
+            return self.sides(encoder)[side][row]
         typed = [key for key in self._known if key[0] == "typed"]
         for key in typed[: max(0, len(typed) - REMEMBERED)]:
             del self._known[key]
