@@ -194,9 +194,9 @@ def drive(reader: Reader, file: Path, rounds: int) -> list[list[Moved]]:
     """Move each control of each panel of a page."""
     reader.open(file)
     reader.evaluate(IN_PAGE)
-    found: list[list[Moved]] = []
+    moves: list[list[Moved]] = []
     for panel in range(reader.evaluate("bench.open()")):
-        found.append([])
+        moves.append([])
         for number, (name, kind) in enumerate(reader.evaluate(f"bench.names({panel})")):
             moved = Moved(name)
             back: Any = None
@@ -211,12 +211,12 @@ def drive(reader: Reader, file: Path, rounds: int) -> list[list[Moved]]:
                     blank = back == -1  # a list that cannot go back to what it opened with
                     moved.answered = reader.evaluate(f"bench.changed({panel})")
                 moved.said[told["value"]] = reader.evaluate(f"bench.words({panel})")
-            found[-1].append(moved)
+            moves[-1].append(moved)
             if blank:
                 reader.open(file)
                 reader.evaluate(IN_PAGE)
                 reader.evaluate("bench.open()")
-    return found
+    return moves
 
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")

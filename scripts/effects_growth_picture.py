@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cselab_lab.experiments import read_results
 from cselab_lab.experiments.growth import by_size
-from cselab_widgets.growth import effect_planes
+from cselab_widgets import effect_planes
 from cselab_widgets.kit.planes import side_by_side
 from drawn_figure import draw
 

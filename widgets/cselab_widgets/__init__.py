@@ -16,10 +16,13 @@
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
 
-`sketches` draws what stands before a formula. `link` makes panels move together. `kit.panel` says how a panel is
-built, `kit.page_panel` how one that computes in the page, `kit.page` how figures get into pages read without a kernel.
+`sketches` draws what stands before a formula, `effect_planes` how effects grow with the size of training. `link` makes
+panels move together. `kit.panel` says how a panel is built, `kit.page_panel` how one that computes in the page,
+`kit.page` how figures get into pages read without a kernel.
 """
 
+from .figures import sketches
+from .figures.growth import effect_planes
 from .kit.linking import Link, link
 from .kit.panel import Panel
 from .panels.alignment_uniformity import AlignmentUniformity, CosinesByGrade
@@ -58,5 +61,7 @@ __all__ = [
     "ToyTraining",
     "TrainingMonitor",
     "WhiteningLab",
+    "effect_planes",
     "link",
+    "sketches",
 ]

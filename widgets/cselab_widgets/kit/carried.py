@@ -107,7 +107,7 @@ def controls_of(panel: Answering) -> list[Control]:
     What `page_values` says, else lists whole and of sliders a few. Buttons are for a kernel.
     """
     widgets, chosen = panel.controls(), panel.page_values()
-    found = []
+    controls = []
     for name, widget in widgets.items():
         control = _control(name, widget)
         if control is not None:
@@ -120,11 +120,11 @@ def controls_of(panel: Answering) -> list[Control]:
                 options = thinned(control.options, FEW, [now])
             else:
                 options = control.options
-            found.append(control._replace(options=options, all=len(control.options)))
+            controls.append(control._replace(options=options, all=len(control.options)))
     for widget in widgets.values():
         for one in family(widget):
             one.close()
-    return found
+    return controls
 
 
 def _control(name: str, widget: Any) -> Control | None:
@@ -204,20 +204,20 @@ def _states(
     What is shown now, each control alone, then as many controls together as there is room for, the shortest first.
     """
     now = {name: list(map(_key, values[name])).index(_key(base[name])) for name in values}
-    found: dict[tuple[int, ...], Any] = {}
+    states: dict[tuple[int, ...], Any] = {}
     none = frozenset[str]()
     for together in [none, *(frozenset([name]) for name in values)]:
-        found |= _ways(panel, controls, values, now, together)
+        states |= _ways(panel, controls, values, now, together)
     joined = none
     for name in sorted(values, key=lambda one: len(values[one])):
         wider = joined | {name}
         if prod(len(values[one]) for one in wider) > 10 * STATES:
             break
-        more = found | _ways(panel, controls, values, now, wider)
+        more = states | _ways(panel, controls, values, now, wider)
         if len(more) > STATES:
             break
-        found, joined = more, wider
-    return found
+        states, joined = more, wider
+    return states
 
 
 def _ways(
@@ -228,7 +228,7 @@ def _ways(
     together: frozenset[str],
 ) -> dict[tuple[int, ...], Any]:
     """The states in which the controls `together` have any of their values, and all others the one shown now."""
-    found = {}
+    states = {}
     for numbers in product(*(range(len(values[name])) if name in together else [now[name]] for name in values)):
         chosen = zip(values, numbers, strict=True)
         changes = {name: values[name][number] for name, number in chosen if number != now[name]}
@@ -239,8 +239,8 @@ def _ways(
         except ValueError:
             continue
         if len(changes) < 2 or _offers(panel, controls, state, changes):
-            found[numbers] = state
-    return found
+            states[numbers] = state
+    return states
 
 
 def _offers(panel: Answering, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:

@@ -104,12 +104,12 @@ def _tensors(name: str, encoder: SentenceEncoder) -> Tensors:
     wanted += [f"{place}.{kind}" for place in places for kind in ("weight", "bias")]
     if missing := [key for key in wanted if key not in state]:
         raise ValueError(f"{name} has no {missing[0]!r}: the page computes plain BERT, without adapters.")
-    found = {key: state[key] for key in wanted}
+    weights = {key: state[key] for key in wanted}
     for number, (linear, _) in enumerate(_head(encoder)):
-        found[f"head.{number}.weight"] = linear.weight
+        weights[f"head.{number}.weight"] = linear.weight
         no_bias = linear.weight.new_zeros(linear.out_features)
-        found[f"head.{number}.bias"] = no_bias if linear.bias is None else linear.bias
-    arrays = {key: tensor.detach().float().cpu().numpy() for key, tensor in found.items()}
+        weights[f"head.{number}.bias"] = no_bias if linear.bias is None else linear.bias
+    arrays = {key: tensor.detach().float().cpu().numpy() for key, tensor in weights.items()}
     return {key: array.reshape(-1, array.shape[-1]) for key, array in arrays.items()}
 
 

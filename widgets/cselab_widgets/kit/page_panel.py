@@ -139,5 +139,5 @@ class PagePanel(anywidget.AnyWidget):
 
 
 def _json(given: Any) -> str:
-    text = json.dumps(given, separators=(",", ":"), default=lambda found: b64encode(found).decode())
+    text = json.dumps(given, separators=(",", ":"), default=lambda raw: b64encode(raw).decode())
     return text.replace("<", "\\u003c")

@@ -86,7 +86,7 @@ def plain(figure: go.Figure) -> Figure:
 def _named(trace: Figure) -> Figure:
     """plotly.js looks for what belonged to a trace that is gone by `.cb` and its uid: "plain: 0" would stop it."""
     if "uid" in trace:
-        trace["uid"] = re.sub(r"[^a-zA-Z0-9-]", lambda found: f"_{ord(found[0]):x}_", trace["uid"])
+        trace["uid"] = re.sub(r"[^a-zA-Z0-9-]", lambda match: f"_{ord(match[0]):x}_", trace["uid"])
     return trace
 
 

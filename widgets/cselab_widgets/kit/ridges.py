@@ -51,12 +51,14 @@ def by_grade(grades: Sequence[float]) -> Bands:
     ('0 to 1', '1 to 2', '2 to 3', '3 to 4', '4 to 5')
     """
     of_each = np.asarray(grades, dtype=float)
-    found = np.unique(of_each)
-    if len(found) <= 7:
+    distinct = np.unique(of_each)
+    if len(distinct) <= 7:
         return Bands(
-            "grade", tuple(f"{grade:g}" for grade in found), tuple(np.flatnonzero(of_each == grade) for grade in found)
+            "grade",
+            tuple(f"{grade:g}" for grade in distinct),
+            tuple(np.flatnonzero(of_each == grade) for grade in distinct),
         )
-    top = max(floor(found[-1]) - (found[-1] == floor(found[-1])), floor(found[0]))
+    top = max(floor(distinct[-1]) - (distinct[-1] == floor(distinct[-1])), floor(distinct[0]))
     whole = np.minimum(np.floor(of_each).astype(int), int(top))
     kept = np.unique(whole)
     return Bands(

@@ -82,7 +82,7 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     averages = {cell.row: cell.value for cell in cells if cell.column == "Avg." and cell.value is not None}
     base = next(iter(averages.values()))  # SimCSE stands first
     effects = read_results("effects", "mini")
-    found: list[Gain] = []
+    gains: list[Gain] = []
     lines: list[Mapping[str, Any]] = []
     for name, published, recorded in rows:
         over = {} if recorded is None else effects.over(recorded, BASELINE, MEASURE)
@@ -90,11 +90,11 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
         ours = np.array(list(over.values()))
         low, high = tested(ours)[:2] if len(ours) > 2 and np.ptp(ours) else (None, None)  # of two it is 13 spreads wide
         mean = float(ours.mean()) if len(ours) else None
-        found.append(Gain(name, None if published is None else averages[published] - base, mean, low, high, len(ours)))
+        gains.append(Gain(name, None if published is None else averages[published] - base, mean, low, high, len(ours)))
     runs = [line["settings"] for line in lines]
     encoders = sorted({f"{run['encoder']} after {run['recipe']['steps']} steps" for run in runs})
     seeds = sorted({line["seed"] for line in lines})
-    return Trained(tuple(found), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}", table)
+    return Trained(tuple(gains), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}", table)
 
 
 def _range(seeds: Sequence[int]) -> str:

@@ -141,14 +141,14 @@ class AlignmentUniformityState:
         if not self.cosines:
             return None
         for row in reversed(self.selection):
-            found = self.checkpoints[row]
-            if found.seed == 0 and found.at.step in self.cosines.get(found.method, ()):
-                return found
+            point = self.checkpoints[row]
+            if point.seed == 0 and point.at.step in self.cosines.get(point.method, ()):
+                return point
         for method, steps in self.cosines.items():
-            for found in reversed(self.checkpoints):
-                here = found.method == method and found.seed == 0 and found.at.step <= self.step
-                if here and found.at.step in steps:
-                    return found
+            for point in reversed(self.checkpoints):
+                here = point.method == method and point.seed == 0 and point.at.step <= self.step
+                if here and point.at.step in steps:
+                    return point
         return None
 
 
@@ -423,7 +423,7 @@ def _mean(paths: tuple[Path, ...]) -> Path:
     common = sorted(set.intersection(*map(set, by_step)))
     together = []
     for step in common:
-        here = [found[step] for found in by_step]
+        here = [measured[step] for measured in by_step]
         scores = [at.score for at in here if at.score is not None]
         together.append(
             Measurement(

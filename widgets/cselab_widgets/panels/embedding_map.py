@@ -112,12 +112,12 @@ class MapData:
         def compute() -> np.ndarray:
             directions = self.directions(encoder, step)
             count = min(NEIGHBOURS, len(directions) - 1)
-            found = np.empty((len(directions), count), dtype=np.int64)
+            rows = np.empty((len(directions), count), dtype=np.int64)
             for start in range(0, len(directions), 1024):
                 block = directions[start : start + 1024] @ directions.T
                 block[np.arange(len(block)), np.arange(start, start + len(block))] = -np.inf
-                found[start : start + 1024] = np.argpartition(-block, count - 1, axis=1)[:, :count]
-            return found
+                rows[start : start + 1024] = np.argpartition(-block, count - 1, axis=1)[:, :count]
+            return rows
 
         return self._once(("nearest", encoder, step), compute)
 
@@ -139,7 +139,7 @@ class MapData:
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.names):
             rows.setdefault(name, []).append(row)
-        return {name: np.array(found) for name, found in rows.items()}
+        return {name: np.array(numbers) for name, numbers in rows.items()}
 
     @cached_property
     def hover(self) -> np.ndarray:
@@ -225,7 +225,7 @@ class EmbeddingMapState:
         """The rows that stand out; None if all look alike."""
         return self.selection if self.selection or self.find else None
 
-    def found(self, text: str) -> tuple[int, ...]:
+    def matching(self, text: str) -> tuple[int, ...]:
         """The rows with this text in the sentence or its label."""
         return tuple(row for row, here in enumerate(self.data.searched) if text.lower() in here)
 
@@ -489,9 +489,9 @@ class EmbeddingMap(Panel):
         """
         state = super()._changed(changes)
         if changes.get("find"):
-            found = state.found(state.find)
-            focus = found[0] if len(found) == 1 else state.focus
-            return replace(state, selection=found, listed=found, moved=False, focus=focus)
+            rows = state.matching(state.find)
+            focus = rows[0] if len(rows) == 1 else state.focus
+            return replace(state, selection=rows, listed=rows, moved=False, focus=focus)
         if changes.get("moved") or (state.moved and "step" in changes):
             movers = tuple(sorted(np.argsort(state.kept(), kind="stable")[:NEIGHBOURS].tolist()))
             return replace(state, selection=movers, listed=movers, moved=True, find="")

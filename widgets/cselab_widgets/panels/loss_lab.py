@@ -170,13 +170,13 @@ def _gradient_of(views: SameArray, name: str, setting: Setting) -> Tensor:
     anchor, positive, second, clean = torch.from_numpy(views.array).double()
     total = LOSSES[name].total
     if name != "off-dropout":
-        found = cosine_gradients(lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second)
-        return len(found) * found
+        gradient = cosine_gradients(lambda a, b, s: total((a, b), (a, b), s, setting), anchor, positive, second)
+        return len(gradient) * gradient
     diagonal = cosine_gradients(lambda a, b, c: total((a, b), (c, c), c, setting), anchor, positive, clean).diagonal()
-    found = cosine_gradients(
+    gradient = cosine_gradients(
         lambda a, b, one, two: total((one, two), (a, b), a, setting), clean, clean, anchor, positive
     )
-    return len(found) * found.diagonal_scatter(diagonal)
+    return len(gradient) * gradient.diagonal_scatter(diagonal)
 
 
 def _cosine(one: Tensor, other: Tensor) -> Tensor:
@@ -186,8 +186,8 @@ def _cosine(one: Tensor, other: Tensor) -> Tensor:
 @lru_cache(maxsize=64)
 def _cosines_of(views: SameArray, of_clean: bool) -> Tensor:
     anchor, positive, _, clean = torch.from_numpy(views.array).double()
-    found = _cosine(anchor, positive)
-    return _cosine(clean, clean).diagonal_scatter(found.diagonal()) if of_clean else found
+    cosines = _cosine(anchor, positive)
+    return _cosine(clean, clean).diagonal_scatter(cosines.diagonal()) if of_clean else cosines
 
 
 def _split(values: Tensor) -> Pair:
@@ -480,11 +480,11 @@ def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
     n = next(iter(state.views.values())).shape[1]
     traces = []
     for name, family in LOSSES.items():
-        found = curve(name, _own_setting(name, state.setting), state.pair, n, *state.typical)
+        line = curve(name, _own_setting(name, state.setting), state.pair, n, *state.typical)
         traces.append(
             go.Scatter(
-                x=rounded(found.cosines),
-                y=[float(f"{value:.4g}") for value in getattr(found, what)],
+                x=rounded(line.cosines),
+                y=[float(f"{value:.4g}") for value in getattr(line, what)],
                 uid=f"{what}: {name}",
                 name=name,
                 **_style(state, name, family),

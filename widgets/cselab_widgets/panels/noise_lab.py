@@ -105,11 +105,11 @@ class NoiseLabState:
     @cached_property
     def cosines(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Of each kind the cosines of positives [n] and of negatives [n (n - 1)]."""
-        found = {}
+        by_kind = {}
         for kind, (one, other) in self.views.items():
             cosines = _cosines_of(one, other)
-            found[kind] = np.diagonal(cosines), cosines[~np.eye(len(cosines), dtype=bool)]
-        return found
+            by_kind[kind] = np.diagonal(cosines), cosines[~np.eye(len(cosines), dtype=bool)]
+        return by_kind
 
     @cached_property
     def losses(self) -> dict[str, float]:

@@ -201,13 +201,13 @@ class PairExplorerState:
     @property
     def remarks(self) -> list[str]:
         """What encoders do not read of the typed sentences, a line each."""
-        found = {
+        remarks = {
             f"{name} sentence: {encoder} {remark}"
             for name in ("first", "second")
             for encoder in self.data.encoders
             if (remark := self.data.remark(encoder, getattr(self, name).strip()))
         }
-        return sorted(found)
+        return sorted(remarks)
 
     @property
     def what_is_removed(self) -> str:
@@ -362,12 +362,12 @@ class PairExplorer(Panel):
             pairs = World().sts(600, split="dev")
         if len(pairs) < 12:
             raise ValueError(f"pairs has {len(pairs)} rows; a distribution needs at least 12.")
-        found = {str(name): as_encoder(given, pairs.sentences) for name, given in encoders.items()}
+        encoders = {str(name): as_encoder(given, pairs.sentences) for name, given in encoders.items()}
         typed: Sequence[str] = TYPED
-        if any(isinstance(encoder, KnownVectors) for encoder in found.values()):
+        if any(isinstance(encoder, KnownVectors) for encoder in encoders.values()):
             typed = pairs.sentences1[0], pairs.sentences2[0]
         first, second = (own if given is None else given for given, own in zip((first, second), typed, strict=True))
-        super().__init__(PairExplorerState(PairData(found, pairs), first, second, removed, by), key)
+        super().__init__(PairExplorerState(PairData(encoders, pairs), first, second, removed, by), key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state = self.state

@@ -168,7 +168,7 @@ def summary(state: PaperBesideHereState) -> str:
     from cselab_lab.tables import table
 
     cells = {
-        row: {name: text for name, text in found.items() if name != "note"} for row, found in _cells(state).items()
+        row: {name: text for name, text in texts.items() if name != "note"} for row, texts in _cells(state).items()
     }
     lines = [f"{state.title or 'Published beside ours'}: {state.column}", table(cells)]
     return "\n".join([*lines, *state.verdicts])
@@ -194,9 +194,9 @@ def details(state: PaperBesideHereState) -> str:
     head = "".join(f'<th class="number">{escape(name)}</th>' for name in names)
     body = "".join(
         f"<tr><td>{escape(row)}</td>"
-        + "".join(f'<td class="number">{escape(found[name])}</td>' for name in names)
+        + "".join(f'<td class="number">{escape(texts[name])}</td>' for name in names)
         + "</tr>"
-        for row, found in cells.items()
+        for row, texts in cells.items()
     )
     title = f"<p><b>{escape(state.title)}</b></p>" if state.title else ""
     return (
@@ -207,9 +207,9 @@ def details(state: PaperBesideHereState) -> str:
 def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
     """What is noted of rows, each note once: a column of them would leave the numbers no room."""
     rows: dict[str, list[str]] = {}
-    for row, found in cells.items():
-        if found.get("note"):
-            rows.setdefault(found["note"], []).append(row)
+    for row, texts in cells.items():
+        if texts.get("note"):
+            rows.setdefault(texts["note"], []).append(row)
     return "".join(f"<p><b>{escape(', '.join(of))}</b>: {escape(note)}</p>" for note, of in rows.items())
 
 
@@ -420,14 +420,14 @@ def _numbers(line: Any) -> dict[str, str]:
     gain = number("gain", "+.2f")
     if gain and number("gain_low"):
         gain += f" [{number('gain_low', '+.2f')}, {number('gain_high', '+.2f')}]"
-    found = {
+    texts = {
         "published": published,
         "ours": ours,
         "difference": number("difference", "+.2f"),
         "gain": gain,
         "note": str(line["note"]),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _cells(state: PaperBesideHereState) -> dict[str, dict[str, str]]:

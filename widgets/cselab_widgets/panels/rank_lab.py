@@ -372,8 +372,8 @@ def _singular_values(state: RankLabState) -> Plane:
         )
     x = {"title": {"text": f"number, of D = {state.dimensions}"}, "range": [0, state.dimensions * 1.03]}
     y = {"type": "log", "dtick": 1, "exponentformat": "e", "title": {"text": "singular value"}}
-    found = f"rank {state.rank('uncentred')}, centred {state.rank('centred')}"
-    return Plane(f"Singular values: {found}", traces, x, y)
+    ranks = f"rank {state.rank('uncentred')}, centred {state.rank('centred')}"
+    return Plane(f"Singular values: {ranks}", traces, x, y)
 
 
 def _ranks(state: RankLabState) -> Plane:

@@ -178,7 +178,7 @@ def _pairs_for_words(n: int) -> Pairs:
 
 def _numbered(text: str, numbers: dict[str, int]) -> list[int]:
     """The words of a text by their numbers; a new word takes the next one."""
-    found = [numbers.setdefault(word, len(numbers)) for word in WORD.findall(text.lower())]
-    if not found:
+    numbered = [numbers.setdefault(word, len(numbers)) for word in WORD.findall(text.lower())]
+    if not numbered:
         raise ValueError(f"{text!r} has no words; a bag of words needs one at least.")
-    return found
+    return numbered

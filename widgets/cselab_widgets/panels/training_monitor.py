@@ -89,8 +89,8 @@ class TrainingMonitorState:
 
 def curve(rows: Sequence[Row], column: str) -> tuple[list[int], list[float]]:
     """Steps and values of a column, where it has a finite value."""
-    found = [(row["step"], row[column]) for row in rows if isfinite(row.get(column, float("nan")))]
-    return [step for step, _ in found], [value for _, value in found]
+    points = [(row["step"], row[column]) for row in rows if isfinite(row.get(column, float("nan")))]
+    return [step for step, _ in points], [value for _, value in points]
 
 
 def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], list[float], list[float], list[float]]:

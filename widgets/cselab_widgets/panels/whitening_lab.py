@@ -210,14 +210,14 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 
 def figure(state: WhiteningLabState) -> go.Figure:
     """Two channels stage by stage; three covariances; the spectra; what the views have to learn from."""
-    found = outcome(state)
+    whitened = outcome(state)
     return side_by_side(
         [
-            _stage(state, found),
-            _covariance("Covariance of the batch, before", "before", found.batch, found),
-            _covariance("The batch, after", "after", found.batch_after, found),
-            _covariance("Other sentences, after", "others", found.others_after, found),
-            _spectra(found),
+            _stage(state, whitened),
+            _covariance("Covariance of the batch, before", "before", whitened.batch, whitened),
+            _covariance("The batch, after", "after", whitened.batch_after, whitened),
+            _covariance("Other sentences, after", "others", whitened.others_after, whitened),
+            _spectra(whitened),
             _views(state),
         ]
     )
@@ -413,18 +413,18 @@ def _of_views(views: SameArray, batch_size: int, eps: float, seed: int) -> OfVie
     return OfViews(groups, shuffled, both or None, diversity(list(batch)) if dropout else None, perturbation)
 
 
-def _stage(state: WhiteningLabState, found: Outcome) -> Plane:
-    points = found.fitted.at(state.stage, found.batch)[:, :2].numpy()
+def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
+    points = whitened.fitted.at(state.stage, whitened.batch)[:, :2].numpy()
     reach = 1.1 * float(np.abs(points).max())
     centre = points.mean(0)
     # Where two axes of the group, twice the standard deviation long, lie at this stage.
-    spread = found.fitted.at(2, found.batch).std(0, correction=0)
+    spread = whitened.fitted.at(2, whitened.batch).std(0, correction=0)
     axes = [0, 1] if state.groups < state.views.shape[2] else [0]
     ends = torch.zeros(2 * len(axes), len(spread), dtype=torch.float64)
     for place, axis in enumerate(axes):
-        ends[2 * place] = -2 * spread[axis] * found.fitted.stages[2][:, axis]
+        ends[2 * place] = -2 * spread[axis] * whitened.fitted.stages[2][:, axis]
         ends[2 * place + 1] = -ends[2 * place]
-    ends = (ends @ found.fitted.stages[state.stage])[:, :2].numpy() + centre
+    ends = (ends @ whitened.fitted.stages[state.stage])[:, :2].numpy() + centre
     pen = [end for place in range(len(axes)) for end in (*ends[2 * place : 2 * place + 2], (None, None))]
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
     return Plane(
@@ -455,19 +455,19 @@ def _stage(state: WhiteningLabState, found: Outcome) -> Plane:
     )
 
 
-def _covariance(title: str, uid: str, rows: Tensor, found: Outcome) -> Plane:
+def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome) -> Plane:
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
-    channels = found.fitted.permutation[:CHANNELS]
+    channels = whitened.fitted.permutation[:CHANNELS]
     values = covariance(rows[:, channels])
     if uid == "before":
         values = values / values.diagonal().mean()
     return matrix(title, heatmap(values.numpy().round(3), uid, 1.0, "channels %{x} and %{y}: %{z:.2f}"))
 
 
-def _spectra(found: Outcome) -> Plane:
+def _spectra(whitened: Outcome) -> Plane:
     styles = {"batch, before": "dot", "batch, after": "solid", "other sentences, after": "dash"}
     traces = []
-    for (name, values), color in zip(found.spectra.items(), (OKABE_ITO[6], *OKABE_ITO[:2]), strict=True):
+    for (name, values), color in zip(whitened.spectra.items(), (OKABE_ITO[6], *OKABE_ITO[:2]), strict=True):
         shown = values > 1e-12
         traces.append(
             go.Scatter(
@@ -487,16 +487,16 @@ def _spectra(found: Outcome) -> Plane:
 
 
 def _views(state: WhiteningLabState) -> Plane:
-    found = of_views(state)
+    views = of_views(state)
     lines = {
-        "views: shuffled groups": (found.shuffled, OKABE_ITO[1], "solid", "circle"),
-        "views: dropout": (found.dropout and [found.dropout] * len(found.groups), OKABE_ITO[2], "dot", None),
-        "views: both": (found.both, OKABE_ITO[3], "dash", "diamond"),
-        "perturbation, Eq. 11": (found.perturbation, OKABE_ITO[5], "solid", "square"),
+        "views: shuffled groups": (views.shuffled, OKABE_ITO[1], "solid", "circle"),
+        "views: dropout": (views.dropout and [views.dropout] * len(views.groups), OKABE_ITO[2], "dot", None),
+        "views: both": (views.both, OKABE_ITO[3], "dash", "diamond"),
+        "perturbation, Eq. 11": (views.perturbation, OKABE_ITO[5], "solid", "square"),
     }
     traces = [
         go.Scatter(
-            x=found.groups,
+            x=views.groups,
             y=rounded(values or []),
             uid=name,
             name=name,
@@ -519,7 +519,7 @@ def _views(state: WhiteningLabState) -> Plane:
             line={"color": INK, "dash": "dot", "width": 1.5},
         )
     )
-    x = {"type": "log", "title": {"text": "number of groups"}, "tickvals": found.groups, "ticktext": None}
+    x = {"type": "log", "title": {"text": "number of groups"}, "tickvals": views.groups, "ticktext": None}
     return Plane(
         "Views of one sentence", traces, _ticks(x), {"title": {"text": "distance² or share"}, "rangemode": "tozero"}
     )

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cselab_widgets import sketches
-from cselab_widgets.sketches import BLUE, ORANGE, WIDTH
+from cselab_widgets.figures.sketches import BLUE, ORANGE, WIDTH
 
 DRAWN = [name for name in sketches.__all__ if name != "Sketch"]
 SVG = "{http://www.w3.org/2000/svg}"

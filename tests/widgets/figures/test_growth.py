@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from cselab_widgets.growth import effect_planes
+from cselab_widgets import effect_planes
 
 
 @pytest.fixture

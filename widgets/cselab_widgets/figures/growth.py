@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from .kit.planes import Plane
-from .kit.theme import OKABE_ITO
+from ..kit.planes import Plane
+from ..kit.theme import OKABE_ITO
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -136,11 +136,11 @@ def group_whitening() -> Sketch:
     order = (4, 1, 6, 3, 0, 7, 2, 5)
 
     def row(y: int, places: Sequence[int], grouped: bool) -> str:
-        found = ""
+        boxes = ""
         for at, channel in enumerate(places):
             x = 18 + 32 * at + (8 * (at // 4) if grouped else 0)
-            found += _box(x, y, 30, 30, BLUE if channel < 4 else ORANGE) + _text(x + 15, y + 20, str(channel + 1))
-        return found
+            boxes += _box(x, y, 30, 30, BLUE if channel < 4 else ORANGE) + _text(x + 15, y + 20, str(channel + 1))
+        return boxes
 
     first = row(30, range(8), False) + _text(150, 18, "channels of a vector") + _arrow(150, 66, 150, 96)
     first += _text(162, 86, "shuffle", start=True) + row(102, order, True) + _text(150, 156, "two groups")
