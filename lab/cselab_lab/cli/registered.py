@@ -29,7 +29,7 @@ def suites() -> dict[str, list[str]]:
     return _packaged()["suites"] | _suites(_loaded("cselab.evaluators.suites", "SUITES"))
 
 
-def names(what: Literal["poolings", "dev", "profiles", "lessons", "recipes"]) -> list[str]:
+def names(what: Literal["poolings", "transforms", "dev", "profiles", "lessons", "recipes"]) -> list[str]:
     """The names in one of the other registries."""
     return _packaged()[what]
 
@@ -85,6 +85,7 @@ def _read_registries() -> dict[str, Any]:
     from cselab.evaluators.suites import SUITES
     from cselab.methods import METHODS
     from cselab.training import TrainConfig
+    from cselab.transforms import NAMES
     from cselab_lab.experiments import PROFILES
     from cselab_lab.experiments.dev import CHOICES
     from cselab_lab.experiments.profiles import LESSONS
@@ -94,6 +95,7 @@ def _read_registries() -> dict[str, Any]:
         "methods": _methods(METHODS),
         "suites": _suites(SUITES),
         "poolings": list(POOLINGS),
+        "transforms": list(NAMES),
         "dev": list(CHOICES),
         "profiles": list(PROFILES),
         "lessons": list(LESSONS),
