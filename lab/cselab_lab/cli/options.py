@@ -40,7 +40,6 @@ CORPUS = (
     "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet), packed or not (.gz, .xz, .zst); the "
     "folder of a data set; or - for standard input"
 )
-SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
 
 
 def read_seeds(text: str) -> list[int]:
