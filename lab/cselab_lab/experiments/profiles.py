@@ -139,7 +139,7 @@ CLASSROOM = replace(
     STUDY,
     name="classroom",
     corpus="half-world:20000",
-    recipe=STUDY.recipe | {"steps": 60},
+    recipe={**STUDY.recipe, "steps": 60},
     headline_seeds=(),
     purpose=f"60 steps of the bundled encoder; {KEPT}",
 )
