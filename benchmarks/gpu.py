@@ -216,7 +216,7 @@ def notebooks(asked: argparse.Namespace) -> Results:
 
 def experiment(asked: argparse.Namespace) -> Results:
     """Every method of the main comparison, every seed: its own results file keeps what is finished."""
-    profile = "smoke" if asked.tiny else "classroom"
+    profile = "smoke" if asked.tiny else "study"
     folder = asked.output.with_suffix("")
     run = [
         "-m",

@@ -48,7 +48,7 @@ def opening(profile: Profile) -> str:
 
 `{profile.name}`: `{profile.encoders["base"].name}`, {profile.recipe["steps"]} steps on `{profile.corpus}`, the
 best step by {profile.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
-baseline, paired by seed, with their 95 % interval.
+baseline, paired by seed, with their 95 % interval. What the profile is for: {profile.purpose}.
 
 `cselab experiment run NAME --profile {profile.name}` makes the lines of a table (`NAME.{profile.name}.jsonl`), `python
 scripts/experiments_page.py` this page. More: [Running the papers' experiments](../docs/experiments.md).
@@ -68,7 +68,7 @@ def claims(results: Results, tests: ManyTests, column: str | None = None) -> lis
     return [f"* {tests.said(verdict)}" for verdict in results.verdicts(column)]
 
 
-def experiments_page(folder: Path, profile: str = "classroom") -> str:
+def experiments_page(folder: Path, profile: str) -> str:
     """All experiments of which a row with seeds was run under a profile, in the order in which they are declared."""
     read = [read_results(name, profile, folder) for name in EXPERIMENTS if f"{name}.md" not in PAGES]
     trained = [results for results in read if any(seed is not None for row in results.lines.values() for seed in row)]
@@ -127,7 +127,7 @@ def main_comparison_page(folder: Path) -> str:
 
 
 PAGES = {
-    "experiments.md": experiments_page,
+    "experiments.md": partial(experiments_page, profile="classroom"),
     "study.md": partial(experiments_page, profile="study"),
     "effects.md": effects_page,
     "effects-grow.md": growth_page,

@@ -30,8 +30,9 @@ def test_a_push_is_linted_tested_run_as_a_regression_compared_cell_by_cell_and_p
     assert "--require-recorded" in said
 
 
-def test_each_night_the_class_is_run_and_an_installation_without_a_network():
+def test_each_night_the_class_is_run_a_training_made_again_and_an_installation_without_a_network():
     said = commands("nightly")
+    assert re.findall(r"cselab experiment (\w+)", said) == ["run", "certify", "verify"]
     for command in ("--profile classroom", "--junit", "make book", "make wheelhouse", "--no-index", "unshare --net"):
         assert command in said
     assert WORKFLOWS["nightly"][True]["schedule"]  # YAML reads the key `on` as a truth value

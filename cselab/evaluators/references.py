@@ -169,7 +169,7 @@ def fitted(
 
     Args:
         encoder: something that encodes; `word_overlap` has no vectors to transform.
-        transform: "centred", "without K", "whitening" or "flow": see `cselab.transforms.fit`.
+        transform: one of `cselab.transforms.NAMES`.
         text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
         limit: fit on the first so many sentences; None takes all of a file, and `WORLD_SENTENCES` of the world.
         options: of `encoder.encode` while it is fitted, such as `prompt_name`.

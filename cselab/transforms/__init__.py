@@ -6,8 +6,8 @@ any other text (their "NLI"), and say which: it is part of the result. `fit(name
 """
 
 from cselab.transforms.components import ComponentsRemoved
-from cselab.transforms.factory import Transform, fit
+from cselab.transforms.factory import NAMES, Transform, fit
 from cselab.transforms.flow import BertFlow
 from cselab.transforms.whitening import BertWhitening
 
-__all__ = ["BertFlow", "BertWhitening", "ComponentsRemoved", "Transform", "fit"]
+__all__ = ["NAMES", "BertFlow", "BertWhitening", "ComponentsRemoved", "Transform", "fit"]

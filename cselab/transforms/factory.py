@@ -10,13 +10,17 @@ from cselab.transforms.whitening import BertWhitening
 
 Transform = ComponentsRemoved | BertWhitening | BertFlow
 
+NAMES = ("centred", "without K", "whitening", "flow")
+"""What `fit` knows; K is a number."""
+
 
 def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
     """The transform of that name, fitted on these vectors: `fit("whitening", train).transform(test)`.
 
     Args:
-        name: "centred"; "without K", K the number of components; "whitening", of all directions in which the vectors
-            vary (a layer norm leaves one out, n vectors have at most n - 1); "flow", with the defaults of `BertFlow`.
+        name: one of `NAMES`: "centred"; "without K", K the number of components; "whitening", of all directions in
+            which the vectors vary (a layer norm leaves one out, n vectors have at most n - 1); "flow", with the
+            defaults of `BertFlow`.
         vectors: a row a sentence.
 
     Raises:
@@ -35,4 +39,4 @@ def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
         return BertWhitening(n_components=min(rank(vectors), len(vectors) - 1)).fit(vectors)
     if name == "flow":
         return BertFlow().fit(vectors)
-    raise ValueError(f"unknown transform {name!r}; choose centred, without K, whitening or flow")
+    raise ValueError(f"unknown transform {name!r}; choose one of {', '.join(NAMES)}, K a number")

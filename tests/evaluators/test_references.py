@@ -204,7 +204,7 @@ def test_the_world_is_there_to_be_fitted_on():
 
 
 def test_a_transform_that_cannot_be_fitted_says_why(tmp_path, corpus):
-    with pytest.raises(ValueError, match="unknown transform 'ica'; choose centred, without K, whitening or flow"):
+    with pytest.raises(ValueError, match="unknown transform 'ica'; choose one of centred, without K, whitening, flow"):
         fitted(make_encoder(), "ica", corpus)
     with pytest.raises(ValueError, match="whitening transforms sentence vectors; word_overlap has none"):
         fitted(word_overlap, "whitening", corpus)

@@ -163,7 +163,7 @@ def no_further_apart_than_seeds(run: Run, *rows: str) -> bool:
 
 @cache
 def results(experiment: str) -> Results:
-    return read_results(experiment, folder=recorded_results())
+    return read_results(experiment, "classroom", recorded_results())
 
 
 @cache

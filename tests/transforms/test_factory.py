@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from small_clouds import cone
 
-from cselab.transforms import BertFlow, BertWhitening, ComponentsRemoved, fit
+from cselab.transforms import NAMES, BertFlow, BertWhitening, ComponentsRemoved, fit
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ def test_a_name_gives_what_the_class_gives(name, alone):
     np.testing.assert_array_equal(by_name.transform(test), alone.fit(train).transform(test))
 
 
+def test_every_name_that_is_told_is_known():
+    for name in NAMES:
+        assert fit(name.replace("K", "2"), cone(60, 8)).transform(cone(5, 8)).shape[0] == 5
+
+
 def test_whitening_keeps_what_the_vectors_span():
     few = fit("whitening", cone(6, 20)).transform(cone(6, 20))
     np.testing.assert_allclose(np.cov(few, rowvar=False), np.eye(5), atol=1e-9)
@@ -29,7 +34,9 @@ def test_whitening_keeps_what_the_vectors_span():
     assert fit("whitening", flat).transform(flat).shape == (60, 7)
 
 
-@pytest.mark.parametrize("name", ["pca", "without", "without many", "Centred", ""])
+@pytest.mark.parametrize("name", ["pca", "without", "without K", "without many", "Centred", ""])
 def test_an_unknown_transform_is_answered_with_the_known(name):
-    with pytest.raises(ValueError, match=f"unknown transform '{name}'; choose centred, without K, whitening or flow"):
+    with pytest.raises(
+        ValueError, match=f"unknown transform '{name}'; choose one of centred, without K, whitening, flow"
+    ):
         fit(name, np.eye(3))

@@ -5,6 +5,8 @@ import platform
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from cselab_lab.cli.registered import names, purposes
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -35,10 +37,8 @@ def examine() -> list[Finding]:
             f"missing: {', '.join(missing)} (pip install 'cselab[notebooks]')" if missing else "can be run",
             not missing,
         ),
-        Finding(
-            "profiles",
-            "smoke, classroom, paper" if cuda else "smoke and classroom (the paper profile wants a CUDA device)",
-        ),
+        Finding("sizes of notebooks", ", ".join(names("lessons")) + ("" if cuda else " (paper wants a CUDA device)")),
+        *(Finding(f"profile {name}", purpose) for name, purpose in purposes().items()),
     ]
 
 

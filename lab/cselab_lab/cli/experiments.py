@@ -7,13 +7,19 @@ from typing import Any
 
 import click
 
+from cselab_lab.cli import registered
 from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import PATH, PROFILE, SEEDS, SIZES, paper_form
+from cselab_lab.cli.options import PATH, PROFILE, SEEDS, paper_form
 
 experiment = Group("experiment", help="The papers' experiments: list, run, read beside the published.")
 
 NAME = "see `cselab experiment list`"
-profile = click.option("--profile", default="classroom", type=PROFILE, help=SIZES)
+profile = click.option(
+    "--profile",
+    default="study",
+    type=PROFILE,
+    help=", ".join(f"{name} ({purpose})" for name, purpose in registered.purposes().items()),
+)
 one_recipe = click.option(
     "--one-recipe", is_flag=True, help="SimCSE's recipe for all methods, where `paper` has each method's own"
 )

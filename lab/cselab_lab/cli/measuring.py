@@ -29,7 +29,9 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 @options.prompt_name
 @options.precision
 @click.option(
-    "--posthoc", type=click.Choice(["whitening", "flow"]), help="transform the vectors: BERT-whitening or BERT-flow"
+    "--posthoc",
+    type=options.TRANSFORM,
+    help="transform the vectors: centred, 'without K' (components), whitening (BERT-whitening), flow (BERT-flow)",
 )
 @click.option("--fit", type=options.FIT, help="text file to fit --posthoc on  [default: world, 5000 of its sentences]")
 @click.option("--cache", type=options.PATH, help="folder in which vectors are kept between calls")
@@ -55,7 +57,7 @@ def evaluate(
     if json_file is not None:
         options.writable(json_file)
     if fit is not None and posthoc is None:
-        raise ValueError("--fit says what a transform is fitted on: give --posthoc whitening or flow, too")
+        raise ValueError("--fit says what a transform is fitted on: give --posthoc, too")
     from cselab.evaluators import evaluate as score
     from cselab.evaluators import fitted, named_encoder
 

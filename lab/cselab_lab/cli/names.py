@@ -1,5 +1,6 @@
 """Names that a command line may hold: checked at once, before torch is imported, and completed by the shell."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -72,6 +73,14 @@ def all_tasks() -> list[str]:
 def check_task(name: str) -> str:
     """The name of a task of some suite."""
     return check_name("task", name, all_tasks())
+
+
+def check_transform(name: str) -> str:
+    """The name of a post-hoc transform, its K a number."""
+    if name.endswith(" K"):
+        raise ValueError(f"{name!r}: K is the number of components, as in {name.replace('K', '3')!r}")
+    check_name("transform", re.sub(r"^without \d+$", "without K", name), registered.names("transforms"), ", K a number")
+    return name
 
 
 def _or_pairs(what: str, name: str, known: Iterable[str]) -> str:

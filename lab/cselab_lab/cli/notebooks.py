@@ -8,9 +8,10 @@ import click
 
 from cselab.encoders.progress import is_quiet
 from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import LESSON_PROFILE, PATH, SEEDS, SIZES, quiet, read_settings, settings, writable
+from cselab_lab.cli.options import LESSON_PROFILE, PATH, SEEDS, quiet, read_settings, settings, writable
 
 notebooks = Group("notebooks", help="The notebooks: list, copy, run headless.")
+SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
 folder_option = click.option(
     "--folder", type=PATH, help="where the notebooks are  [default: those that come with cselab]"
 )

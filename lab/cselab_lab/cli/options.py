@@ -28,6 +28,7 @@ from cselab_lab.cli.names import (
     check_scored,
     check_suite,
     check_task,
+    check_transform,
 )
 from cselab_lab.tables import FORMS, check_form
 
@@ -39,7 +40,6 @@ CORPUS = (
     "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet), packed or not (.gz, .xz, .zst); the "
     "folder of a data set; or - for standard input"
 )
-SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
 
 
 def read_seeds(text: str) -> list[int]:
@@ -104,6 +104,7 @@ LESSON_PROFILE = _names("profile", "lessons")
 ENCODER = Checked("ENCODER", check_encoder, lambda: BUNDLED)
 SCORED = Checked("ENCODER", check_scored, lambda: (*BUNDLED, *REFERENCES))
 SUITE = Checked("SUITE", check_suite, registered.suites)
+TRANSFORM = Checked("NAME", check_transform, lambda: registered.names("transforms"))
 PRECISION = click.Choice(["auto", "fp32", "bf16"])
 
 encoder = click.argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)

@@ -29,9 +29,14 @@ def suites() -> dict[str, list[str]]:
     return _packaged()["suites"] | _suites(_loaded("cselab.evaluators.suites", "SUITES"))
 
 
-def names(what: Literal["poolings", "dev", "profiles", "lessons", "recipes"]) -> list[str]:
+def names(what: Literal["poolings", "transforms", "dev", "profiles", "lessons", "recipes"]) -> list[str]:
     """The names in one of the other registries."""
-    return _packaged()[what]
+    return list(_packaged()[what])
+
+
+def purposes() -> dict[str, str]:
+    """What the numbers of each profile of experiments are good for."""
+    return _packaged()["profiles"]
 
 
 def train_settings() -> list[dict[str, Any]]:
@@ -85,18 +90,20 @@ def _read_registries() -> dict[str, Any]:
     from cselab.evaluators.suites import SUITES
     from cselab.methods import METHODS
     from cselab.training import TrainConfig
+    from cselab.transforms import NAMES
     from cselab_lab.experiments import PROFILES
     from cselab_lab.experiments.dev import CHOICES
-    from cselab_lab.experiments.profiles import LESSONS
     from cselab_lab.experiments.recipes import RECIPES
+    from cselab_lab.headless.sizes import SIZES
 
     return {
         "methods": _methods(METHODS),
         "suites": _suites(SUITES),
         "poolings": list(POOLINGS),
+        "transforms": list(NAMES),
         "dev": list(CHOICES),
-        "profiles": list(PROFILES),
-        "lessons": list(LESSONS),
+        "profiles": {name: profile.purpose for name, profile in PROFILES.items()},
+        "lessons": list(SIZES),
         "recipes": list(RECIPES),
         "settings": list(_settings(TrainConfig)),
     }

@@ -1,10 +1,10 @@
 """The papers' experiments: every table and figure as rows to run, published beside ours.
 
     from cselab_lab.experiments import run_experiment
-    results = run_experiment("imsimcse-table1", "classroom", seeds=range(5))
+    results = run_experiment("imsimcse-table1", seeds=range(5))
     print(results)
 
-One file a paper declares its experiments; a profile (smoke, classroom, study, paper) says at which size they run.
+One file a paper declares its experiments; a profile (`PROFILES`) says at which size they run.
 Finished jobs are lines of `results/<experiment>.<profile>.jsonl`, and are never computed twice.
 
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.

@@ -1,7 +1,7 @@
 """A certificate: one page for a table, with all that its numbers rest on; and what of it stands when it is run again.
 
-    certify(read_results("focal-table2")).write("certificates")     # focal-table2.classroom.json, and .md to read
-    print(verify("certificates/focal-table2.classroom.json"))
+    certify(read_results("focal-table2")).write("certificates")     # focal-table2.study.json, and .md to read
+    print(verify("certificates/focal-table2.study.json"))
 
 The file holds every line of the table and a digest of each, so that a change is named; who changes the digest too is
 found when the cheapest rows are run again.
@@ -56,7 +56,7 @@ def certify(results: Results) -> Certificate:
     """
     lines = [_sealed(line | {"row": label}) for label, seeds in results.lines.items() for line in seeds.values()]
     if not lines:
-        raise CertificateError(f"nothing of {results.experiment.name} was run under {results.profile.name}")
+        raise CertificateError(results.nothing)
     content = {
         "certificate": 1,
         "experiment": results.experiment.name,

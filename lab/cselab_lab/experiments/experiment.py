@@ -85,7 +85,7 @@ class Row:
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
         pooling: other than the recipe's.
-        posthoc: "centred", "without 4" (components), "whitening" or "flow", fitted on training sentences.
+        posthoc: one of `cselab.transforms.NAMES`, such as "without 4" (components), fitted on training sentences.
         reference: instead of an encoder: "random", "word overlap" or "static".
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.

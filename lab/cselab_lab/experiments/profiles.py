@@ -42,7 +42,7 @@ class Profile:
     """A size.
 
     Args:
-        name: "smoke", "classroom", "study" or "paper".
+        name: a key of `PROFILES`.
         encoders: what stands for the "base", "large", ... encoder of a row; a row whose encoder is not there is
             not run.
         corpus: see `cselab_lab.experiments.corpora`.
@@ -53,7 +53,7 @@ class Profile:
             or "STS-B test".
         recipe: fields of `TrainConfig`.
         pooling: of every encoder, unless a row says otherwise.
-        purpose: what its numbers are good for.
+        purpose: what its numbers are good for; help and tables say it.
         fit_on: sentences of the corpus that a post-hoc transform is fitted on; None takes all of them.
         headline_seeds: of the rows of a headline claim (`Experiment.headlines`), where those are more.
         own_recipes: whether a method trains by the recipe of its own paper (`Method.recipes`) where that has one for
@@ -80,17 +80,18 @@ LARGE = {"lr": 1e-5}
 ROBERTA = {"lr": 1e-5, "batch_size": 512}
 ROBERTA_LARGE = {"lr": 3e-5, "batch_size": 512}
 
-CLASSROOM = Profile(
-    name="classroom",
+STUDY = Profile(
+    name="study",
     encoders={"base": bundled("mini")},
-    corpus="half-world:20000",
+    corpus="world:20000",
     dev="Classroom-STS",
     seeds=(0, 1, 2, 3, 4),
     suites=("world", "sts"),
     geometry="STS-B",
-    recipe=recipe("mini").settings() | {"steps": 60},  # as in the lessons and results/effects.md
+    recipe=recipe("mini").settings(),
     pooling=recipe("mini").pooling,
-    purpose="the bundled encoder, at a size for a laptop",
+    purpose="the bundled encoder and corpus, trained as long as it helps: anyone can make its numbers again",
+    headline_seeds=(0, 1, 2, 3, 4, 5, 6),
 )
 PROFILES = {
     profile.name: profile
@@ -107,15 +108,7 @@ PROFILES = {
             pooling="cls",
             purpose="a check that every row runs; its numbers answer nothing",
         ),
-        CLASSROOM,
-        replace(
-            CLASSROOM,
-            name="study",
-            corpus="world:20000",
-            recipe=recipe("mini").settings(),
-            purpose="the bundled encoder and corpus, trained as long as it helps",
-            headline_seeds=(0, 1, 2, 3, 4, 5, 6),
-        ),
+        STUDY,
         Profile(
             name="paper",
             encoders={
@@ -133,50 +126,59 @@ PROFILES = {
             geometry="STS-B",
             recipe=PAPER_RECIPE,
             pooling="cls",
-            purpose="the encoders and the corpus of the papers, each method by its own paper's recipe",
+            purpose="the encoders and the corpus of the papers, each method by its own paper's recipe: for GPUs",
             fit_on=100_000,
             own_recipes=True,
         ),
     )
 }
+KEPT = "kept to read what was recorded, on lines of Wikipedia that nobody else has"
+"""Of `half-world`: `cselab data fetch simplewiki` gets other lines."""
+
+CLASSROOM = replace(
+    STUDY,
+    name="classroom",
+    corpus="half-world:20000",
+    recipe={**STUDY.recipe, "steps": 60},
+    headline_seeds=(),
+    purpose=f"60 steps of the bundled encoder; {KEPT}",
+)
 VARIATIONS = (
     replace(
         PROFILES["paper"],
         name="paper-one-recipe",
         own_recipes=False,
-        purpose="the encoders and the corpus of the papers, SimCSE's recipe for all methods",
+        purpose="the encoders and the corpus of the papers, SimCSE's recipe for all methods: for GPUs",
     ),
+    CLASSROOM,
     replace(
-        PROFILES["classroom"],
+        CLASSROOM,
         name="mini",
         dev="STS-B",
         suites=("world", "sts", "STS-B dev"),
         geometry="STS-B test",
         fit_on=5000,
-        purpose="the bundled encoder as in classroom, the best step by STS-B dev; post-hoc transforms see fewer rows",
+        purpose=f"as classroom, the best step by STS-B dev, transforms fitted on fewer rows; {KEPT}",
     ),
     replace(
-        PROFILES["classroom"],
+        CLASSROOM,
         name="micro",
         encoders={"base": bundled("micro")},
         dev="STS-B",
         recipe=recipe("micro").settings(),
         pooling=recipe("micro").pooling,
-        purpose="the smallest bundled encoder, minutes on a core",
+        purpose=f"50 steps of the smallest encoder; {KEPT}",
     ),
 )
 PROFILES |= {profile.name: profile for profile in VARIATIONS}
-"""By name. `classroom` is the default everywhere."""
-
-LESSONS = ("smoke", "classroom", "paper")
-"""Under these the notebooks run."""
+"""By name. `study` is the default of every experiment."""
 
 
 def with_one_recipe(name: str) -> str:
     """The profile of that size that trains all methods by one recipe: `paper` has another for it, the others are so.
 
-    >>> with_one_recipe("paper"), with_one_recipe("classroom")
-    ('paper-one-recipe', 'classroom')
+    >>> with_one_recipe("paper"), with_one_recipe("study")
+    ('paper-one-recipe', 'study')
     """
     other = f"{name}-one-recipe"
     return other if other in PROFILES else name

@@ -16,7 +16,7 @@ import numpy as np
 from cselab_lab.experiments.claims import GEOMETRY, Claim, ManyTests, Verdict, judge, signed, tested
 from cselab_lab.experiments.experiment import Column, Experiment, Row, get_experiment
 from cselab_lab.experiments.jobs import laid_out, of_seed, settings_hash, whose_recipe
-from cselab_lab.experiments.profiles import Profile, get_profile
+from cselab_lab.experiments.profiles import PROFILES, Profile, get_profile
 from cselab_lab.experiments.store import RESULTS, Store, recorded_results
 from cselab_lab.tables import table
 
@@ -39,6 +39,7 @@ class Results:
         lines: by row and seed (None where nothing is drawn), the finished jobs; rows that have some.
         reasons: of the rows that cannot be run under this profile, why.
         other: how many lines of the file were made with other settings, and are not read.
+        elsewhere: where there are no lines, the profiles that have some.
     """
 
     experiment: Experiment
@@ -46,6 +47,15 @@ class Results:
     lines: Mapping[str, Mapping[int | None, dict[str, Any]]]
     reasons: Mapping[str, str]
     other: int = 0
+    elsewhere: Sequence[str] = ()
+
+    @property
+    def nothing(self) -> str:
+        """That no row was run, and under which profiles some were; empty where there are lines."""
+        if self.lines:
+            return ""
+        others = f"; there are lines of {', '.join(self.elsewhere)}" if self.elsewhere else ""
+        return f"nothing of {self.experiment.name} was run under {self.profile.name}{others}"
 
     def values(self, label: str, measure: str) -> dict[int | None, float]:
         """The measured numbers of a row by seed; without those that failed.
@@ -225,10 +235,11 @@ class Results:
         return ("\n" if form == "text" else "\n\n").join([shown, *below])
 
     def said(self) -> list[str]:
-        """What becomes of each claim, a sentence each, and last how many tests that makes."""
+        """What becomes of each claim, a sentence each, and how many tests that makes; or first that nothing was run."""
         verdicts = self.verdicts()
         tests = ManyTests.of(verdicts)
-        return [*map(tests.said, verdicts), *([str(tests)] if len(tests.raw) > 1 else [])]
+        counted = str(tests) if len(tests.raw) > 1 else ""
+        return [line for line in (self.nothing, *map(tests.said, verdicts), counted) if line]
 
     def recipes(self) -> list[str]:
         """Whose recipe each row was trained by, a sentence each, where the profile has not one for all."""
@@ -262,7 +273,7 @@ class Results:
 
 
 def read_results(
-    experiment: Experiment | str, profile: Profile | str = "classroom", folder: str | Path | None = None
+    experiment: Experiment | str, profile: Profile | str = "study", folder: str | Path | None = None
 ) -> Results:
     """The finished jobs of an experiment, nothing run.
 
@@ -284,7 +295,8 @@ def read_results(
     of_row = {label: _without_seed(settings) for label, settings in possible.items()}
     lines = {label: recorded[key] for label, key in of_row.items() if key in recorded}
     other = sum(len(seeds) for key, seeds in recorded.items() if key not in of_row.values())
-    return Results(experiment, profile, lines, reasons, other)
+    others = () if lines else [one for one in PROFILES.values() if _store(folder, experiment, one).path.exists()]
+    return Results(experiment, profile, lines, reasons, other, [one.name for one in others])
 
 
 def _without_seed(settings: dict[str, Any]) -> str:
@@ -300,7 +312,7 @@ def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) 
 
 
 def beside(
-    experiment: Experiment | str, profile: Profile | str = "classroom", folder: str | Path | None = None
+    experiment: Experiment | str, profile: Profile | str = "study", folder: str | Path | None = None
 ) -> DataFrame:
     """Published numbers beside ours as a frame: `Results.beside` of `read_results`."""
     return read_results(experiment, profile, folder).beside()

@@ -31,7 +31,7 @@ class JobsFailed(RuntimeError):
 
 def run_experiment(
     experiment: Experiment | str,
-    profile: Profile | str = "classroom",
+    profile: Profile | str = "study",
     seeds: Iterable[int] | None = None,
     only: Sequence[str] = (),
     *,
@@ -48,8 +48,7 @@ def run_experiment(
 
     Args:
         experiment: an experiment, or its name.
-        profile: "smoke", "classroom", "study" or "paper" ("paper-one-recipe" trains all methods by SimCSE's recipe), or
-            a profile of your own.
+        profile: a name in `PROFILES`, or a profile of your own.
         seeds: default: the profile's, more for rows of a headline claim where the profile has more.
         only: labels of the rows to run; all when empty. The plain encoder is always among them.
         workers: processes on this machine, started for this call; 0 computes in this process.

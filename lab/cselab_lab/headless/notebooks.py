@@ -15,8 +15,8 @@ from pathlib import Path
 
 import nbformat
 
+from cselab.data.nearest import require_known
 from cselab.evaluators.versions import versions
-from cselab_lab.experiments.profiles import LESSONS
 from cselab_lab.headless.execution import execute
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
@@ -24,6 +24,7 @@ from cselab_lab.headless.record import MIME_TYPE
 from cselab_lab.headless.recorded import compare, read_recorded, recorded_path, write_recorded
 from cselab_lab.headless.result import NotebookResult
 from cselab_lab.headless.run_reports import comparison_lines
+from cselab_lab.headless.sizes import SIZES
 
 print_now = partial(print, flush=True)  # a log file should show progress too
 
@@ -80,8 +81,7 @@ def run_notebooks(
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
-    if profile not in LESSONS:
-        raise ValueError(f"unknown profile {profile!r}. Allowed: {', '.join(LESSONS)}.")
+    require_known("profile", profile, SIZES)
     if output == folder:
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
     if update_recorded and overrides:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cselab.data.nearest import require_known
-from cselab_lab.experiments.profiles import get_profile
 from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
+from cselab_lab.headless.sizes import SIZES
 from cselab_lab.lessons.guesses import guess
 
 if TYPE_CHECKING:
@@ -28,22 +28,7 @@ if TYPE_CHECKING:
     from cselab.training.run import TrainConfig
     from cselab.world import World
 
-__all__ = ["PROFILES", "Lesson", "guess", "setup"]
-
-
-def _sizes(profile: str, **of_lessons: Any) -> Mapping[str, Any]:
-    """Encoder, pooling and recipe of an experiment's profile, with what the lessons do otherwise."""
-    of_profile = get_profile(profile)
-    names = ("batch_size", "lr", "precision", "steps", "eval_every")
-    recipe = {name: of_profile.recipe[name] for name in names if name in of_profile.recipe}
-    return {"encoder": of_profile.encoders["base"].name, "pooling": of_profile.pooling} | recipe | of_lessons
-
-
-PROFILES: Mapping[str, Mapping[str, Any]] = {
-    "smoke": _sizes("micro", sentences=1_000, steps=20, eval_every=5),
-    "classroom": _sizes("classroom", sentences=10_000, eval_every=10),  # a class does not wait for 200 steps
-    "paper": _sizes("paper", sentences=1_000_000, steps=15_625, precision="auto"),
-}
+__all__ = ["Lesson", "guess", "setup"]
 
 
 @dataclass(frozen=True)
@@ -169,18 +154,18 @@ def setup(
     """
     import torch
 
-    require_known("profile", profile, PROFILES)
-    known = PROFILES[profile]
+    require_known("profile", profile, SIZES)
+    known = SIZES[profile]
     for setting in settings:
         require_known("setting", setting, known)
     asked = {setting: value for setting, value in settings.items() if value is not None}
     given: dict[str, Any] = typed_parameters(name, known, asked)
-    if "encoder" in given and "pooling" not in given and (same := _profile_of(given["encoder"])):
+    if "encoder" in given and "pooling" not in given and (same := _size_of(given["encoder"])):
         given["pooling"] = same["pooling"]
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return Lesson(name, profile, seed, world_seed, device, corpus_file=corpus, **{**known, **given})
 
 
-def _profile_of(encoder: str) -> Mapping[str, Any] | None:
-    """The profile whose encoder this is: its pooling was chosen for it."""
-    return next((profile for profile in PROFILES.values() if profile["encoder"] == encoder), None)
+def _size_of(encoder: str) -> Mapping[str, Any] | None:
+    """The size whose encoder this is: its pooling was chosen for it."""
+    return next((size for size in SIZES.values() if size["encoder"] == encoder), None)

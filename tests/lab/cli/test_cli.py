@@ -543,7 +543,7 @@ def test_averaged_word_vectors_of_a_file_or_an_encoder_are_scored_by_name(encode
     assert "there is no encoder folder" in run("evaluate", f"static:{tmp_path}/no", *options, ok=False)
 
 
-@pytest.mark.parametrize("transform", ["whitening", "flow"])
+@pytest.mark.parametrize("transform", ["centred", "without 2", "whitening", "flow"])
 def test_an_encoder_is_scored_after_a_transform_that_the_record_names(transform, encoder, stsb, corpus, tmp_path):
     file = tmp_path / "scores.json"
     options = ("--suite", "sts", "--task", "STS-B", "--data", stsb, "--json", file)
@@ -559,7 +559,12 @@ def test_an_encoder_is_scored_after_a_transform_that_the_record_names(transform,
     "name, options, said",
     [
         (None, ["--fit", "world"], "--fit says what a transform is fitted on: give --posthoc"),
-        (None, ["--posthoc", "ica"], "'ica' is not one of 'whitening', 'flow'"),
+        (
+            None,
+            ["--posthoc", "centerd"],
+            "'centerd'. Did you mean 'centred'? Choose one of centred, without K, whitening",
+        ),
+        (None, ["--posthoc", "without K"], "'without K': K is the number of components, as in 'without 3'"),
         (None, ["--posthoc", "flow", "--fit", "no.txt"], "no.txt: no such file"),
         ("word-overlap", ["--posthoc", "whitening"], "whitening transforms sentence vectors; word_overlap"),
     ],

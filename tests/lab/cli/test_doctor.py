@@ -3,6 +3,7 @@ import sys
 import pytest
 from cselab_lab.cli import doctor
 from cselab_lab.cli.doctor import examine
+from cselab_lab.experiments import PROFILES
 
 from cselab.encoders import bundled
 
@@ -15,7 +16,8 @@ def test_each_thing_is_looked_at_once_and_said_in_words():
     findings = examine()
     names = [finding.what for finding in findings]
     assert names == [
-        "python", "torch", "device", "precision", "bundled encoders", "data", "notebooks", "profiles"
+        "python", "torch", "device", "precision", "bundled encoders", "data", "notebooks", "sizes of notebooks",
+        *(f"profile {name}" for name in PROFILES),
     ]  # fmt: skip
     assert all(finding.found for finding in findings)
 
@@ -64,11 +66,16 @@ def test_missing_notebook_tools_are_named_with_the_way_to_get_them(monkeypatch):
     assert found("notebooks").found == "missing: papermill (pip install 'cselab[notebooks]')"
 
 
-@pytest.mark.parametrize("cuda, profiles", [(True, "smoke, classroom, paper"), (False, "wants a CUDA device")])
-def test_what_would_run_depends_on_the_device(cuda, profiles, monkeypatch):
+def test_each_profile_is_told_with_what_it_is_good_for():
+    for name, profile in PROFILES.items():
+        assert found(f"profile {name}").found == profile.purpose
+
+
+@pytest.mark.parametrize("cuda, sizes", [(True, "smoke, classroom, paper"), (False, "paper wants a CUDA device")])
+def test_what_would_run_depends_on_the_device(cuda, sizes, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
     monkeypatch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: cuda)
-    assert profiles in found("profiles").found
+    assert sizes in found("sizes of notebooks").found
     assert ("a GPU" in found("device").found) == cuda
     assert ("bf16 autocast" in found("precision").found) == cuda

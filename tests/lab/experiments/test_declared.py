@@ -170,7 +170,7 @@ def test_unknown_names_are_answered_with_the_known():
         get_experiment("imsimcse-tabel1")
     with pytest.raises(ValueError, match=r"unknown experiment 'table1'\. Choose one of main-comparison"):
         get_experiment("table1")
-    with pytest.raises(ValueError, match=r"unknown profile 'big'\. Choose one of smoke, classroom, study, paper"):
+    with pytest.raises(ValueError, match=r"unknown profile 'big'\. Choose one of smoke, study, paper"):
         get_profile("big")
     with pytest.raises(ValueError, match="no row 'BERT'; its rows are: 'plain'"):
         get_experiment("imsimcse-table1").row("BERT")

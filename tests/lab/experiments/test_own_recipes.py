@@ -86,7 +86,7 @@ def test_the_command_takes_one_recipe_for_all(tmp_path):
     assert "By DiffCSE's recipe (batch 64, lr 7e-06, 2 epochs): DiffCSE" in shown("--profile", "paper")
     one = shown("--profile", "paper", "--one-recipe")
     assert "Here: paper-one-recipe, bert-base-uncased" in one and "DiffCSE's recipe" not in one
-    assert "Here: classroom" in shown("--one-recipe")
+    assert "Here: study" in shown("--one-recipe")
 
 
 def test_the_page_of_recipes_is_that_of_today():

@@ -62,11 +62,18 @@ def test_what_was_not_run_here_is_read_as_it_was_recorded(tmp_path, monkeypatch)
     monkeypatch.setattr(reading, "recorded_results", lambda: recorded)
     monkeypatch.chdir(mine)
     assert read_results(TABLE).lines == {}
-    write(recorded, TABLE, "classroom", averages)
+    write(recorded, TABLE, "study", averages)
     assert len(read_results(TABLE).values("SimCSE", "Avg.")) == 5
-    write(mine / "results", TABLE, "classroom", lambda label, seed: {"Avg.": 7.0})
+    write(mine / "results", TABLE, "study", lambda label, seed: {"Avg.": 7.0})
     assert set(read_results(TABLE).values("SimCSE", "Avg.").values()) == {7.0}
     assert read_results(TABLE, folder=tmp_path).lines == {}, "a folder that is named stands alone"
+
+
+def test_where_nothing_was_run_the_profiles_that_have_lines_are_named(tmp_path):
+    write(tmp_path, TABLE, "classroom", averages)
+    here, there = read_results(TABLE, folder=tmp_path), read_results(TABLE, "classroom", tmp_path)
+    assert here.said()[0] == f"nothing of {TABLE.name} was run under study; there are lines of classroom"
+    assert there.nothing == "" and not there.elsewhere and there.nothing not in there.said()
 
 
 def test_a_search_is_read_on_the_dev_pairs_that_the_profile_has(tmp_path):

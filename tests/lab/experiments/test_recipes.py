@@ -3,7 +3,7 @@
 import pytest
 from cselab_lab.experiments import PROFILES
 from cselab_lab.experiments.recipes import RECIPES, recipe
-from cselab_lab.lessons import lesson
+from cselab_lab.headless.sizes import SIZES
 
 from cselab import TrainConfig
 from cselab.encoders.bundled import BUNDLED
@@ -28,7 +28,7 @@ def test_training_is_looked_at_on_the_way_and_in_float32():
 def test_the_classroom_experiments_train_by_the_recipe_of_their_encoder_as_long_as_the_lessons():
     classroom = PROFILES["classroom"]
     mini = recipe(classroom.encoders["base"].name)
-    assert classroom.recipe == mini.settings() | {"steps": lesson.PROFILES["classroom"]["steps"]}
+    assert classroom.recipe == mini.settings() | {"steps": SIZES["classroom"]["steps"]}
     assert classroom.pooling == mini.pooling
 
 

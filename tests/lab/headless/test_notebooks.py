@@ -217,7 +217,7 @@ def test_mistaken_calls_say_what_to_do(course):
     with pytest.raises(FileNotFoundError, match=r"no notebooks in .*pass the folder that holds some"):
         course.run()
     course.write("00_tour")
-    with pytest.raises(ValueError, match=r"unknown profile 'quick'\. Allowed: smoke, classroom, paper"):
+    with pytest.raises(ValueError, match=r"unknown profile 'quick'\. Choose one of smoke, classroom, paper"):
         course.run(profile="quick")
     with pytest.raises(ValueError, match="would overwrite them"):
         run_notebooks(output=course.folder, folder=course.folder)

@@ -186,7 +186,7 @@ class GainMap(Panel):
     """Which methods gain on which tests: a heat map, in colour where the seeds decide the sign.
 
     Args:
-        results: the results of an experiment, its name ("survey-table8"; `cselab experiment list`), whose finished
+        results: the results of an experiment, its name ("main-comparison"; `cselab experiment list`), whose finished
             jobs are then read, or a frame with the columns row, column, gain, and any of gain_low, gain_high,
             published_gain. The experiment's own columns are shown, without alignment and uniformity.
         profile: of a named experiment.
@@ -196,7 +196,8 @@ class GainMap(Panel):
         key: see `Panel`.
 
     Raises:
-        ValueError: an unknown experiment or test, a frame without the needed columns, no gain at all.
+        ValueError: an unknown experiment or test, an experiment of which nothing was run, a frame without the needed
+            columns, no gain at all.
 
     See also: `PaperBesideHere`, one column of the same experiment with its scores, curves and claims; `MethodMap`.
 
@@ -216,8 +217,8 @@ class GainMap(Panel):
 
     def __init__(
         self,
-        results: "Results | str | pandas.DataFrame" = "survey-table8",
-        profile: "Profile | str" = "classroom",
+        results: "Results | str | pandas.DataFrame" = "main-comparison",
+        profile: "Profile | str" = "study",
         baseline: str = "the baseline",
         sort: str = DECLARED,
         title: str = "",
@@ -227,6 +228,8 @@ class GainMap(Panel):
             from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
+            if results.nothing:
+                raise ValueError(results.nothing)
         if hasattr(results, "beside"):
             baseline = results.experiment.baseline
             title = title or f"{results.experiment.name}, profile {results.profile.name}"

@@ -250,7 +250,7 @@ class PaperBesideHere(Panel):
     def __init__(
         self,
         results: "Results | str | pandas.DataFrame" = "imsimcse-table1",
-        profile: "Profile | str" = "classroom",
+        profile: "Profile | str" = "study",
         column: str | None = None,
         sort: str = SORTED[0],
         curves: Mapping[str, Any] | None = None,
