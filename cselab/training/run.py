@@ -26,7 +26,7 @@ class TrainConfig:
     """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
 
     `cselab train` has an option for each, made from what stands here; `metadata` says what a field may be: "least",
-    "most", "above", "below" or "choices", and a "reason".
+    "most", "above", "below" or "choices", and why: "too_few", "too_many".
 
     Args:
         steps: optimiser steps; by default as many as `epochs` makes.
@@ -52,12 +52,12 @@ class TrainConfig:
     """
 
     steps: int | None = field(
-        default=None, metadata={"least": 1, "most": 10**9, "reason": "at 100 steps a second that is four months"}
+        default=None, metadata={"least": 1, "most": 10**9, "too_many": "at 100 steps a second that is four months"}
     )
     epochs: float = field(
-        default=1.0, metadata={"above": 0, "most": 10**6, "reason": "use steps for a run of a certain length"}
+        default=1.0, metadata={"above": 0, "most": 10**6, "too_many": "use steps for a run of a certain length"}
     )
-    batch_size: int = field(default=64, metadata={"least": 2, "reason": "a sentence alone has no negatives"})
+    batch_size: int = field(default=64, metadata={"least": 2, "too_few": "a sentence alone has no negatives"})
     lr: float = field(default=3e-5, metadata={"least": 0})
     warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "range": "is a share of the steps in [0, 1)"})
     weight_decay: float = field(default=0.0, metadata={"least": 0})
@@ -80,8 +80,8 @@ class TrainConfig:
                 known = [*([None] if setting.default is None else []), *allowed["choices"]]
                 raise ValueError(f"unknown {setting.name} {value!r}; choose one of {', '.join(map(str, known))}")
             if wrong := _out_of_range(value, allowed):
-                reason = f": {allowed['reason']}" if "reason" in allowed else ""
-                raise ValueError(f"{setting.name} {wrong}, got {value}{reason}")
+                reason = allowed.get("too_many" if value > allowed.get("least", 0) else "too_few", "")
+                raise ValueError(f"{setting.name} {wrong}, got {value}{reason and f': {reason}'}")
 
     def length(self, rows: int) -> int:
         """How many steps a run over so many rows takes."""
