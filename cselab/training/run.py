@@ -32,7 +32,7 @@ class TrainConfig:
     """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
 
     `cselab train` has an option for each, made from what stands here; `metadata` says what a field may be: "least",
-    "most", "above", "below" or "choices", and a "reason".
+    "most", "above", "below" or "choices", and why: "too_few", "too_many".
 
     Args:
         steps: optimiser steps; by default as many as `epochs` makes.
@@ -58,14 +58,14 @@ class TrainConfig:
     """
 
     steps: int | None = field(
-        default=None, metadata={"least": 1, "most": 10**9, "reason": "at 100 steps a second that is four months"}
+        default=None, metadata={"least": 1, "most": 10**9, "too_many": "at 100 steps a second that is four months"}
     )
     epochs: float = field(
-        default=1.0, metadata={"above": 0, "most": 10**6, "reason": "use steps for a run of a certain length"}
+        default=1.0, metadata={"above": 0, "most": 10**6, "too_many": "use steps for a run of a certain length"}
     )
-    batch_size: int = field(default=64, metadata={"least": 2, "reason": "a sentence alone has no negatives"})
+    batch_size: int = field(default=64, metadata={"least": 2, "too_few": "a sentence alone has no negatives"})
     lr: float = field(default=3e-5, metadata={"least": 0})
-    warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "reason": "it is a share of the steps"})
+    warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "too_many": "it is a share of the steps"})
     weight_decay: float = field(default=0.0, metadata={"least": 0})
     clip: float = field(default=1.0, metadata={"above": 0})
     seed: int = 42
@@ -85,8 +85,10 @@ class TrainConfig:
             require_known(setting.name, value, allowed.get("choices", (value,)))
             for name, (words, holds) in BOUNDS.items():
                 if name in allowed and not holds(value, allowed[name]):
-                    reason = f": {allowed['reason']}" if "reason" in allowed else ""
-                    raise ValueError(f"{setting.name} must be {words} {allowed[name]:,}, got {value}{reason}")
+                    why = allowed.get("too_many" if name in ("most", "below") else "too_few")
+                    raise ValueError(
+                        f"{setting.name} must be {words} {allowed[name]:,}, got {value}{f': {why}' if why else ''}"
+                    )
 
     def length(self, rows: int) -> int:
         """How many steps a run over so many rows takes."""

@@ -543,7 +543,9 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"steps": 0}, "steps must be at least 1, got 0"),
+        ({"steps": -3}, "steps must be at least 1, got -3$"),
+        ({"steps": 10**10}, "steps must be at most 1,000,000,000, got 10000000000: at 100 steps a second"),
+        ({"batch_size": 1}, "batch_size must be at least 2, got 1: a sentence alone has no negatives"),
         ({"epochs": 0}, "epochs must be above 0, got 0"),
         ({"lr": -1e-5}, "lr must be at least 0, got -1e-05"),
         ({"lr": math.nan}, "lr must be at least 0, got nan"),

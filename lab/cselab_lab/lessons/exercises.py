@@ -5,7 +5,8 @@ its stages, and the mistakes that it knows: functions that are wrong in one way.
 
 A mistake is told only on evidence. The student's function must agree with the wrong one in every example, and the
 wrong value must differ from the right one. A factor or a sign that is off is known for every exercise
-(`shared_mistakes`), and so are NaN, infinity, a wrong shape, a wrong type and a rounded result.
+(`FACTORS`), and so are NaN, infinity, a wrong shape, a wrong type and a rounded result. What the check itself raises is
+not said to be the student's.
 """
 
 from __future__ import annotations
@@ -35,6 +36,17 @@ NOT_FINITE = {
 SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide": "divide", "var": "std"} | {
     "log2": "log", "log10": "log", "rsqrt": "power", "pow": "power", "rpow": "power", "expm1": "exp"
 }  # fmt: skip
+
+
+NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
+FACTORS = {
+    "The sign is the other way round.": -1,
+    "This is in per cent: leave the factor 100 out.": 100,
+    "This is a hundredth of it: is a factor of 100 missing?": 1 / 100,
+    "This is twice as much: is something counted twice, or a division by 2 missing?": 2,
+    "This is half as much: is a factor of 2 missing, or something counted once that counts twice?": 1 / 2,
+}
+"""What may be off by a factor in any exercise."""
 
 
 @dataclass(frozen=True)
@@ -163,10 +175,12 @@ class Exercise:
             return ""
         return f"{stage.comparison(numbers)} {self._reason(stage, answer, numbers)}"
 
-    def after_error(self, stage: Stage | Example, answer: Any, error: Exception) -> str:
-        """What is said of an exception."""
-        raised = f"Your code raised {type(error).__name__}: {error}."
-        return f"{raised} {stage.call(answer) if isinstance(stage, Example) else f'Hint: {stage.hint}'}"
+    def is_solved_by(self, answer: Any) -> bool:
+        """Whether every stage holds."""
+        try:
+            return not any(self.finding(stage, answer) for stage in self.stages)
+        except Exception:
+            return False
 
     def wrong_values(self, example: Example) -> dict[str, Any]:
         """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
@@ -222,11 +236,7 @@ def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
     import numpy as np
 
     right = numbers_of(example.expected)
-    yield "The sign is the other way round.", -right
-    yield "This is in per cent: leave the factor 100 out.", 100 * right
-    yield "This is a hundredth of it: is a factor of 100 missing?", right / 100
-    yield "This is twice as much: is something counted twice, or a division by 2 missing?", 2 * right
-    yield "This is half as much: is a factor of 2 missing, or something counted once that counts twice?", right / 2
+    yield from ((said, factor * right) for said, factor in FACTORS.items())
     if right.ndim == 0:
         yield "This is its square.", right**2
         yield "This is its square root.", np.sqrt(right)
@@ -300,17 +310,20 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     unsolved = f"not solved yet: replace the placeholder; the first goal is: {stages[0].what}"
     if answer is None or answer is Ellipsis:
         return Verdict(False, (unsolved,))
-    tried = _refusing_placeholders(answer) if inspect.isroutine(answer) else answer  # an encoder is callable, too
+    tried = _Watched(answer)
     lines: list[str] = []
     for stage in stages:
+        tried.of_no_number = None
         try:
-            finding = exercise.finding(stage, tried)
+            finding = exercise.finding(stage, tried.answer)
+            if finding and isinstance(stage, Stage):
+                finding = tried.reason(exercise) or finding
         except (_NothingReturned, NotImplementedError) as error:
             if not lines and getattr(error, "given", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
             finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
         except Exception as error:
-            finding = exercise.after_error(stage, tried, error)
+            finding = tried.after(error, stage, exercise)
         if finding:
             said = textwrap.shorten(f"{stage.what}. {finding}", LONGEST, placeholder=" ...")
             return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(stages)}): {said}"))
@@ -382,15 +395,80 @@ def numbers_of(value: object) -> Any:
         return None
 
 
-def _refusing_placeholders(function: Callable) -> Callable:
-    @functools.wraps(function)
-    def call(*args: object, **kwargs: object) -> object:
-        result = function(*args, **kwargs)
-        if result is None or result is Ellipsis:
-            raise _NothingReturned(result)
-        return result
+class _Watched:
+    """A student's answer while it is tried: what its function last returned, and what it raised.
 
-    return call
+    `answer` is the function, which refuses a placeholder; a value or an encoder, which may be called, is as it was.
+    """
+
+    def __init__(self, answer: Any) -> None:
+        self.is_function = inspect.isroutine(answer)
+        self.answer: Any = self._watching(answer) if self.is_function else answer
+        self.result: Any = None if self.is_function else answer
+        self.raised: Exception | None = None
+        self.of_no_number: tuple | None = None  # the arguments for which it first gave NaN or infinity
+
+    def _watching(self, function: Callable) -> Callable:
+        @functools.wraps(function)
+        def call(*args: object, **kwargs: object) -> object:
+            try:
+                self.result = function(*args, **kwargs)
+            except Exception as error:
+                self.raised = error
+                raise
+            if self.result is None or self.result is Ellipsis:
+                raise _NothingReturned(self.result)
+            if self.of_no_number is None and not _is_finite(self.result):
+                self.of_no_number = args
+            return self.result
+
+        return call
+
+    def reason(self, exercise: Exercise) -> str:
+        """Why a stage does not hold, where that is NaN or a factor in whatever was returned; else empty."""
+        if self.of_no_number is not None:
+            return _why_not_finite(self.answer, self.of_no_number)
+        if self.is_function:
+            tries = FACTORS
+        elif not _is_finite(self.answer):
+            return f"There is NaN or infinity in it: {NO_NUMBER}"
+        else:  # that one number is twice another says nothing
+            tries = (
+                {} if numbers_of(self.answer) is None else {s: by for s, by in FACTORS.items() if by not in (2, 0.5)}
+            )
+        return next((said for said, by in tries.items() if exercise.is_solved_by(_divided(self.answer, by))), "")
+
+    def after(self, error: Exception, stage: Stage | Example, exercise: Exercise) -> str:
+        """What is said of an exception: it is the student's only where the student's function raised it."""
+        raised, kind, numbers = f"{type(error).__name__}: {error}.", _kind_of(self.result), numbers_of(self.result)
+        hint = stage.call(self.answer) if isinstance(stage, Example) else f"Hint: {stage.hint}" if stage.hint else ""
+        if error is self.raised:
+            return f"Your code raised {raised} {hint}"
+        if told := self.reason(exercise):
+            return told
+        what = f"Your function returned {kind}" if self.is_function else f"It is {kind}"
+        return f"{what}. {hint}" if numbers is None else f"{what}; checking that raised {raised} {hint}"
+
+
+def _is_finite(value: object) -> bool:
+    """Whether no number in it is NaN or infinite, wherever it stands."""
+    import numpy as np
+
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    numbers = numbers_of(value)
+    if numbers is None and isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return numbers is None or bool(np.isfinite(numbers).all())
+
+
+def _divided(answer: Any, factor: float) -> Any:
+    """A function whose numbers are divided by a factor, or numbers that are; anything else as it is."""
+    if inspect.isroutine(answer):
+        return functools.wraps(answer)(lambda *args, **kwargs: _divided(answer(*args, **kwargs), factor))
+    if isinstance(answer, list | tuple):
+        return [_divided(one, factor) for one in answer]
+    return answer / factor if isinstance(answer, int | float) or hasattr(answer, "shape") else answer
 
 
 def _tried(answer: Callable, example: Example) -> Any:
@@ -431,7 +509,7 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
         pass
     if watch.name:
         return f"The first number that is not finite comes from {NOT_FINITE[watch.name]}"
-    return "That is no finite number: 0 / 0, inf - inf and the root of a number below 0 give NaN."
+    return f"That is no finite number: {NO_NUMBER}"
 
 
 def _cause(function: str) -> str:

@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -15,6 +16,7 @@ from cselab_lab.headless.record import GUESS_TYPE
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
+LARGEST = sys.float_info.max
 
 CONSTANTS = {"pi": math.pi, "e": math.e}
 FUNCTIONS: Mapping[str, Callable[[float], float]] = {
@@ -102,16 +104,18 @@ class Outcome:
 def number(text: str) -> float:
     """The number that a text says: "0.5", "50%", "1/3", "log 64", "sqrt(2) * pi".
 
-    Only arithmetic is read: `+ - * / **`, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp.
+    Only arithmetic is read: `+ - * / **`, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp; in capitals,
+    too, and with the name of a module before it: "math.log(64)", "np.log(64)".
 
-    >>> number("50%"), number("log 64") == math.log(64)
+    >>> number("50%"), number("LOG 64") == math.log(64)
     (0.5, True)
 
     Raises:
         ValueError: it is not arithmetic, or has no value: "log 0".
     """
     share = text.strip().removesuffix("%")
-    written = re.sub(r"\b([a-z]+\d*)\s+(\d[\d.]*)", r"\1(\2)", share.strip()).replace("^", "**")
+    plain = re.sub(r"\b(?:math|numpy|np|torch)\.(?=[a-z])", "", share.strip().lower())
+    written = re.sub(r"\b([a-z]+\d*)\s+(\d[\d.]*)", r"\1(\2)", plain).replace("^", "**")
     try:
         value = _value(ast.parse(written, mode="eval").body)
     except (ValueError, TypeError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
@@ -150,6 +154,8 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
         mine = mine.split(",")
     if isinstance(mine, float) and math.isnan(mine):
         return f"{name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer", ""
+    if _is_number(mine) and abs(mine) > LARGEST:
+        return f"{name}: you said {said}, which is too large to compare; write a number to see the answer", ""
     verdict = _verdict(mine, measured)
     return f"{name}: you said {said}, it is {_words(measured)}: {verdict}", verdict
 

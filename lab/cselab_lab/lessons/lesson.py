@@ -131,9 +131,9 @@ class Lesson:
 def setup(
     name: str,
     profile: str = "classroom",
-    seed: int = 0,
+    seed: int | None = 0,
     *,
-    world_seed: int = 0,
+    world_seed: int | None = 0,
     corpus: str | None = None,
     device: str | None = None,
     **settings: Any,
@@ -147,7 +147,8 @@ def setup(
         world_seed: of the world's sentences, training and test; change it to see whether a finding is one of these.
         corpus: a text file, one sentence a line; without one, sentences of the world.
         device: default: the GPU where there is one.
-        settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's.
+        settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's,
+            as for the seeds, which are 0 in every profile.
 
     Raises:
         ValueError: an unknown profile or setting, with those that are known; or a value that its setting does not take.
@@ -155,15 +156,16 @@ def setup(
     import torch
 
     require_known("profile", profile, SIZES)
-    known = SIZES[profile]
+    known = {"seed": 0, "world_seed": 0, **SIZES[profile]}
     for setting in settings:
-        require_known("setting", setting, known)
+        require_known("setting", setting, SIZES[profile])
+    settings |= {"seed": seed, "world_seed": world_seed}
     asked = {setting: value for setting, value in settings.items() if value is not None}
     given: dict[str, Any] = typed_parameters(name, known, asked)
     if "encoder" in given and "pooling" not in given and (same := _size_of(given["encoder"])):
         given["pooling"] = same["pooling"]
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return Lesson(name, profile, seed, world_seed, device, corpus_file=corpus, **{**known, **given})
+    return Lesson(name, profile, device=device, corpus_file=corpus, **{**known, **given})
 
 
 def _size_of(encoder: str) -> Mapping[str, Any] | None:

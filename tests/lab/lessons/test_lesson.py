@@ -44,6 +44,12 @@ def test_a_corpus_may_be_a_file(tmp_path):
 def test_a_setting_may_be_written_as_a_text():
     lab = lesson.setup("00_tour", "smoke", steps="60", lr="1e-4", device="cpu")
     assert (lab.config().steps, lab.config().lr) == (60, 1e-4)
+    assert lesson.setup("00_tour", "smoke", seed="1", device="cpu").config().seed == 1
+
+
+def test_a_seed_that_is_left_open_is_the_profiles():
+    lab = lesson.setup("00_tour", "smoke", seed=None, world_seed=None, device="cpu")
+    assert (lab.config().seed, lab.world_seed) == (0, 0)
 
 
 def test_it_shows_what_was_chosen_and_with_which_versions():
@@ -57,6 +63,7 @@ def test_it_shows_what_was_chosen_and_with_which_versions():
         (dict(profile="tiny"), "unknown profile 'tiny'. Choose one of smoke, classroom, paper"),
         (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\? Choose one of encoder, pooling"),
         (dict(steps="sixty"), "00_tour: parameter 'steps' takes an int"),
+        (dict(seed="one"), "00_tour: parameter 'seed' takes an int"),
         (dict(lr="fast"), "00_tour: parameter 'lr' takes a float"),
         (dict(batch_size=6.5), "parameter 'batch_size' takes an int .its default is 64.; got 6.5"),
     ],

@@ -18,6 +18,9 @@
     cone             vectors with a common direction, and the same with their mean subtracted
     averaging        tokens that are slightly alike, and their means, which are very much alike
     whitening        a long, tilted cloud off centre, and the same cloud whitened
+    neighbours       the nearest of a sentence in full width, the nearest in a map, and which are in both
+    rankings         two rankings of the same pairs, joined by lines: few that cross, and many
+    hard_negatives   negatives that count once each, and negatives that count for more the nearer they are
     pipeline         from a row of the corpus to the loss: SimCSE, and a method that changes two of its stages
 
 Lines and letters take the colour of the text around them, so a drawing follows a light or a dark page. Its panes stand
@@ -43,10 +46,13 @@ __all__ = [
     "dropout_passes",
     "focal",
     "group_whitening",
+    "hard_negatives",
+    "neighbours",
     "noisy_cells",
     "off_dropout",
     "pipeline",
     "queue",
+    "rankings",
     "several_positives",
     "whitening",
 ]
@@ -340,21 +346,13 @@ def columns(rows: int = 4, dimensions: int = 7) -> Sketch:
 
 def focal() -> Sketch:
     """All negatives on one scale, and negatives that count for more the nearer they are."""
-
-    def pane(title: str, thick: Sequence[float], said: str) -> tuple[str, int]:
-        inside = _text(150, 18, title) + _text(40, 116, "sentence", BLUE)
-        for (x, y), width in zip(((110, 50), (185, 132), (270, 76)), thick, strict=True):
-            inside += _line(40, 90, x, y, width) + _dot(x, y, ORANGE)
-        inside += _dot(40, 90, BLUE)
-        return inside + _text(110, 38, "near") + _text(268, 64, "far") + _text(150, 166, said), 178
-
     words = (
         "A sentence and three negatives, one near, one farther, one far, joined by lines. Left, InfoNCE: the three "
         "lines are equally thick, each cosine is divided by the same number. Right, Focal-InfoNCE: the nearer "
         "the negative, the thicker its line, because its cosine is multiplied by a factor that grows with it."
     )
-    alike = pane("InfoNCE", (3, 3, 3), "each cosine over one number")
-    return Sketch(words, (alike, pane("Focal-InfoNCE", (8, 3, 1), "a factor that grows with the cosine")))
+    alike = _negatives("InfoNCE", (3, 3, 3), "each cosine over one number")
+    return Sketch(words, (alike, _negatives("Focal-InfoNCE", (8, 3, 1), "a factor that grows with the cosine")))
 
 
 def cone() -> Sketch:
@@ -459,6 +457,67 @@ def pipeline() -> Sketch:
     return Sketch(words, (stages("SimCSE", simcse), stages("another method", other)))
 
 
+def neighbours() -> Sketch:
+    """The nearest five of a sentence in full width and in a map; those that the map keeps are in both."""
+    near = [(-34, -26), (30, -30), (38, 16), (-12, 38), (-46, 14)]
+    far = [(-90, -40), (92, -30), (84, 58), (-96, 52)]
+
+    def pane(title: str, order: Sequence[int], kept: Sequence[int]) -> tuple[str, int]:
+        drawn = _text(150, 18, title)
+        drawn += '<circle cx="150" cy="112" r="66" fill="none" stroke="currentColor" stroke-dasharray="5 5"/>'
+        for name, (x, y) in zip(order, near + far, strict=True):
+            drawn += _circle(150 + x, 112 + y, 13, ORANGE if name in kept else "none", edge="currentColor")
+            drawn += _text(150 + x, 117 + y, str(name))
+        return drawn + _dot(150, 112, BLUE), 192
+
+    words = (
+        "Twice the same sentence, a blue dot, and nine others with numbers. Left, in full width, the five nearest are "
+        "1 to 5. Right, in the map, they are 1, 6, 3, 8 and 9. Only 1 and 3, in orange, are among both: the map keeps "
+        "two of five neighbours."
+    )
+    full = pane("in full width: its 5 nearest", (1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 3))
+    return Sketch(words, (full, pane("in the map: its 5 nearest", (6, 1, 9, 3, 8, 2, 4, 7, 5), (1, 3))))
+
+
+def rankings() -> Sketch:
+    """The same pairs ranked by grade and by cosine, each joined with itself."""
+
+    def pane(title: str, by_cosine: Sequence[int]) -> tuple[str, int]:
+        drawn = _text(150, 18, title) + _text(60, 46, "by grade", BLUE) + _text(240, 46, "by cosine", ORANGE)
+        for rank, other in enumerate(by_cosine):
+            left, right = 68 + 26 * rank, 68 + 26 * other
+            drawn += _line(60, left, 240, right, 2) + _dot(60, left, BLUE) + _dot(240, right, ORANGE)
+        return drawn, 68 + 26 * len(by_cosine)
+
+    words = (
+        "Six pairs, ranked by grade on the left and by cosine on the right of each drawing; a line joins the two "
+        "places of a pair. Left, hardly any lines cross: the correlation of the ranks is near 1. Right, many cross: it "
+        "is near 0."
+    )
+    return Sketch(
+        words, (pane("near 1: few lines cross", (0, 2, 1, 3, 4, 5)), pane("near 0: many", (3, 0, 5, 1, 4, 2)))
+    )
+
+
+def hard_negatives() -> Sketch:
+    """Negatives that count once each, and negatives that count for more the nearer they are."""
+    words = (
+        "A sentence and three negatives, one near, one farther, one far, joined by lines. Left, SimCSE: the three "
+        "lines are equally thick, each negative is counted once. Right: the nearer the negative, the thicker its line; "
+        "the hard ones are counted several times."
+    )
+    alike = _negatives("SimCSE", (3, 3, 3), "each counts once")
+    return Sketch(words, (alike, _negatives("hard negatives weigh more", (8, 3, 1), "the nearer, the more often")))
+
+
+def _negatives(title: str, thick: Sequence[float], said: str) -> tuple[str, int]:
+    inside = _text(150, 18, title) + _text(40, 116, "sentence", BLUE)
+    for (x, y), width in zip(((110, 50), (185, 132), (270, 76)), thick, strict=True):
+        inside += _line(40, 90, x, y, width) + _dot(x, y, ORANGE)
+    inside += _dot(40, 90, BLUE)
+    return inside + _text(110, 38, "near") + _text(268, 64, "far") + _text(150, 166, said), 178
+
+
 def _svg(inside: str, height: int) -> str:
     look = f"flex: 1 1 240px; max-width: {1.2 * WIDTH:.0f}px; height: auto; min-width: 0"
     return (
@@ -505,8 +564,8 @@ def _dot(x: float, y: float, color: str) -> str:
     return _circle(x, y, 5, color)
 
 
-def _circle(x: float, y: float, radius: float, color: str = "currentColor") -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{color}"/>'
+def _circle(x: float, y: float, radius: float, color: str = "currentColor", edge: str = "none") -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{color}" stroke="{edge}"/>'
 
 
 def _cross(x: float, y: float, size: float = 8) -> str:

@@ -15,7 +15,8 @@ const GUESS_TOKENS =
 function guessedNumber(text) {
   const share = text.trim().endsWith("%");
   const bare = text.trim().replace(/%$/, "").replace(/#.*/, "").trim();
-  const written = bare.replace(/\b([a-z]+\d*)\s+(\d[\d.]*)/g, "$1($2)").replaceAll("^", "**");
+  const plain = bare.toLowerCase().replace(/\b(?:math|numpy|np|torch)\.(?=[a-z])/g, "");
+  const written = plain.replace(/\b([a-z]+\d*)\s+(\d[\d.]*)/g, "$1($2)").replaceAll("^", "**");
   const tokens = [];
   GUESS_TOKENS.lastIndex = 0;
   for (let at = 0; at < written.length; at = GUESS_TOKENS.lastIndex) {
@@ -134,6 +135,8 @@ function comparedGuess(text, { name: written, value, words }) {
     }
     if (Number.isNaN(mine))
       return { line: `${name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer`, verdict: "" };
+    if (!Number.isFinite(mine))
+      return { line: `${name}: you said ${text}, which is too large to compare; write a number to see the answer`, verdict: "" };
   }
   const verdict = guessVerdict(mine, value);
   return { line: `${name}: you said ${text}, it is ${words}: ${verdict}`, verdict };

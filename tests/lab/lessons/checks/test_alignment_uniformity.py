@@ -54,7 +54,7 @@ WRONG = {
     ],
     "KNOW_NOTHING": [
         ("return an array of shape", lambda sentences: drawn(0)),
-        ("without NaN", lambda sentences: np.full((len(sentences), 256), np.nan)),
+        ("give NaN", lambda sentences: np.full((len(sentences), 256), np.nan)),
         ("return an array of shape", lambda sentences: np.zeros((len(sentences), 256))),
         ("every call draws anew", lambda sentences: np.random.default_rng().standard_normal((len(sentences), 256))),
         ("not the row number", lambda sentences: np.random.default_rng(0).standard_normal((len(sentences), 256))),
@@ -70,7 +70,7 @@ WRONG = {
     ],
     "CONE": [
         ("as many rows", lambda rows: rows.mean(axis=0)),
-        ("without NaN", lambda rows: rows * np.nan),
+        ("give NaN", lambda rows: rows * np.nan),
         ("as many rows", lambda rows: rows.T),
         ("Scaling the rows changes no cosine", lambda rows: rows),
         ("Scaling the rows changes no cosine", lambda rows: 100 * rows),

@@ -1,11 +1,12 @@
 """Every exercise knows its mistakes apart: no two share their values, each is told by its own words, none is long."""
 
 import itertools
+from inspect import isroutine
 
 import numpy as np
 import pytest
 import torch
-from cselab_lab.lessons.exercises import LONGEST, Example, diagnose, numbers_of
+from cselab_lab.lessons.exercises import FACTORS, LONGEST, Example, diagnose, numbers_of
 from right_answers import right_answers
 from spellings import every_exercise
 
@@ -62,6 +63,53 @@ def test_what_goes_wrong_anywhere_is_told_everywhere(name, said):
     assert any(part in line for part in wanted.split("|")), line
 
 
+def changed(returned, factor):
+    """The same with every number multiplied, wherever it stands."""
+    if isinstance(returned, dict):
+        return {name: changed(value, factor) for name, value in returned.items()}
+    if isinstance(returned, list | tuple):
+        return [changed(value, factor) for value in returned]
+    return returned * factor if isinstance(returned, int | float) or hasattr(returned, "shape") else returned
+
+
+def lines_without_examples(name, factors):
+    """What is said of a right answer whose numbers are multiplied; "" where nothing is."""
+    right = right_answers(name)[0]
+    for factor in factors:
+        wrong = (lambda *given, by=factor: changed(right(*given), by)) if isroutine(right) else changed(right, factor)
+        verdict = diagnose(wrong, OTHERS[name])
+        yield "" if verdict.solved else verdict.lines[-1]
+
+
+OTHERS = {name: exercise for name, exercise in every_exercise().items() if not exercise.examples}
+TEXTS = {"LEAVE_THE_CONE", "FOOLED", "FAR_SENTENCE", "METHOD_STAGES", "HARD_BATCH", "BEAT_CONTROL"}  # or an encoder
+OF_NUMBERS = [name for name in OTHERS if name.partition(".")[2] not in TEXTS]
+IN_PARTS = {
+    "BOARD_ENTRY",
+    "ISLANDS_IN_NOISE",
+    "DROPOUT_CLOUDS",
+    "COMPOSED_METHOD",
+    "DISGUISED_SIMCSE",
+}  # each part its own
+FREE = {"KNOW_NOTHING", "CONE", "PASSES", "UNSEEN_CHANGE"}  # a factor there is not wrong, or changes no cosine
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_nan_is_told_where_there_are_no_examples_too(name):
+    (line,) = lines_without_examples(name, [float("nan")])
+    assert "NaN" in line or "not finite" in line
+
+
+@pytest.mark.parametrize("name", [name for name in OF_NUMBERS if name.partition(".")[2] not in IN_PARTS])
+def test_a_factor_is_told_where_there_are_no_examples_too_and_each_by_its_own_words(name):
+    lines = dict(zip(FACTORS, lines_without_examples(name, FACTORS.values()), strict=True))
+    if name.partition(".")[2] in FREE:
+        lines = {said: line for said, line in lines.items() if line}
+    if not isroutine(right_answers(name)[0]):  # that one number is twice another says nothing
+        lines = {said: line for said, line in lines.items() if "much" not in said and "hundredth" not in said}
+    assert [said for said, line in lines.items() if not line.endswith(said)] == []
+
+
 AVERAGED = ["tour.INFO_NCE", "focal_infonce.FOCAL", "embedding_maps.PRESERVATION"]
 
 
@@ -90,12 +138,14 @@ def test_an_answer_that_is_wrong_in_no_known_way_is_told_what_it_was_called_with
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_strange_answers_are_refused_in_a_few_lines(name):
+def test_strange_answers_are_refused_in_a_few_lines_and_no_error_of_the_check_is_theirs(name):
     long = "x" * 50_000
-    for strange in (long, [long], {long: long}, 3, np.zeros((300, 300)), lambda *given: long, torch.zeros(2)):
+    values = long, [long], {long: long}, 3, np.zeros((300, 300)), torch.zeros(2), object(), {}, [[None]]
+    for strange in (*values, *(lambda *given, it=value: it for value in values)):
         verdict = diagnose(strange, every_exercise()[name])
         assert not verdict.solved
         assert len(verdict.lines[-1]) <= 10 * LINE
+        assert "Your code raised" not in verdict.lines[-1]  # what the check itself raises is not the student's
 
 
 def test_every_exercise_has_a_first_stage_that_says_what_is_wanted():
