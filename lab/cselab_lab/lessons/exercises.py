@@ -1,7 +1,8 @@
 """Checks for the exercises of a notebook: in stages, and with a diagnosis where one fails.
 
 A stage is an `Example` (these arguments give this value) or a `Stage` (anything else that must hold). An `Exercise` is
-its stages, and the mistakes that it knows: functions that are wrong in one way.
+its stages, and the mistakes that it knows: functions that are wrong in one way, most of them a right one in which a
+piece is written otherwise.
 
 A mistake is told only on evidence. The student's function must agree with the wrong one in every example, and the
 wrong value must differ from the right one. A factor or a sign that is off is known for every exercise
@@ -18,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 LONGEST = 900  # characters of a message: fewer than ten lines
@@ -130,20 +132,22 @@ class Exercise:
 
     Args:
         stages: tried in this order.
-        mistakes: diagnosis -> a function that makes this mistake. It takes the arguments of the examples.
-        standing_in: a right function, for `yours`: what the lesson goes on with until the student's is right.
+        right: a right function; with it the lesson goes on until the student's is right (`yours`).
+        mistakes: diagnosis -> what is written otherwise in the right function (`otherwise`), or a function that makes
+            this mistake. It takes the arguments of the examples.
         trained: the lesson trains through it, so `yours` asks that a gradient goes through what it returns.
     """
 
     def __init__(
         self,
         *stages: Stage | Example,
-        mistakes: Mapping[str, Callable] | None = None,
-        standing_in: Callable | None = None,
+        right: Callable | None = None,
+        mistakes: Mapping[str, str | Callable] = MappingProxyType({}),
         trained: bool = False,
     ) -> None:
-        self.stages, self.standing_in, self.trained = stages, standing_in, trained
-        self.mistakes = mistakes or {}
+        self.stages, self.right, self.trained = stages, right, trained
+        self.mistakes = {said: otherwise(right, wrong) if isinstance(wrong, str) else wrong
+                         for said, wrong in mistakes.items()}  # fmt: skip
         self._wrong: dict[Example, dict[str, Any]] = {}
 
     @property
@@ -215,6 +219,37 @@ class Exercise:
             return explains[0]
         alone = len(fits) == 1 and fits[0] in self.mistakes
         return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
+
+
+def otherwise(right: Callable | None, change: str) -> Callable:
+    """A right function with a mistake: its source, with "a piece of it -> what stands there instead".
+
+    Several changes are parted by "; ". A piece is changed wherever it stands.
+
+    >>> def double(x):
+    ...     return 2 * x
+    >>> otherwise(double, "2 * -> 3 *")(4)
+    12
+
+    Raises:
+        ValueError: there is no such piece.
+    """
+    assert right is not None, f"{change}: there is no right function in which this could be written otherwise"
+    source = inspect.getsource(right)
+    for one in change.split("; "):
+        piece, _, instead = one.partition(" -> ")
+        if piece not in source:
+            raise ValueError(f"{right.__name__} has no {piece!r}, which was to be changed: {change}")
+        source = source.replace(piece, instead)
+    code = compile(source, f"<{right.__name__}: {change}>", "exec")
+
+    @functools.cache
+    def written() -> Callable:
+        made: dict[str, Any] = {}
+        exec(code, right.__globals__, made)
+        return made[right.__name__]
+
+    return lambda *given: written()(*given)
 
 
 def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
@@ -334,20 +369,20 @@ def yours(answer: Callable, exercise: Exercise) -> Any:
     >>> pooled = yours(lambda layer, mask, kind: ..., POOLED)
     <lambda> is not right yet: cselab's stands in
     """
-    ours = exercise.standing_in
+    ours = exercise.right
     if ours is None:
-        raise ValueError("nothing stands in for this exercise; give Exercise(..., standing_in=...).")
+        raise ValueError("nothing stands in for this exercise; give Exercise(..., right=...).")
     name, solved = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise).solved
     missing = _missing_in(answer, ours, exercise) if solved else "is not right yet"
     print(f"{name} {missing}: cselab's stands in" if missing else f"{name}: yours")
     return ours if missing else answer
 
 
-def _missing_in(answer: Callable, standing_in: Callable, exercise: Exercise) -> str:
+def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     """What keeps the lesson from going on with a right answer; empty where nothing does."""
     for example in exercise.examples[:1]:
         returned = []
-        for function in (answer, standing_in):
+        for function in (answer, right):
             given = copy.deepcopy(example.arguments)
             for argument in given if exercise.trained else ():
                 if getattr(argument, "is_floating_point", bool)():

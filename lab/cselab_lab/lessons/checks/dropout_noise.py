@@ -93,7 +93,7 @@ CLOUD_RADIUS = Exercise(
         "Square the differences before they are added up.": _radius(square=lambda gaps: gaps.abs().sum(1).square()),
     }
     | length_mistakes(lambda scale: _radius(lambda rows: scale(rows))),
-    standing_in=lambda passes, clean: (_unit(passes) - _unit(clean)).square().sum(1).mean().sqrt(),
+    right=lambda passes, clean: (_unit(passes) - _unit(clean)).square().sum(1).mean().sqrt(),
 )
 
 # ---- 2 and 7: InfoNCE whose negatives come from other vectors than its positives --------------------------
@@ -206,7 +206,7 @@ TWO_PAIRS = Exercise(
     | length_mistakes(lambda scale: _contrast(cosine=lambda x, y: scale(x) @ scale(y).T))
     | choice_mistakes(_logits)
     | temperature_mistakes(_contrast(), usual=0.05, at=4),
-    standing_in=_contrast(),
+    right=_contrast(),
 )
 
 OFF_DROPOUT = Exercise(
@@ -257,7 +257,7 @@ OFF_DROPOUT = Exercise(
     | length_mistakes(lambda scale: _off_dropout(cosine=lambda x, y: scale(x) @ scale(y).T))
     | choice_mistakes(lambda a, p, c, *more: _logits(a, p, c, c, *more))
     | temperature_mistakes(_off_dropout(), usual=0.05, at=3),
-    standing_in=_off_dropout(),
+    right=_off_dropout(),
 )
 
 # ---- 3: +noise: my_noise(views, variance, generator) -> as many views, each with noise of its own ---------
@@ -370,7 +370,7 @@ GAUSSIAN = Exercise(
         lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer)[1]),
         "no detach(), no torch.no_grad(): the sentences are trained through this",
     ),
-    standing_in=_noise,
+    right=_noise,
 )
 
 # ---- 4: -noise: my_means(passes) -> two views, each the mean of half of the passes -------------------------
@@ -424,7 +424,7 @@ MEANS_OF_PASSES = Exercise(
         lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer)[1]),
         "no detach(), no torch.no_grad(): the sentences are trained through this",
     ),
-    standing_in=_means,
+    right=_means,
 )
 
 # ---- 5: what noise leaves of a cosine: my_shrunk(cosine, vectors, variance) --------------------------------
@@ -469,7 +469,7 @@ SHRUNK = Exercise(
         "What is given is the variance: do not square it.": _shrunk(power=2),
         "Take the mean of the squares, not the square of a mean.": _shrunk(lambda v: v.abs().mean().square()),
     },
-    standing_in=lambda cosine, vectors, variance: cosine / (1 + variance / vectors.square().mean()),
+    right=lambda cosine, vectors, variance: cosine / (1 + variance / vectors.square().mean()),
 )
 
 # ---- 6: pull and push: my_forces(contrast, views, others, weights) -> two lists of gradients --------------
@@ -533,7 +533,7 @@ PULL_AND_PUSH = Exercise(
         "view.detach() is the same vector, through which no gradient goes; torch.autograd.grad(loss, weights).",
     ),
     Stage("the same views can be asked again", _used_again, "retain_graph=True keeps what the next gradient needs"),
-    standing_in=_forces,
+    right=_forces,
 )
 
 # ---- 8: two sentences whose dropout clouds overlap, and K passes whose mean keeps them apart: (first, second, K)

@@ -119,7 +119,7 @@ FOCAL = Exercise(
     | choice_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
     | direction_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
     | temperature_mistakes(_focal(), usual=0.07),
-    standing_in=lambda cosines, t=0.07, m=0.3: terms(_tabled(cosines, m) / t).mean(),
+    right=lambda cosines, t=0.07, m=0.3: terms(_tabled(cosines, m) / t).mean(),
     trained=True,
 )
 
@@ -194,7 +194,7 @@ FOCAL_GRADIENT = Exercise(
     }
     | gradient_mistakes(_gradient)
     | temperature_mistakes(_gradient(), usual=0.07),
-    standing_in=_gradient(),
+    right=_gradient(),
 )
 
 # ---- 3: the temperature of each pair: my_temperatures(cosines, temperature=0.07, m=0.3), [N, N] -----------
@@ -243,7 +243,7 @@ TEMPERATURES = Exercise(
         ),
     }
     | temperature_mistakes(_temperatures(), usual=0.07),
-    standing_in=_temperatures(),
+    right=_temperatures(),
 )
 
 # ---- 4: who carries the push: my_carried(gradient), [N - 1]: the part of the 1, 2, ... hardest ------------
@@ -304,7 +304,7 @@ CARRIED = Exercise(
         "Divide each row by its own sum, not by that of the whole table.": _carried(part=lambda p: p / p.sum()),
         "Divide by the sum of the row, not by its largest.": _carried(part=lambda p: p / p.amax(1, keepdim=True)),
     },
-    standing_in=_carried(),
+    right=_carried(),
 )
 
 # ---- 5: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
@@ -361,7 +361,7 @@ TRAINING = Exercise(
             "First the losses, then the norms.": lambda *given: _training()(*given)[::-1],
         },
     ),
-    standing_in=_training(),
+    right=_training(),
 )
 
 # ---- 6: the temperature that matches: my_match(share, wanted, low, high) ----------------------------------
@@ -396,7 +396,7 @@ MATCH = Exercise(
         "The middle of the whole range is where to begin.": _match(halvings=0),
         "This is the share there; wanted is the temperature.": _match(end=lambda share, low, high: share(low)),
     },
-    standing_in=_match(),
+    right=_match(),
 )
 
 # ---- 7: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------

@@ -12,6 +12,50 @@ def terms(logits: Any, dim: int = 1) -> Any:
     return logits.logsumexp(dim) - logits.diagonal()
 
 
+def unit(x: Any, axis: int | None = 1) -> Any:
+    """Rows of length 1, of NumPy or torch; or columns, or the whole matrix."""
+    return x / ((x * x).sum(axis, keepdims=True) + 1e-24) ** 0.5
+
+
+LENGTHS = {
+    "Scale each row to length 1 first.": "unit( -> (",
+    "Scale each row to length 1, not each column.": "unit( -> unit(axis=0, x=",
+    "Scale each row to length 1, not the whole matrix.": "unit( -> unit(axis=None, x=",
+}
+"""Where rows are scaled by `unit`."""
+
+ROOT = {
+    "The exponent is -1/2, not +1/2: loud directions become quieter.": "** -0.5 -> ** 0.5",
+    "This is the inverse of the covariance: the square root is missing.": "** -0.5 -> ** -1",
+    "This is the covariance itself: eigenvalues to the power -1/2.": "** -0.5 -> ** 1",
+    "This is PCA whitening, U L^(-1/2): turn back with U^T.": "axes * scale @ axes.T -> axes * scale",
+    "This is L^(-1/2) U^T, without the turn back: U comes first.": "axes * scale @ axes.T -> (axes * scale).T",
+    "The second U must be transposed: U L^(-1/2) U^T.": "scale @ axes.T -> scale @ axes",
+    "eigh gives eigenvectors as columns; yours are used as rows.": "axes * scale @ axes.T -> axes.T * scale @ axes",
+    "Scale the columns of U, not its rows: U * s.": "axes * scale -> axes * scale[:, None]",
+    "eps belongs under the root, added to the variances.": "(variances + eps) ** -0.5 -> variances**-0.5 + eps",
+    "eps under the root: you added it to the standard deviations.": (
+        "(variances + eps) ** -0.5 -> (variances**0.5 + eps) ** -1"
+    ),
+    "eps is not used.": "variances + eps -> variances",
+}
+"""In U (L + eps)^(-1/2) U^T."""
+
+GRADIENT = {
+    "Divide by the temperature outside the softmax, too: the inner derivative.": "eye) / t -> eye)",
+    "Outside the softmax divide by the temperature, do not multiply.": "eye) / t -> eye) * t",
+    "The temperature divides inside the softmax, too.": " / t).softmax -> ).softmax",
+    "Inside the softmax divide by the temperature, do not multiply.": "/ t).softmax -> * t).softmax",
+    "The softmax runs along a row: dim=1.": "softmax(1) -> softmax(0)",
+    "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": "shares - eye -> shares",
+    "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": "shares - eye -> shares - 1",
+    "The positive has a gradient, too: p - 1.": "(shares - eye) -> (shares - eye) * (1 - eye)",
+    "The softmax, not its log.": "softmax(1) -> log_softmax(1)",
+    "Divide the exponentials by the sum of their row.": "softmax(1) -> exp()",
+}
+"""In (shares - eye) / t, where the shares are a softmax."""
+
+
 def length_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
     """Mistakes in scaling rows to length 1; `made` takes what is done to the rows, of NumPy or torch."""
     return {

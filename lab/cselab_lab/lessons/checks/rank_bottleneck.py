@@ -73,7 +73,7 @@ CORRELATION = Exercise(
         "Keep the sign.": _correlation(product=lambda a, b: (a.T @ b).abs()),
     },
     trained=True,
-    standing_in=lambda first, second: (first / first.norm(dim=0)).T @ (second / second.norm(dim=0)),
+    right=lambda first, second: (first / first.norm(dim=0)).T @ (second / second.norm(dim=0)),
 )
 
 # ---- 2: Barlow Twins of such a matrix: my_barlow_twins(correlation, weight=0.012) -------------------------
@@ -131,7 +131,7 @@ BARLOW_TWINS = Exercise(
         "Off the diagonal 0 is wanted, not 1.": _twins(others=lambda C: (1 - C) ** 2),
         "Absolute values were added: square all entries.": _twins(lambda d: (1 - d).abs(), lambda C: C.abs()),
     },
-    standing_in=_twins(),
+    right=_twins(),
     trained=True,
 )
 
@@ -175,7 +175,7 @@ FLOOR = Exercise(
             _floor()(r, D, w) + (r * w * max(D - r, 0) / (r + w * max(D - r, 0)))
         ),
     },
-    standing_in=_floor(),
+    right=_floor(),
 )
 
 # ---- 4: vectors that follow the gradient: my_descent(loss, first, second, steps, rate) --------------------
@@ -259,7 +259,7 @@ DESCENT = Exercise(
         "The views are exchanged: the first one comes first.": lambda loss, a, b, *how: _descent()(loss, b, a, *how),
         "The first loss comes first.": lambda *given: _descent()(*given)[::-1],
     },
-    standing_in=_descent(),
+    right=_descent(),
 )
 
 # ---- 5: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
@@ -333,7 +333,7 @@ ROWS = Exercise(
         lambda answer: all(view.requires_grad for view in _padded(answer)),
         "no detach(), no torch.no_grad(): the sentences are trained through this",
     ),
-    standing_in=_rows,
+    right=_rows,
 )
 
 # ---- 6: how hard a term pulls: my_pull(term, weights) -> the norm of its gradient -------------------------
@@ -412,7 +412,7 @@ PULL = Exercise(
         _left_alone,
         "backward() writes into weight.grad, which training adds to; torch.autograd.grad returns the gradients",
     ),
-    standing_in=_pull,
+    right=_pull,
 )
 
 # ---- 7: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
@@ -485,7 +485,7 @@ DIMENSION_CONTRAST = Exercise(
     | choice_mistakes(_of_dimensions)
     | direction_mistakes(_of_dimensions)
     | temperature_mistakes(_contrast(), usual=5.0, at=2),
-    standing_in=_of_columns,
+    right=_of_columns,
     trained=True,
 )
 

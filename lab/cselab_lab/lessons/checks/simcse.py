@@ -79,7 +79,7 @@ PADDED = Exercise(
             cut=lambda row, longest: row if len(row) < longest else [*row[: longest - 2], row[-1]]
         ),
     },
-    standing_in=_padded(),
+    right=_padded(),
 )
 
 # ---- 2: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
@@ -123,7 +123,7 @@ POOLED = Exercise(
             cls=lambda layer: layer[0, : len(layer)]
         ),
     },
-    standing_in=_pooled(),
+    right=_pooled(),
     trained=True,
 )
 
@@ -205,7 +205,7 @@ VIEWS = Exercise(
         lambda answer: all(view.requires_grad for view in _passes(answer)),
         "no torch.no_grad(), no detach(): this is what is trained",
     ),
-    standing_in=views,
+    right=views,
 )
 
 # ---- 4: the loss of a batch from its views: my_loss(first, second, temperature=0.05) ----------------------
@@ -266,7 +266,7 @@ LOSS = Exercise(
         "The first view stands on the left; both of yours are the second.": lambda a, b, t=0.05: _loss_of(b, b, t),
         "The temperature divides inside the exponential, not the loss.": lambda a, b, t=0.05: _loss_of(a, b, 1.0) / t,
     },
-    standing_in=_loss_of,
+    right=_loss_of,
     trained=True,
 )
 
@@ -350,7 +350,7 @@ ADAM = Exercise(
             first=lambda m, g: g, bias=lambda x, beta, step: x
         ),
     },
-    standing_in=_adam(),
+    right=_adam(),
 )
 
 # ---- 6: the loop: my_training(model, loss, adam, batches, lr) -> the loss of each step --------------------
@@ -410,7 +410,7 @@ TRAINING = Exercise(
             "A step of `adam` for each weight, not plain descent.": _training(adapts=False),
         },
     ),
-    standing_in=_training(),
+    right=_training(),
 )
 
 # ---- 7: what InfoNCE wants of each cosine: my_gradient(cosines, temperature=0.05), [N, N] -----------------

@@ -96,7 +96,7 @@ COVARIANCE = Exercise(
         ),
     }
     | centre_mistakes(_covariance),
-    standing_in=_covariance(),
+    right=_covariance(),
 )
 
 # ---- 2: the matrix that whitens: my_whitening_matrix(covariance, eps=1e-6), U (L + eps)^(-1/2) U^T ----------
@@ -147,7 +147,7 @@ MATRIX = Exercise(
         ),
     }
     | root_mistakes(_root),
-    standing_in=_root(),
+    right=_root(),
 )  # fmt: skip
 
 # ---- 3: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
@@ -208,7 +208,7 @@ WHITENED = Exercise(
         "The rows were multiplied by the matrix twice.": _whiten(end=lambda z, matrix: z @ matrix @ matrix),
         "Each channel was scaled alone.": lambda x, c, w: _centred(x) / x.std(0, correction=0),
     },
-    standing_in=_whiten(),
+    right=_whiten(),
 )  # fmt: skip
 
 # ---- 4: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
@@ -281,7 +281,7 @@ SGW = Exercise(
             lambda x, k, p, whiten: _sgw()(x.roll(1, 0), k, p, whiten)
         ),
     },
-    standing_in=_sgw(),
+    right=_sgw(),
 )
 
 # ---- 5: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
@@ -365,7 +365,7 @@ MULTI_POSITIVE = Exercise(
     | {said: _summed(wrong) for said, wrong in direction_mistakes(_logits).items()}
     | length_mistakes(lambda scaled: _summed(lambda a, p, t: _info_nce(a, p, t, scaled=scaled)))
     | temperature_mistakes(_summed(), usual=0.05, at=2),
-    standing_in=_summed(),
+    right=_summed(),
 )  # fmt: skip
 
 # ---- 6: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
@@ -448,7 +448,7 @@ PASSES = Exercise(
     Stage("one pass: the batch goes through the encoder once", _one_pass, "all views start from that one table"),
     Stage("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
     Stage("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
-    standing_in=_views,
+    right=_views,
 )
 
 # ---- 7: how far views lie apart: my_distance(views), the mean over pairs of views and sentences -------------
@@ -497,7 +497,7 @@ DISTANCE = Exercise(
         ),
     }
     | length_mistakes(lambda scaled: _distance(scaled)),
-    standing_in=_distance(),
+    right=_distance(),
 )
 
 # ---- 8: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
@@ -553,7 +553,7 @@ UNSEEN_CHANGE = Exercise(
         _is_no_cone,
         "What all sentences share makes a cone: give them more of it.",
     ),
-    standing_in=lambda x: x + 100,
+    right=lambda x: x + 100,
 )
 
 # ---- 9: the interval of a difference: my_interval(ones, others, t=2.776) gives low and high ----------------
@@ -613,5 +613,5 @@ INTERVAL = Exercise(
             end=lambda middle, reach: [middle, reach]
         ),
     },
-    standing_in=_interval(),
+    right=_interval(),
 )
