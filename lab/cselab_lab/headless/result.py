@@ -28,7 +28,7 @@ class NotebookResult:
     @property
     def problems(self) -> list[str]:
         """Each fails the run: what went wrong in it, and the numbers that disagree."""
-        return self.failures + [found.trouble for found in self.comparisons if not found.ok]
+        return self.failures + [one.trouble for one in self.comparisons if not one.ok]
 
     @property
     def passed(self) -> bool:
