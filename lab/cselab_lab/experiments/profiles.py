@@ -172,16 +172,6 @@ LESSONS = ("smoke", "classroom", "paper")
 """Under these the notebooks run."""
 
 
-def with_one_recipe(name: str) -> str:
-    """The profile of that size that trains all methods by one recipe: `paper` has another for it, the others are so.
-
-    >>> with_one_recipe("paper"), with_one_recipe("classroom")
-    ('paper-one-recipe', 'classroom')
-    """
-    other = f"{name}-one-recipe"
-    return other if other in PROFILES else name
-
-
 def get_profile(name: str) -> Profile:
     """A profile by its name.
 
