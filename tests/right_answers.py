@@ -85,6 +85,8 @@ FOOLED = [
     ("A cook is peeling an onion.", "A cook is not peeling an onion."),
     ("Two men ride a horse.", "Five men ride a horse."),
     ("He bought a red car.", "He sold a red car."),
+    ("The dog bit the man.", "The dog was bitten by the man."),
+    ("The girl and the boy hug the dog.", "The girl and the dog hug the boy."),
 ]
 
 # ---- 01 ---------------------------------------------------------------------------------------------------
@@ -558,8 +560,8 @@ DISTANCE = [
 UNSEEN_CHANGE = [
     lambda x: x + 100,
     lambda x: x + torch.linspace(50, 100, x.shape[1]),
-    lambda x: 0.01 * x + 1,
-    lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100,
+    lambda x: 0.5 * x + 50,
+    lambda x: 1000 - 3 * x,
 ]
 
 
@@ -681,7 +683,7 @@ def sign(z, generator):
 
 
 def MEANS_OF_PASSES():
-    """Gradients must go through, and any half of the passes will do."""
+    """Gradients must go through, so these are spelled by hand."""
 
     def by_loop(passes):
         sums = [0, 0]
@@ -689,22 +691,22 @@ def MEANS_OF_PASSES():
             sums[at % 2] = sums[at % 2] + one
         return [total / (len(passes) // 2) for total in sums]
 
-    def halves(passes):
+    def sliced(passes):
         k = len(passes) // 2
-        return sum(passes[:k]) / k, sum(passes[k:]) / k
+        return sum(passes[::2]) / k, sum(passes[1::2]) / k
 
     def stacked(passes):
-        return torch.stack(list(passes)).unflatten(0, (2, -1)).mean(1)
+        return torch.stack(list(passes)).unflatten(0, (-1, 2)).mean(0)
 
     return [
         by_loop,
-        halves,
+        sliced,
         stacked,
         lambda passes: [torch.stack(list(passes[half::2])).mean(0) for half in (0, 1)],
         lambda passes: (torch.stack(passes[::2]).mean(dim=0), torch.stack(passes[1::2]).mean(dim=0)),
         lambda passes: list(stacked(passes).unbind()),
-        lambda passes: torch.einsum("hknd->hnd", torch.stack(list(passes)).unflatten(0, (2, -1))) / (len(passes) // 2),
-        lambda passes: tuple(one.double() for one in halves(passes)),
+        lambda passes: torch.einsum("khnd->hnd", torch.stack(list(passes)).unflatten(0, (-1, 2))) / (len(passes) // 2),
+        lambda passes: tuple(one.double() for one in sliced(passes)),
     ]
 
 

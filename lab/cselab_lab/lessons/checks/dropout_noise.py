@@ -150,21 +150,29 @@ def _by_hand(temperature: float, m: float, right: int = 2) -> float:
     return total / 3
 
 
-def _gradient_reaches(*views: torch.Tensor) -> Any:
-    """Whether all views get a gradient; of an answer in plain numbers nothing is asked."""
+def _gradients(loss: Any, views: Any) -> Any:
+    """The gradients of a loss by its views; none of a loss in plain numbers."""
+    asked = [view.detach().double().clone().requires_grad_() for view in views]
+    try:
+        value = loss(*asked, 0.5)
+    except RuntimeError as error:
+        if "numpy" in str(error):  # which takes no tensor that wants a gradient
+            return None
+        raise
+    if not getattr(value, "requires_grad", False):
+        return None
+    return list(torch.autograd.grad(value.sum(), asked, materialize_grads=True))
 
-    def reaches(answer: Any) -> bool:
-        asked = [view.clone().requires_grad_() for view in views]
-        try:
-            loss = answer(*asked, 0.5)
-        except RuntimeError:  # NumPy takes no tensor that wants a gradient
-            return True
-        if not getattr(loss, "requires_grad", False):
-            return True
-        loss.backward()
-        return all(view.grad is not None and bool(view.grad.abs().sum() > 1e-6) for view in asked)
 
-    return reaches
+def _has_the_gradient_of(right: Any, *views: torch.Tensor) -> Any:
+    """Whether the gradients by all views are those of a right loss; of an answer in plain numbers nothing is asked."""
+
+    def has(answer: Any) -> bool:
+        found = _gradients(answer, views)
+        wanted = _gradients(right, views)
+        return found is None or all(torch.allclose(a, b, atol=1e-3) for a, b in zip(found, wanted, strict=True))
+
+    return has
 
 
 TWO_PAIRS = Exercise(
@@ -181,9 +189,9 @@ TWO_PAIRS = Exercise(
     ),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0, right=3)),
     Stage(
-        "the gradient, where there is one, reaches all four views",
-        _gradient_reaches(*_VIEWS),
-        "no detach, no no_grad on the way.",
+        "the gradient, where there is one, goes to all four views",
+        _has_the_gradient_of(_contrast(), *_VIEWS),
+        "no detach, no no_grad on the way, and nothing written into a view.",
     ),
     mistakes={
         "Your negatives are of anchor and positive; wanted are left and right.": _contrast(
@@ -224,8 +232,8 @@ OFF_DROPOUT = Exercise(
     ),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_hand(0.005, 1.0)),
     Stage(
-        "the gradient, where there is one, reaches all three views",
-        _gradient_reaches(*_VIEWS[:3]),
+        "the gradient, where there is one, goes to all three views",
+        _has_the_gradient_of(_off_dropout(), *_VIEWS[:3]),
         "off-dropout turns off the noise, not the learning: no detach, no no_grad on the way.",
     ),
     mistakes={
@@ -300,8 +308,14 @@ def _centred_on_the_views(answer: Any) -> str:
     added = [_rows(one) - view.detach().double() for view, one in zip(given, found, strict=True)]
     if all(abs(float(one.mean())) < 0.2 for one in added):
         return ""
-    alone = all(abs(float(_rows(one).mean())) < 1 for one in found)
-    return "This is the noise alone: add it to the view." if alone else "Noise with mean 0 leaves the mean as it is."
+    along = [
+        float((_rows(one) * _unit(view.detach().double())).sum()) / 50 for view, one in zip(given, found, strict=True)
+    ]
+    if all(abs(length) < 0.3 for length in along):
+        return "This is the noise alone: add it to the view."
+    if all(abs(length - 1) < 0.3 for length in along):
+        return "Your views were scaled to length 1: add the noise to them as they are."
+    return "Noise with mean 0 leaves the mean as it is."
 
 
 def _as_wide_as_asked(answer: Any) -> str:
@@ -394,7 +408,9 @@ def _each_pass_once(answer: Any) -> str:
         if both:
             return f"{both} passes are in both means: no pass may be, or their noise is the same."
         if bool(((one > 0) | (other > 0)).all()):
-            return ""
+            mine = [at + 1 for at in range(6) if one[at] > 0]
+            told = f"Your first view is made of the passes {', '.join(map(str, mine))}"
+            return "" if mine == [1, 3, 5] else f"{told}: they take turns, and the first belongs to the first view."
     if bool(torch.isclose(one, other).all()) and abs(float(one.sum()) - 1) < 1e-3:
         return "Both are the mean of all passes: half of them belongs to each."
     if abs(float(one.sum()) - 3) < 1e-3:
@@ -411,7 +427,7 @@ MEANS_OF_PASSES = Exercise(
         lambda answer: _several(_of_passes(answer)[1], 2, (3, 6)),
         "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
     ),
-    Stage("each view is the mean of three passes, and no pass is in both", _each_pass_once),
+    Stage("each view is the mean of three passes, which take turns", _each_pass_once),
     Stage(
         "of two passes each is a view as it is",
         lambda answer: all(
@@ -505,8 +521,12 @@ _MISTAKEN = {
 }
 
 
+_ADD_UP = "Gradients add up in weight.grad: torch.autograd.grad returns those of one loss alone."
+
+
 def _pulled_and_pushed(answer: Any) -> str:
-    result = answer(*_small())
+    given = _small()
+    result = answer(*given)
     both = list(result) if isinstance(result, list | tuple) and len(result) == 2 else []
     shapes = [[tuple(getattr(one, "shape", ())) for one in kind] for kind in both if isinstance(kind, list | tuple)]
     if shapes != [[(1, 1)] * 2] * 2:
@@ -517,6 +537,8 @@ def _pulled_and_pushed(answer: Any) -> str:
     if np.allclose(values, [*_PULL, *_PUSH], atol=1e-2):
         return ""
     known = [said for wrong, said in _MISTAKEN.items() if np.allclose(values, wrong, atol=1e-2)]
+    if values[2:] == _WHOLE and any(weight.grad is not None for weight in given[3]):
+        known = [_ADD_UP]
     return " ".join([f"Yours are {values[:2]} and {values[2:]}; expected are {_PULL} and {_PUSH}.", *known])
 
 

@@ -83,7 +83,9 @@ def root_mistakes(made: Callable) -> dict[str, Callable]:
         "This is L^(-1/2) U^T, without the turn back: U comes first.": made(end=lambda u, s: (u * s).T),
         "The second U must be transposed: U L^(-1/2) U^T.": made(end=lambda u, s: u * s @ u),
         "eigh gives eigenvectors as columns; yours are used as rows.": made(end=lambda u, s: (u.T * s) @ u),
-        "Scale the columns of U, not its rows: U * s.": made(end=lambda u, s: (u * s[:, None]) @ u.T),
+        "This is L^(-1/2) alone: U turns to the axes, U^T turns back; U * s scales the columns of U.": made(
+            end=lambda u, s: torch.diag(s)
+        ),
         "eps belongs under the root, added to the variances.": made(scale=lambda v, eps: v**-0.5 + eps),
         "eps under the root: you added it to the standard deviations.": made(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
         "eps is not used.": made(scale=lambda v, eps: v**-0.5),

@@ -344,20 +344,24 @@ def _pull(term: Any, weights: Any) -> float:
     return float(sum(g.square().sum() for g in gradients if g is not None)) ** 0.5
 
 
-def _three() -> Any:
-    """A term whose gradient is 3, 4 and 12, and the weights: two tensors; the loss of another term beside it."""
-    one, other = torch.tensor([2.0, 5.0], requires_grad=True), torch.tensor([[7.0]], requires_grad=True)
-    shared = one * torch.tensor([3.0, 4.0])
-    return shared.sum() + 12 * other.sum(), shared.square().sum(), [one, other]
+def _four() -> Any:
+    """A term whose gradient is -2, 4, 5 and -6, and the weights: two tensors; the loss of another term beside it."""
+    one, other = torch.tensor([2.0, 5.0], requires_grad=True), torch.tensor([[7.0, 3.0]], requires_grad=True)
+    shared = one * torch.tensor([-2.0, 4.0])
+    return shared.sum() + (other * torch.tensor([5.0, -6.0])).sum(), shared.square().sum(), [one, other]
 
 
 _OFF = {
-    17: "This is the sum of the norms: add the squares of all tensors, and take one root.",
-    19: "This is the sum of the gradient: add its squares, and take the root.",
-    169: "This is the sum of the squares: take the root.",
-    5: "This is the norm of the first tensor alone.",
-    12: "This is the norm of the last tensor alone.",
-    8.5: "This is the mean of the norms: add the squares of all tensors, and take one root.",
+    20**0.5 + 61**0.5: "This is the sum of the norms: add the squares of all tensors, and take one root.",
+    (20**0.5 + 61**0.5) / 2: "This is the mean of the norms: add the squares of all tensors, and take one root.",
+    1: "This is the sum of the gradient: add its squares, and take the root.",
+    17: "This is the sum of the absolute values: add the squares, and take the root.",
+    81: "This is the sum of the squares: take the root.",
+    4.5: "Add the squares, do not take their mean.",
+    20**0.5: "This is the norm of the first tensor alone.",
+    61**0.5: "This is the norm of the last tensor alone.",
+    6: "This is the largest absolute value: add the squares, and take the root.",
+    5: "This is the largest value: add the squares, and take the root.",
 }
 
 
@@ -366,37 +370,37 @@ def _one(returned: Any) -> float:
     return math.nan if numbers is None or numbers.size != 1 else float(numbers.reshape(()))
 
 
-def _thirteen(answer: Any) -> str:
-    term, _, weights = _three()
+def _nine(answer: Any) -> str:
+    term, _, weights = _four()
     value = _one(answer(term, weights))
     if math.isnan(value):
         return "One number is wanted: the length of the gradient, over all tensors together."
-    if abs(value - 13) < 2e-3:
+    if abs(value - 9) < 2e-3:
         return ""
     known = [said for wrong, said in _OFF.items() if abs(value - wrong) < 2e-3]
-    return " ".join([f"Your function returned {value:.4g}; expected is 13.", *known])
+    return " ".join([f"Your function returned {value:.4g}; expected is 9.", *known])
 
 
 def _of_unused(answer: Any) -> bool:
-    term, _, weights = _three()
-    return abs(_one(answer(term, [*weights, torch.ones(2, requires_grad=True)])) - 13) < 2e-3
+    term, _, weights = _four()
+    return abs(_one(answer(term, [*weights, torch.ones(2, requires_grad=True)])) - 9) < 2e-3
 
 
 def _asked_again(answer: Any) -> bool:
-    term, second, weights = _three()
+    term, second, weights = _four()
     answer(term, weights)
-    norm = _one(answer(second, weights))  # d / d one = 2 * 9 * 2 and 2 * 16 * 5
-    return abs(norm - math.hypot(36, 160)) < 0.1
+    norm = _one(answer(second, weights))  # d / d one = 2 * 4 * 2 and 2 * 16 * 5
+    return abs(norm - math.hypot(16, 160)) < 0.1
 
 
 def _left_alone(answer: Any) -> bool:
-    term, _, weights = _three()
+    term, _, weights = _four()
     answer(term, weights)
     return all(weight.grad is None for weight in weights)
 
 
 PULL = Exercise(
-    Stage("gradients of 3, 4 and 12 have length 13", _thirteen, "torch.autograd.grad gives a gradient a tensor."),
+    Stage("gradients of -2, 4, 5 and -6 have length 9", _nine, "torch.autograd.grad gives a gradient a tensor."),
     Stage(
         "a weight on which the term does not depend counts nothing",
         _of_unused,

@@ -1,15 +1,15 @@
-"""Sentences that a student wrote: do two of them say the same, as far as a word list can tell?"""
+"""Sentences that a student wrote: do two of them say the same, as far as word lists can tell?"""
 
 import re
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import cache
 
-LITTLE = set(
-    "a an the some this that these those is are was were be been has have had do does did by of to in on at".split()
-)
+BE = set("is are was were be been being".split())
+LITTLE = BE | set("a an the some this that these those has have had do does did by of to in on at".split())
 USUAL = ("big large", "small little", "happy glad", "begin start", "buy purchase", "ill sick", "fast quick")
 ALIKE = 0.6  # an unknown word that shares so much with another is that word, misspelt
-JUDGE = "whether they mean different things is for you to judge: few synonyms are known here"
+JUDGE = "as far as word lists can tell: synonyms and turns of phrase that they do not know are for you to judge"
 
 
 def words(sentence: str) -> list[str]:
@@ -37,6 +37,8 @@ def say_the_same(first: str, second: str) -> str:
     "'doctor' and 'physician' mean the same."
     >>> say_the_same("The girl hugs the boy.", "The boy hugs the girl.")
     ''
+    >>> say_the_same("The girl hugs the boy.", "The girl is hugged by the boy.")
+    ''
     """
     everything, reasons = (words(first), words(second)), []
     one, other = everything if len(everything[0]) == len(everything[1]) else map(_weighty, everything)
@@ -45,13 +47,59 @@ def say_the_same(first: str, second: str) -> str:
     for a, b in zip(one, other, strict=True):
         if {a, b} <= LITTLE or _base(a) & _base(b):
             continue
-        if _synonyms(a) & _synonyms(b):
+        if _are_synonyms(a, b):
             reasons.append(f"{a!r} and {b!r} mean the same.")
         elif misspelt := _misspelt(a, b) or _misspelt(b, a):
             reasons.append(misspelt)
         else:
-            return ""
+            return may_mean_the_same(first, second)
+    if _is_passive(first) != _is_passive(second):  # who does it and whom it is done to have changed places
+        return ""
     return reasons[0] if reasons else "Only capitals, articles, endings or punctuation differ."
+
+
+def may_mean_the_same(first: str, second: str) -> str:
+    """Why two sentences of the same words in another order may mean the same; empty where no reason is known.
+
+    Known are the passive, an exchange around "and" or "or", and words that moved from the front to the end.
+
+    >>> may_mean_the_same("The girl hugs the boy.", "The boy is hugged by the girl.")
+    'These may mean the same: one is like the passive of the other.'
+    >>> may_mean_the_same("The dog and the cat sleep.", "The cat and the dog sleep.")
+    "These may mean the same: what stands before and after 'and' has changed places."
+    >>> may_mean_the_same("On Monday the girl sings.", "The girl sings on Monday.")
+    'These may mean the same: words have moved from one end to the other.'
+    >>> may_mean_the_same("The dog bit the man.", "The man bit the dog.")
+    ''
+    """
+    one, other = (_weighty(words(text)) for text in (first, second))
+    why = ""
+    if _is_passive(first) != _is_passive(second):
+        turned = not _are_alike(one, other) and all(any(_are_alike([a], [b]) for b in other) for a in one)
+        why = "one is like the passive of the other" if turned and len(one) == len(other) else ""
+    elif any(_are_alike(exchanged, other) for exchanged in _exchanged(one)):
+        why = "what stands before and after 'and' has changed places"
+    elif any(_are_alike(one[k:] + one[:k], other) for k in range(1, len(one))):
+        why = "words have moved from one end to the other"
+    return f"These may mean the same: {why}." if why else ""
+
+
+def _exchanged(said: list[str]) -> Iterator[list[str]]:
+    """The words with what stands before "and" in the place of what stands after it, however much that is."""
+    for at in (at for at, word in enumerate(said) if word in ("and", "or")):
+        for start in range(at):
+            for end in range(at + 2, len(said) + 1):
+                yield said[:start] + said[at + 1 : end] + [said[at]] + said[start:at] + said[end:]
+
+
+def _is_passive(sentence: str) -> bool:
+    said = words(sentence)
+    return "by" in said and bool(BE & set(said[: said.index("by")]))
+
+
+def _are_alike(one: list[str], other: list[str]) -> bool:
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(_base(a) & _base(b) or _are_synonyms(a, b) for a, b in pairs)
 
 
 def _weighty(said: list[str]) -> list[str]:
@@ -82,8 +130,9 @@ def _groups() -> dict[str, set[str]]:
     return names
 
 
-def _synonyms(word: str) -> set[str]:
-    return set().union(*(_groups().get(base, set()) for base in _base(word)))
+def _are_synonyms(one: str, other: str) -> bool:
+    first, second = (set().union(*(_groups().get(base, set()) for base in _base(word))) for word in (one, other))
+    return bool(first & second)
 
 
 @cache

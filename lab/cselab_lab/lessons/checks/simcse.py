@@ -5,6 +5,7 @@ Each piece has a right version here, which stands in (`cselab_lab.lessons.exerci
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ from cselab_lab.lessons.checks.mistakes import (
     slopes,
     temperature_mistakes,
 )
-from cselab_lab.lessons.checks.sentences import words
+from cselab_lab.lessons.checks.sentences import JUDGE, may_mean_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
@@ -325,6 +326,11 @@ ADAM = Exercise(
         (torch.zeros(2), torch.tensor([1e-8, -1e-8]), torch.zeros(2), torch.zeros(2), 1, 0.1),
         [[-0.05, 0.05], [0.0, 0.0], [0.0, 0.0]],
     ),
+    Example(
+        "where the gradient is 0 a weight stays as it is",
+        (torch.tensor([50.0, -50.0]), torch.zeros(2), torch.zeros(2), torch.zeros(2), 1, 0.1),
+        [[50.0, -50.0], [0.0, 0.0], [0.0, 0.0]],
+    ),
     mistakes={
         "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": _adam(
             bias=lambda moment, *_: moment
@@ -348,6 +354,10 @@ ADAM = Exercise(
         "m keeps 0.9 of itself, v 0.999; yours are exchanged.": _adam(betas=(0.999, 0.9)),
         "Step along m, which remembers, not along the gradient.": _adam(
             first=lambda m, g: g, bias=lambda x, beta, step: x
+        ),
+        "This has weight decay in the gradient: leave it out.": lambda w, g, *past: _adam()(w, g + 0.01 * w, *past),
+        "This has the weight decay of AdamW: leave it out.": lambda w, g, m, v, step, lr: _adam()(
+            (1 - 0.01 * lr) * w, g, m, v, step, lr
         ),
     },
     right=_adam(),
@@ -497,6 +507,13 @@ def _few_found(answer: Any) -> str:
     return "" if share <= MOST else f"{share * SIZE:.1f} of {SIZE} find themselves."
 
 
+def _turned_round(answer: Any) -> str:
+    for one, other in combinations(map(str, answer), 2):
+        if said := may_mean_the_same(one, other):
+            return f"{one!r} and {other!r}: {said}"
+    return ""
+
+
 HARD_BATCH = Exercise(
     Stage(
         f"it is a list of {SIZE} texts",
@@ -508,6 +525,11 @@ HARD_BATCH = Exercise(
         "they all differ in their words",
         lambda b: len({tuple(words(text)) for text in b}) == SIZE,
         "a capital or a full stop is no difference",
+    ),
+    Stage(
+        f"no two only turn a phrase round ({JUDGE})",
+        _turned_round,
+        "Exchange who does it and whom it is done to, or change a word.",
     ),
     Stage(
         f"at most {MOST * SIZE:.0f} of {SIZE} find themselves",

@@ -40,6 +40,19 @@ def written_into(views, variance, generator):
     return views
 
 
+def written_over(a, p, x, y, t=0.05):
+    for z in (a, p, x, y):
+        z /= z.norm(dim=1, keepdim=True)
+    return contrast_by_mask(a, p, x, y, t)
+
+
+def by_backward(contrast, views, others, weights):
+    contrast(*views, *(z.detach() for z in others)).backward(retain_graph=True)
+    pull = [weight.grad.clone() for weight in weights]
+    contrast(*(z.detach() for z in views), *others).backward(retain_graph=True)
+    return pull, [weight.grad.clone() for weight in weights]
+
+
 def asked(contrast, views, others, weights, hold_others=True, hold_views=True):
     def grad(views, others):
         return torch.autograd.grad(contrast(*views, *others), weights, retain_graph=True)
@@ -80,12 +93,16 @@ WRONG = {
         ("length 1 first", lambda a, p, x, y, t=0.05: plain((a * p).sum(1) / t, x @ y.T / t).mean()),
         ("logsumexp", lambda a, p, x, y, t=0.05: plain(diagonal(a, p) / t, cosines(x, y) / t).mean()),
         ("no detach", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, x.detach(), y, t)),
+        ("no detach", lambda a, p, x, y, t=0.05: contrast_by_mask(a, p, (x + x.detach()) / 2, y, t)),
+        ("in-place operation", written_over),
         ("One number is wanted", lambda a, p, x, y, t=0.05: plain(diagonal(a, p) / t, cosines(x, y) / t)),
     ],
     "GAUSSIAN": [
         ("returned Tensor", lambda views, v, g: views[0] + v**0.5 * normal(views[0], g)),
         ("shapes [(3, 4)]", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g)]),
         ("noise alone", lambda views, v, g: [v**0.5 * normal(z, g) for z in views]),
+        ("were scaled to length 1", lambda views, v, g: [unit(z) + v**0.5 * normal(z, g) for z in views]),
+        ("were scaled to length 1", lambda views, v, g: [unit(z + v**0.5 * normal(z, g)) for z in views]),
         ("root of the variance, the standard deviation", lambda views, v, g: [z + v * normal(z, g) for z in views]),
         ("variance 1: multiply by the root", lambda views, v, g: [z + normal(z, g) for z in views]),
         (
@@ -111,6 +128,11 @@ WRONG = {
     "MEANS_OF_PASSES": [
         ("returned Tensor", lambda passes: torch.stack(list(passes)).mean(0)),
         ("shapes [(3, 6)]", lambda passes: [torch.stack(list(passes)).mean(0)]),
+        ("passes 2, 4, 6: they take turns", lambda passes: [torch.stack(passes[at::2]).mean(0) for at in (1, 0)]),
+        (
+            "passes 1, 2, 3: they take turns",
+            lambda passes: [torch.stack(half).mean(0) for half in (passes[:3], passes[3:])],
+        ),
         ("mean of all passes", lambda passes: [torch.stack(list(passes)).mean(0)] * 2),
         ("not the sum", lambda passes: [sum(passes[0::2]), sum(passes[1::2])]),
         ("single passes", lambda passes: passes[:2]),
@@ -138,6 +160,7 @@ WRONG = {
         ("detach the others", lambda *given: asked(*given, hold_others=False)),
         ("Both are the pull", lambda *given: [asked(*given)[0]] * 2),
         ("Both are the push", lambda *given: [asked(*given)[1]] * 2),
+        ("add up in weight.grad", by_backward),
         ("sign", lambda *given: [[-g for g in kind] for kind in asked(*given)]),
         ("weight by weight", lambda *given: list(zip(*asked(*given), strict=True))),
         (
@@ -226,8 +249,16 @@ WRONG = {
         ("More passes", (*CARS, 1)),
         ("already have radius", (*CARS, 20)),
         (
-            "more than 60 passes",
+            "before and after 'and'",
             ("The cat sees the dog and the dog sees the cat.", "The dog sees the cat and the cat sees the dog.", 60),
+        ),
+        (
+            "more than 60 passes",
+            (
+                "The old dog sees the young cat, and the cat sees the dog.",
+                "The young dog sees the old cat, and the cat sees the dog.",
+                60,
+            ),
         ),
     ],
 }

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import simcse
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import ADAM, LOSS, PADDED, POOLED, ROLES, own
+from right_answers import ADAM, LOSS, NUMBERS, PADDED, POOLED, ROLES, own
 from spellings import wrong_answers
 
 from cselab.losses import info_nce
@@ -38,6 +38,16 @@ def trained(model, loss, adam, batches, lr, falls=True, forgets=True, clips=True
             torch.nn.utils.clip_grad_norm_(weight, 1)
         optimizer.step()
     return [found.item() for found in losses]
+
+
+def by_adamw(weight, gradient, m, v, step, lr):
+    held = torch.nn.Parameter(weight.clone())
+    held.grad = gradient.clone()
+    optimizer = torch.optim.AdamW([held], lr=lr)
+    state = {"step": torch.tensor(step - 1.0), "exp_avg": m.clone(), "exp_avg_sq": v.clone()}
+    optimizer.state[held] = state
+    optimizer.step()
+    return held.detach(), state["exp_avg"], state["exp_avg_sq"]
 
 
 def softmax(c, t):
@@ -93,6 +103,8 @@ WRONG = {
             lambda w, g, m, v, step, lr: (2 * w - adam(w, g, m, v, step, lr)[0], *adam(w, g, m, v, step, lr)[1:]),
         ),
         ("shape should be", lambda *given: adam(*given)[0]),
+        ("weight decay in the gradient", lambda w, g, *past: adam(w, g + 0.01 * w, *past)),
+        ("weight decay of AdamW", by_adamw),
     ],
     "TRAINING": [
         (
@@ -133,6 +145,8 @@ WRONG = {
         ("no difference", ["The dog bit the man."] * 8),
         ("no difference", [*ROLES[:7], ROLES[0].upper()]),
         ("no difference", [*ROLES[:7], ROLES[0].replace(".", "!")]),
+        ("one is like the passive", [*ROLES[:6], "The man was chased by the dog.", "The dog chased the man."]),
+        ("before and after 'and'", [*NUMBERS[:6], "The dog and the man bit.", "The man and the dog bit."]),
         ("not solved yet", ...),
     ],
 }

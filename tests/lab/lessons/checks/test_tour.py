@@ -29,6 +29,13 @@ WRONG = {
         ("'girl' and 'lass' mean the same", (GIRL, "The lass hugs the boy.")),
         ("'hugs' and 'embraces' mean the same", (GIRL, "The girl embraces the boy.")),
         ("'big' and 'large' mean the same", ("A big dog.", "A large dog.")),
+        ("like the passive", (GIRL, "The boy is being hugged by the girl.")),
+        ("before and after 'and'", ("The girl and the boy sing.", "The boy and the girl sing.")),
+        ("before and after 'and'", ("The dog barks and the cat sleeps.", "The cat sleeps and the dog barks.")),
+        (
+            "from one end to the other",
+            ("In the morning the girl sings a song.", "The girl sings a song in the morning."),
+        ),
         ("Change what is said", ("The girl does not sing.", "The girl doesn't sing.")),
         ("Keep most words", ("A cook is peeling an onion.", "Parliament rejected the new tax.")),
         ("Keep most words", tour.COOKS),
@@ -86,6 +93,8 @@ def test_a_pair_too_far_apart_is_told_its_cosine_and_the_one_to_beat():
         ("He bought a car.", "He brought a car."),
         ("The cat sleeps.", "The cat does not sleep."),
         ("The dog bit the man.", "The man bit the dog."),
+        ("The girl hugs the boy.", "The girl is hugged by the boy."),
+        ("Anna and the boy hug the dog.", "Anna and the dog hug the boy."),
         ("Anna met Zyx.", "Anna met Qwv."),
     ],
 )

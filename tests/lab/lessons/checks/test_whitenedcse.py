@@ -97,6 +97,7 @@ WRONG = {
         ("eps is not used", root(lambda v, eps: v.clamp(min=1e-12) ** -0.5)),
         ("Each channel was scaled alone", lambda c, eps=1e-6: torch.diag((c.diagonal() + eps) ** -0.5)),
         ("the power of the matrix", lambda c, eps=1e-6: (c + eps) ** -0.5),
+        ("alone: U turns", root(end=lambda u, s: torch.diag(s))),
         ("not symmetric", lambda c, eps=1e-6: torch.linalg.cholesky(torch.linalg.inv(c + eps * torch.eye(len(c))))),
     ],
     "WHITENED": [
@@ -108,6 +109,7 @@ WRONG = {
         ("multiplied by the matrix twice", lambda x, c, w: centred(x) @ w(c(x)) @ w(c(x))),
         ("scaled alone", lambda x, c, w: centred(x) / x.std(0, correction=0)),
         ("goes through W, too", lambda x, c, w: centred(x) @ w(c(x))),
+        ("do not detach the rows", lambda x, c, w: (x.detach() - x.mean(0)) @ w(c(x)).detach()),
         ("do not detach the mean", lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach()),
         ("stay in torch", lambda x, c, w: (centred(x) @ w(c(x))).detach()),
         ("stay in torch", lambda x, c, w: (centred(x) @ w(c(x))).detach().numpy()),
@@ -180,6 +182,8 @@ WRONG = {
     "DISTANCE": [
         ("Square the distance", apart(of=lambda a, b: (a - b).norm(dim=1).mean())),
         ("Add up the squares of a row", apart(of=F.mse_loss)),
+        ("square of a mean", apart(of=lambda a, b: (a - b).norm(dim=1).mean() ** 2)),
+        ("square of a mean", lambda vs: apart(of=lambda a, b: (a - b).norm(dim=1).mean())(vs) ** 2),
         ("over the sentences, not the sum", apart(of=lambda a, b: (a - b).square().sum())),
         ("over the pairs of views", apart(end=sum)),
         (
@@ -200,6 +204,8 @@ WRONG = {
         ("The mean cosine was", lambda x: 5 * x),
         ("The mean cosine was", lambda x: x + 0.1),
         ("it sees what you did", lambda x: x + torch.randn(x.shape, generator=torch.Generator().manual_seed(3))),
+        ("it sees what you did", lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100),
+        ("it sees what you did", lambda x: x * torch.tensor([1.0, 2.0]).repeat(x.shape[1] // 2) + 100),
         ("it sees what you did", lambda x: x.abs() + 100),
         ("it sees what you did", lambda x: x / x.norm(dim=1, keepdim=True) + 100),
         ("it sees what you did", lambda x: torch.ones_like(x)),
