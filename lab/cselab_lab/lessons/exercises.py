@@ -183,7 +183,7 @@ class Exercise:
             warnings.simplefilter("ignore")
             for said, wrong in self.mistakes.items():
                 try:
-                    values[said] = numbers_of(wrong(*example.arguments))
+                    values[said] = numbers_of(wrong(*copy.deepcopy(example.arguments)))
                 except Exception:  # a wrong function may fail where the answer does not
                     continue
             values |= dict(shared_mistakes(example))

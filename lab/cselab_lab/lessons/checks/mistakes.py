@@ -12,17 +12,23 @@ def terms(logits: Any, dim: int = 1) -> Any:
     return logits.logsumexp(dim) - logits.diagonal()
 
 
-def unit(x: Any, axis: int | None = 1) -> Any:
+def unit(x: Any, axis: Any = 1) -> Any:
     """Rows of length 1, of NumPy or torch; or columns, or the whole matrix."""
-    return x / ((x * x).sum(axis, keepdims=True) + 1e-24) ** 0.5
+    return F.normalize(x, dim=axis) if torch.is_tensor(x) else x / ((x * x).sum(axis, keepdims=True) + 1e-24) ** 0.5
 
 
 LENGTHS = {
     "Scale each row to length 1 first.": "unit( -> (",
     "Scale each row to length 1, not each column.": "unit( -> unit(axis=0, x=",
-    "Scale each row to length 1, not the whole matrix.": "unit( -> unit(axis=None, x=",
+    "Scale each row to length 1, not the whole matrix.": "unit( -> unit(axis=(0, 1), x=",
 }
 """Where rows are scaled by `unit`."""
+
+CENTRE = {
+    "Subtract the mean of the rows first.": "x - x.mean(0) -> x",
+    "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
+}
+"""Where the mean of the rows is taken off: x - x.mean(0)."""
 
 ROOT = {
     "The exponent is -1/2, not +1/2: loud directions become quieter.": "** -0.5 -> ** 0.5",
@@ -32,7 +38,9 @@ ROOT = {
     "This is L^(-1/2) U^T, without the turn back: U comes first.": "axes * scale @ axes.T -> (axes * scale).T",
     "The second U must be transposed: U L^(-1/2) U^T.": "scale @ axes.T -> scale @ axes",
     "eigh gives eigenvectors as columns; yours are used as rows.": "axes * scale @ axes.T -> axes.T * scale @ axes",
-    "Scale the columns of U, not its rows: U * s.": "axes * scale -> axes * scale[:, None]",
+    "This is L^(-1/2) alone: U turns to the axes, U^T turns back; U * s scales the columns of U.": (
+        "axes * scale @ axes.T -> torch.diag(scale)"
+    ),
     "eps belongs under the root, added to the variances.": "(variances + eps) ** -0.5 -> variances**-0.5 + eps",
     "eps under the root: you added it to the standard deviations.": (
         "(variances + eps) ** -0.5 -> (variances**0.5 + eps) ** -1"
@@ -54,58 +62,6 @@ GRADIENT = {
     "Divide the exponentials by the sum of their row.": "softmax(1) -> exp()",
 }
 """In (shares - eye) / t, where the shares are a softmax."""
-
-
-def length_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
-    """Mistakes in scaling rows to length 1; `made` takes what is done to the rows, of NumPy or torch."""
-    return {
-        "Scale each row to length 1 first.": made(lambda x: x),
-        "Scale each row to length 1, not each column.": made(lambda x: x / ((x * x).sum(0) + 1e-24) ** 0.5),
-        "Scale each row to length 1, not the whole matrix.": made(lambda x: x / ((x * x).sum() + 1e-24) ** 0.5),
-    }
-
-
-def centre_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
-    """Mistakes in subtracting the mean; `made` takes what is done to the rows."""
-    return {
-        "Subtract the mean of the rows first.": made(lambda x: x),
-        "Subtract the mean over the rows (dim=0), not each row's own mean.": made(lambda x: x - x.mean(1)[:, None]),
-    }
-
-
-def root_mistakes(made: Callable) -> dict[str, Callable]:
-    """Mistakes in U (L + eps)^(-1/2) U^T; `made` takes `scale`, of L and eps, and `end`, of U and what scale gave."""
-    return {
-        "The exponent is -1/2, not +1/2: loud directions become quieter.": made(scale=lambda v, eps: (v + eps) ** 0.5),
-        "This is the inverse of the covariance: the square root is missing.": made(scale=lambda v, eps: 1 / (v + eps)),
-        "This is the covariance itself: eigenvalues to the power -1/2.": made(scale=lambda v, eps: v + eps),
-        "This is PCA whitening, U L^(-1/2): turn back with U^T.": made(end=lambda u, s: u * s),
-        "This is L^(-1/2) U^T, without the turn back: U comes first.": made(end=lambda u, s: (u * s).T),
-        "The second U must be transposed: U L^(-1/2) U^T.": made(end=lambda u, s: u * s @ u),
-        "eigh gives eigenvectors as columns; yours are used as rows.": made(end=lambda u, s: (u.T * s) @ u),
-        "This is L^(-1/2) alone: U turns to the axes, U^T turns back; U * s scales the columns of U.": made(
-            end=lambda u, s: torch.diag(s)
-        ),
-        "eps belongs under the root, added to the variances.": made(scale=lambda v, eps: v**-0.5 + eps),
-        "eps under the root: you added it to the standard deviations.": made(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
-        "eps is not used.": made(scale=lambda v, eps: v**-0.5),
-    }
-
-
-def gradient_mistakes(gradient: Callable) -> dict[str, Callable]:
-    """Mistakes in (shares - own) / temperature: `gradient` takes shares, own, outside, inside and end."""
-    return {
-        "Divide by the temperature outside the softmax, too: the inner derivative.": gradient(outside=lambda t: 1),
-        "Outside the softmax divide by the temperature, do not multiply.": gradient(outside=lambda t: 1 / t),
-        "The temperature divides inside the softmax, too.": gradient(inside=lambda t: 1),
-        "Inside the softmax divide by the temperature, do not multiply.": gradient(inside=lambda t: 1 / t),
-        "The softmax runs along a row: dim=1.": gradient(shares=lambda logits: logits.softmax(0)),
-        "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": gradient(own=lambda eye: 0),
-        "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": gradient(own=lambda eye: 1),
-        "The positive has a gradient, too: p - 1.": gradient(end=lambda made, eye: made * (1 - eye)),
-        "The softmax, not its log.": gradient(shares=lambda logits: logits.log_softmax(1)),
-        "Divide the exponentials by the sum of their row.": gradient(shares=lambda logits: logits.exp()),
-    }
 
 
 def choice_mistakes(logits: Callable) -> dict[str, Callable]:
