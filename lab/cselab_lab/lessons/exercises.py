@@ -22,6 +22,9 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
+Mistakes = dict[str, str | Callable]
+"""What is said, and of what: see `Exercise`."""
+
 LONGEST = 900  # characters of a message: fewer than ten lines
 LONGEST_CALL = 250  # characters of a call that is shown to be tried; longer ones are told by their shapes
 
@@ -146,8 +149,7 @@ class Exercise:
         trained: bool = False,
     ) -> None:
         self.stages, self.right, self.trained = stages, right, trained
-        self.mistakes = {said: otherwise(right, wrong) if isinstance(wrong, str) else wrong
-                         for said, wrong in mistakes.items()}  # fmt: skip
+        self.mistakes = {said: otherwise(right, wrong) for said, wrong in mistakes.items()}
         self._wrong: dict[Example, dict[str, Any]] = {}
 
     @property
@@ -221,10 +223,10 @@ class Exercise:
         return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
 
 
-def otherwise(right: Callable | None, change: str) -> Callable:
+def otherwise(right: Callable | None, change: str | Callable) -> Callable:
     """A right function with a mistake: its source, with "a piece of it -> what stands there instead".
 
-    Several changes are parted by "; ". A piece is changed wherever it stands.
+    Several changes are parted by "; ". A piece is changed wherever it stands. A function is a mistake as it is.
 
     >>> def double(x):
     ...     return 2 * x
@@ -234,6 +236,8 @@ def otherwise(right: Callable | None, change: str) -> Callable:
     Raises:
         ValueError: there is no such piece.
     """
+    if callable(change):
+        return change
     assert right is not None, f"{change}: there is no right function in which this could be written otherwise"
     source = inspect.getsource(right)
     for one in change.split("; "):

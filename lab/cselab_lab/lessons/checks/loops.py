@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from cselab_lab.lessons.exercises import Mistakes
+
 RATE = 0.2
 SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
 """Of eight batches: small and large gradients."""
@@ -62,7 +64,7 @@ def by_hand(*scales: float) -> list[list[float]]:
     return [losses, norms]
 
 
-LOOP = {
+LOOP: Mistakes = {
     "The rate falls: lr times the share of steps that are left, this one counted.": (
         "lr * (len(batches) - step + 1) / len(batches) -> lr"
     ),

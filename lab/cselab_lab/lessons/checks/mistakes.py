@@ -6,6 +6,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from cselab_lab.lessons.exercises import Mistakes
+
 
 def terms(logits: Any, dim: int = 1) -> Any:
     """The loss of each row, -log softmax at the diagonal; with `dim` 0 of each column."""
@@ -17,20 +19,20 @@ def unit(x: Any, axis: Any = 1) -> Any:
     return F.normalize(x, dim=axis) if torch.is_tensor(x) else x / ((x * x).sum(axis, keepdims=True) + 1e-24) ** 0.5
 
 
-LENGTHS = {
+LENGTHS: Mistakes = {
     "Scale each row to length 1 first.": "unit( -> (",
     "Scale each row to length 1, not each column.": "unit( -> unit(axis=0, x=",
     "Scale each row to length 1, not the whole matrix.": "unit( -> unit(axis=(0, 1), x=",
 }
 """Where rows are scaled by `unit`."""
 
-CENTRE = {
+CENTRE: Mistakes = {
     "Subtract the mean of the rows first.": "x - x.mean(0) -> x",
     "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
 }
 """Where the mean of the rows is taken off: x - x.mean(0)."""
 
-ROOT = {
+ROOT: Mistakes = {
     "The exponent is -1/2, not +1/2: loud directions become quieter.": "** -0.5 -> ** 0.5",
     "This is the inverse of the covariance: the square root is missing.": "** -0.5 -> ** -1",
     "This is the covariance itself: eigenvalues to the power -1/2.": "** -0.5 -> ** 1",
@@ -49,7 +51,7 @@ ROOT = {
 }
 """In U (L + eps)^(-1/2) U^T."""
 
-GRADIENT = {
+GRADIENT: Mistakes = {
     "Divide by the temperature outside the softmax, too: the inner derivative.": "eye) / t -> eye)",
     "Outside the softmax divide by the temperature, do not multiply.": "eye) / t -> eye) * t",
     "The temperature divides inside the softmax, too.": " / t).softmax -> ).softmax",
@@ -64,7 +66,7 @@ GRADIENT = {
 """In (shares - eye) / t, where the shares are a softmax."""
 
 
-def choice_mistakes(logits: Callable) -> dict[str, Callable]:
+def choice_mistakes(logits: Callable) -> Mistakes:
     """Mistakes in what is made of logits; `logits` takes the arguments of the exercise and gives [N, N]."""
 
     def wrong(end: Callable) -> Callable:
@@ -93,7 +95,7 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
     }
 
 
-def direction_mistakes(logits: Callable) -> dict[str, Callable]:
+def direction_mistakes(logits: Callable) -> Mistakes:
     """Mistakes in who chooses among whom."""
     return {
         "The sum runs along a row: dim=1.": lambda *given: terms(logits(*given), 0).mean(),
@@ -103,7 +105,7 @@ def direction_mistakes(logits: Callable) -> dict[str, Callable]:
     }
 
 
-def temperature_mistakes(right: Callable, usual: float, at: int = 1) -> dict[str, Callable]:
+def temperature_mistakes(right: Callable, usual: float, at: int = 1) -> Mistakes:
     """Mistakes in the temperature of a right function: its argument at this place, or `usual` where none is given."""
 
     def wrong(change: Callable[[float], float]) -> Callable:

@@ -323,7 +323,8 @@ MULTI_POSITIVE = Exercise(
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
             _by_hand(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
     _trains(lambda answer, x: answer(x, _OTHERS, 0.5), _VIEW),
-    mistakes={
+    mistakes=temperature_mistakes(_summed, usual=0.05, at=2)
+    | {
         "Add up over the positives, do not take their mean.": "return sum -> return 1 / len(positives) * sum",
         "Only the first positive counts in your code.": "in positives -> in positives[:1]",
         "Only the last positive counts in your code.": "in positives -> in positives[-1:]",
@@ -336,9 +337,10 @@ MULTI_POSITIVE = Exercise(
         "Each positive has a softmax of its own; yours is one over all of them.": _one_softmax,
         "The anchor meets each positive; the positives do not meet each other.": _all_pairs,
     }
-    | {said: _each(wrong) for said, wrong in (choice_mistakes(_logits) | direction_mistakes(_logits)).items()}
-    | {said: _each(otherwise(_info_nce, change)) for said, change in LENGTHS.items()}
-    | temperature_mistakes(_summed, usual=0.05, at=2),
+    | {
+        said: _each(otherwise(_info_nce, wrong))
+        for said, wrong in (LENGTHS | choice_mistakes(_logits) | direction_mistakes(_logits)).items()
+    },
     right=_summed,
 )  # fmt: skip
 
