@@ -22,6 +22,8 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 Mistakes = dict[str, str | Callable]
 """What is said, and of what: see `Exercise`."""
 
@@ -94,15 +96,11 @@ class Example:
 
     def is_right(self, numbers: Any) -> bool:
         """Whether these are the expected numbers."""
-        import numpy as np
-
         expected = numbers_of(self.expected)
         return numbers.shape == expected.shape and np.allclose(numbers, expected, rtol=0, atol=self.tolerance)
 
     def is_same(self, numbers: Any, wrong: Any) -> bool:
         """Whether these are the numbers that a mistake gives; where they are large, they may be off by more."""
-        import numpy as np
-
         if numbers.shape != wrong.shape or wrong.size == 0:
             return False
         factor = np.abs(wrong).max() / max(np.abs(numbers_of(self.expected)).max(), 1e-9)
@@ -111,8 +109,6 @@ class Example:
 
     def comparison(self, numbers: Any) -> str:
         """What was returned beside what was expected; of arrays that look alike the first wrong number."""
-        import numpy as np
-
         expected = numbers_of(self.expected)
         if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
             place = tuple(np.argwhere(~np.isclose(numbers, expected, rtol=0, atol=self.tolerance))[0].tolist())
@@ -176,8 +172,6 @@ class Exercise:
 
     def wrong_values(self, example: Example) -> dict[str, Any]:
         """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
-        import numpy as np
-
         if example in self._wrong:
             return self._wrong[example]
         values = {}
@@ -193,8 +187,6 @@ class Exercise:
         return self._wrong.setdefault(example, kept)
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
-        import numpy as np
-
         expected = numbers_of(example.expected)
         if numbers.shape == expected.shape and not np.isfinite(numbers).all():
             return _why_not_finite(answer, example.arguments)
@@ -258,8 +250,6 @@ def otherwise(right: Callable | None, change: str | Callable) -> Callable:
 
 def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
     """What is off by a sign or a factor in any exercise: diagnosis and the numbers that it gives."""
-    import numpy as np
-
     right = numbers_of(example.expected)
     yield "The sign is the other way round.", -right
     yield "This is in per cent: leave the factor 100 out.", 100 * right
@@ -406,8 +396,6 @@ def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
 
 def numbers_of(value: object) -> Any:
     """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
-    import numpy as np
-
     if isinstance(value, str | bytes):
         return None
     if hasattr(value, "detach"):
@@ -434,8 +422,6 @@ def _refusing_placeholders(function: Callable) -> Callable:
 
 def _tried(answer: Callable, example: Example) -> Any:
     """The finite numbers that an answer gives for an example; None where it gives none."""
-    import numpy as np
-
     try:
         given = example.numbers_in(example.returned_by(answer))
     except Exception:  # it may fail at a stage that it has not come to
@@ -445,7 +431,6 @@ def _tried(answer: Callable, example: Example) -> Any:
 
 def _why_not_finite(answer: Callable, arguments: tuple) -> str:
     """Which function made the first number that is not finite, and what that means."""
-    import numpy as np
     import torch
     from torch.overrides import TorchFunctionMode
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cselab_lab.lessons.checks.answers import is_whole
+from cselab_lab.lessons.checks.answers import is_whole, wrong_shapes
 from cselab_lab.lessons.checks.encoders import mini_views, plain
 from cselab_lab.lessons.checks.mistakes import LENGTHS, choice_mistakes, temperature_mistakes, unit
 from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
@@ -249,15 +249,6 @@ def _noisy(answer: Any, seed: int = 0, rows: int = 3, width: int = 4, size: floa
     return views, answer([1 * view for view in views], _ASKED, torch.Generator().manual_seed(seed))
 
 
-def _several(found: Any, count: int, shape: tuple[int, ...]) -> str:
-    """What is wrong with the number or the shapes of some matrices."""
-    several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
-    shapes = [tuple(getattr(one, "shape", ())) for one in found] if several and len(found) < 9 else []
-    if shapes == [shape] * count:
-        return ""
-    return f"It returned {f'shapes {shapes}' if shapes else type(found).__name__}; wanted are {count} of shape {shape}."
-
-
 def _rows(matrix: Any) -> torch.Tensor:
     return torch.as_tensor(matrix).detach().cpu().double()
 
@@ -327,7 +318,7 @@ def _left_as_they_were(answer: Any) -> bool:
 GAUSSIAN = Exercise(
     Stage(
         "two views of 3 sentences come back as two",
-        lambda answer: _several(_noisy(answer)[1], 2, (3, 4)),
+        lambda answer: wrong_shapes(_noisy(answer)[1], 2, (3, 4)),
         "Go through the views, and collect what you make of each.",
     ),
     Stage("the views are still there, with something added", _centred_on_the_views),
@@ -388,7 +379,7 @@ def _each_pass_once(answer: Any) -> str:
 MEANS_OF_PASSES = Exercise(
     Stage(
         "six passes of 3 sentences make two views",
-        lambda answer: _several(_of_passes(answer)[1], 2, (3, 6)),
+        lambda answer: wrong_shapes(_of_passes(answer)[1], 2, (3, 6)),
         "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
     ),
     Stage("each view is the mean of three passes, which take turns", _each_pass_once),

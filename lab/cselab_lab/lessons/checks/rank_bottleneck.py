@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from cselab_lab.lessons.checks.answers import is_whole
+from cselab_lab.lessons.checks.answers import is_whole, wrong_shapes
 from cselab_lab.lessons.checks.encoders import plain, sentences
 from cselab_lab.lessons.checks.mistakes import CENTRE, choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
@@ -246,16 +246,6 @@ def _padded(answer: Any, count: int = 5, seed: int = 0, width: int = 4) -> Any:
     return answer(first, -first, count, torch.Generator().manual_seed(seed))
 
 
-def _are_longer(answer: Any) -> str:
-    views = _padded(answer)
-    several = isinstance(views, list | tuple) or getattr(views, "ndim", 0) == 3
-    shapes = [tuple(getattr(view, "shape", ())) for view in views] if several else []
-    if shapes == [(8, 4)] * 2:
-        return ""
-    told = f"{len(shapes)} of shapes {shapes}" if shapes else type(views).__name__
-    return f"For two views of 3 sentences, 4 dimensions and 5 rows it returned {told}; wanted are two of shape (8, 4)."
-
-
 def _beneath(answer: Any) -> str:
     first = torch.arange(12.0).reshape(3, 4)
     one, other = _padded(answer)
@@ -294,7 +284,11 @@ def _drawn_anew(answer: Any) -> str:
 
 
 ROWS = Exercise(
-    Stage("it returns both views, M rows longer", _are_longer, "torch.cat puts tables below each other"),
+    Stage(
+        "of two views of 3 sentences and 5 rows it returns both, 8 rows long",
+        lambda answer: wrong_shapes(_padded(answer), 2, (8, 4)),
+        "torch.cat puts tables below each other",
+    ),
     Stage("the sentences stand on top", _beneath, "torch.cat([view, rows])"),
     Stage("the same rows stand beneath both", _same_beneath),
     Stage("the rows are standard normal numbers", _normal),

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from cselab_lab.lessons.checks.answers import are_texts
+from cselab_lab.lessons.checks.answers import are_texts, wrong_shapes
 from cselab_lab.lessons.checks.encoders import mini_views
 from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches, by_hand
 from cselab_lab.lessons.checks.mistakes import GRADIENT as GRADIENT_MISTAKES
@@ -147,15 +147,6 @@ def _as_the_network_gave(answer: Any) -> bool:
     return all(torch.equal(view, network(ids, mask)) for view in answer(network, ids, mask))
 
 
-def _are_two(answer: Any) -> str:
-    views = _passes(answer)
-    several = isinstance(views, list | tuple) or getattr(views, "ndim", 0) == 3
-    shapes = [tuple(getattr(view, "shape", ())) for view in views] if several else []
-    if shapes == [(4, 32)] * 2:
-        return ""
-    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(views).__name__}."
-
-
 def _in_order(answer: Any) -> str:
     wrong = [i for view in _passes(answer) for i, row in enumerate(view) if int(row.abs().argmax()) // 8 != i]
     return f"Row {wrong[0]} holds another sentence's view." if wrong else ""
@@ -163,7 +154,9 @@ def _in_order(answer: Any) -> str:
 
 VIEWS = Exercise(
     Stage(
-        "it returns two tables [N, d]: first and second views", _are_two, "network(...) of 2 N rows; then cut it in two"
+        "it returns two tables [N, d]: first and second views",
+        lambda answer: wrong_shapes(_passes(answer), 2, (4, 32)),
+        "network(...) of 2 N rows; then cut it in two",
     ),
     Stage(
         "row i of both is sentence i",

@@ -17,6 +17,7 @@ from torch.nn.functional import cross_entropy
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
+from cselab_lab.lessons.checks.answers import wrong_shapes
 from cselab_lab.lessons.checks.mistakes import (
     CENTRE,
     LENGTHS,
@@ -380,12 +381,8 @@ def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tupl
 
 def _are_tables(answer: Any, count: int = 3) -> str:
     for passes in (count, 1):
-        _, found = _given(answer, passes, count)
-        several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
-        shapes = [tuple(getattr(view, "shape", ())) for view in found] if several else []
-        if shapes != [(2, 3)] * count:
-            told = f"{len(shapes)} of shapes {shapes}" if shapes else type(found).__name__
-            return f"For 2 sentences, {passes} passes and count = {count} it returned {told}."
+        if said := wrong_shapes(_given(answer, passes, count)[1], count, (2, 3)):
+            return f"With passes = {passes} and count = {count}: {said}"
     return ""
 
 
