@@ -13,7 +13,7 @@ from cselab_lab.headless.recorded import Comparison
 class NotebookResult:
     """One notebook's run: where its files are, what it recorded, and what is wrong with it."""
 
-    name: str
+    source: Path  # the notebook, in whose folder the cells run
     profile: str
     parameters: dict[str, object]  # as passed; the others kept their defaults
     executed: Path  # the notebook with outputs: partial where a cell failed
@@ -24,6 +24,10 @@ class NotebookResult:
     comparisons: list[Comparison] = field(default_factory=list)  # with the recorded ones, where there are any
     failures: list[str] = field(default_factory=list)  # of the run itself
     notes: list[str] = field(default_factory=list)  # each is only worth knowing
+
+    @property
+    def name(self) -> str:
+        return self.source.stem
 
     @property
     def problems(self) -> list[str]:
