@@ -6,7 +6,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from cselab_lab.lessons.exercises import Mistakes
+from cselab_lab.lessons.exercises import Mistakes, otherwise
 
 
 def terms(logits: Any, dim: int = 1) -> Any:
@@ -66,43 +66,47 @@ GRADIENT: Mistakes = {
 """In (shares - eye) / t, where the shares are a softmax."""
 
 
+def _mean_loss(s: Any) -> Any:
+    return (s.logsumexp(1) - s.diagonal()).mean()
+
+
+CHOICE = {
+    "The positive belongs into the sum below, too.": (
+        "s.logsumexp(1) -> s.masked_fill(torch.eye(len(s), dtype=torch.bool), -torch.inf).logsumexp(1)"
+    ),
+    "cross_entropy takes the softmax by itself.": "(s.logsumexp(1) - s.diagonal()) -> terms(s.softmax(1))",
+    "The log comes first, then the mean.": (
+        "(s.logsumexp(1) - s.diagonal()).mean() -> -s.softmax(1).diagonal().mean().log()"
+    ),
+    "The log is missing.": "(s.logsumexp(1) - s.diagonal()) -> s.softmax(1).diagonal()",
+    "The right answer for row i is column i, not column 0.": "s.diagonal() -> s[:, 0]",
+    "For row i only column i counts, not the mean over all columns.": "s.diagonal() -> s.mean(1)",
+    "Each row has a sum of its own, not one for the whole table.": "logsumexp(1) -> logsumexp((0, 1))",
+    "Use the natural logarithm.": ".mean() -> .mean() / torch.tensor(2.0).log()",
+    "Divide by the sum of the row, not by its mean.": (
+        "s.diagonal() -> s.diagonal() - torch.tensor(float(s.shape[1])).log()"
+    ),
+}
+DIRECTION = {
+    "The sum runs along a row: dim=1.": "logsumexp(1) -> logsumexp(0)",
+    "Only rows choose among columns; this is the mean of both directions.": (
+        "s.logsumexp(1) -> (s.logsumexp(1) + s.logsumexp(0)) / 2"
+    ),
+}
+
+
 def choice_mistakes(logits: Callable) -> Mistakes:
     """Mistakes in what is made of logits; `logits` takes the arguments of the exercise and gives [N, N]."""
-
-    def wrong(end: Callable) -> Callable:
-        return lambda *given: end(logits(*given).double())
-
-    def without_positive(s: Any) -> Any:
-        own = torch.eye(len(s), dtype=torch.bool)
-        return (s.masked_fill(own, -torch.inf).logsumexp(1) - s.diagonal()).mean()
-
-    return {
-        "The positive belongs into the sum below, too.": wrong(without_positive),
-        "cross_entropy takes the softmax by itself.": wrong(
-            lambda s: F.cross_entropy(s.softmax(1), torch.arange(len(s)))
-        ),
-        "The log comes first, then the mean.": wrong(lambda s: -s.softmax(1).diagonal().mean().log()),
-        "The log is missing.": wrong(lambda s: s.softmax(1).diagonal().mean()),
-        "The right answer for row i is column i, not column 0.": wrong(lambda s: (s.logsumexp(1) - s[:, 0]).mean()),
-        "For row i only column i counts, not the mean over all columns.": wrong(lambda s: -s.log_softmax(1).mean()),
-        "Each row has a sum of its own, not one for the whole table.": wrong(
-            lambda s: (s.logsumexp((0, 1)) - s.diagonal()).mean()
-        ),
-        "Use the natural logarithm.": wrong(lambda s: terms(s).mean() / torch.tensor(2.0).log()),
-        "Divide by the sum of the row, not by its mean.": wrong(
-            lambda s: (terms(s) - torch.tensor(float(s.shape[1])).log()).mean()
-        ),
-    }
+    return {said: _of_logits(logits, otherwise(_mean_loss, change)) for said, change in CHOICE.items()}
 
 
 def direction_mistakes(logits: Callable) -> Mistakes:
     """Mistakes in who chooses among whom."""
-    return {
-        "The sum runs along a row: dim=1.": lambda *given: terms(logits(*given), 0).mean(),
-        "Only rows choose among columns; this is the mean of both directions.": lambda *given: (
-            (terms(logits(*given)).mean() + terms(logits(*given), 0).mean()) / 2
-        ),
-    }
+    return {said: _of_logits(logits, otherwise(_mean_loss, change)) for said, change in DIRECTION.items()}
+
+
+def _of_logits(logits: Callable, wrong: Callable) -> Callable:
+    return lambda *given: wrong(logits(*given).double())
 
 
 def temperature_mistakes(right: Callable, usual: float, at: int = 1) -> Mistakes:
