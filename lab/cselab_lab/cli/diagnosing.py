@@ -14,19 +14,11 @@ from cselab_lab.cli.tables import print_table
 TEXT_OR_JSON = options.form("text", "json")
 
 
-def _check_subject(name: str) -> str:
-    return name if Path(name).exists() else check_encoder(name)
-
-
-def _check_scored_task(name: str) -> str:
-    return name if Path(name).is_file() else check_task(name)
-
-
 def _check_scores(name: str) -> Path:
     return Path(name) if Path(name).is_dir() else options.TEXT_FILE.check(name)
 
 
-SUBJECT = Checked("SUBJECT", _check_subject, lambda: options.BUNDLED)
+SUBJECT = Checked("SUBJECT", lambda name: name if Path(name).exists() else check_encoder(name), lambda: options.BUNDLED)
 
 
 @click.command(cls=Command)
@@ -75,7 +67,7 @@ def diagnose(
 @click.option(
     "--task",
     required=True,
-    type=Checked("TASK", _check_scored_task, all_tasks),
+    type=Checked("TASK", lambda name: name if Path(name).is_file() else check_task(name), all_tasks),
     help="an STS task, such as STS12, STS-B/dev or Classroom-STS, or a file of pairs",
 )
 @click.option("--expected", required=True, metavar="NUMBER", help="the score to explain; its digits say how exact")

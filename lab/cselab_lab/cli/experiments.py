@@ -26,9 +26,8 @@ one_recipe = click.option(
 
 
 def _sized(profile: str, one_recipe: bool) -> str:
-    from cselab_lab.experiments.profiles import with_one_recipe
-
-    return with_one_recipe(profile) if one_recipe else profile
+    """Only `paper` has another profile for one recipe: the others train all methods by one."""
+    return "paper-one-recipe" if one_recipe and profile == "paper" else profile
 
 
 @experiment.command("list")

@@ -16,20 +16,8 @@ from cselab.data.files import check_file
 from cselab.data.tables import check_corpus
 from cselab.encoders.bundled import BUNDLED
 from cselab.encoders.progress import be_quiet
-from cselab_lab.cli import registered
+from cselab_lab.cli import names, registered
 from cselab_lab.cli.frame import Checked
-from cselab_lab.cli.names import (
-    REFERENCES,
-    all_tasks,
-    check_dev,
-    check_encoder,
-    check_method,
-    check_name,
-    check_scored,
-    check_suite,
-    check_task,
-    check_transform,
-)
 from cselab_lab.tables import FORMS, check_form
 
 if TYPE_CHECKING:
@@ -75,7 +63,9 @@ def _quieten(context: click.Context, option: click.Parameter, quiet: bool) -> No
 
 def _names(kind: str, what: Any) -> Checked:
     """A type: one of the names in a registry."""
-    return Checked("NAME", lambda name: check_name(kind, name, registered.names(what)), lambda: registered.names(what))
+    return Checked(
+        "NAME", lambda name: names.check_name(kind, name, registered.names(what)), lambda: registered.names(what)
+    )
 
 
 def _corpus(name: str) -> Path:
@@ -97,14 +87,14 @@ PATH = click.Path(path_type=Path)
 TEXT_FILE = Checked("FILE", check_file)  # looked for before torch is imported
 CORPUS_FILE = Checked("FILE", _corpus)
 FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
-METHOD = Checked("METHOD", check_method, registered.methods)
+METHOD = Checked("METHOD", names.check_method, registered.methods)
 SEEDS = Checked("SEEDS", lambda text: text if isinstance(text, list) else read_seeds(text))
 PROFILE = _names("profile", "profiles")
 LESSON_PROFILE = _names("profile", "lessons")
-ENCODER = Checked("ENCODER", check_encoder, lambda: BUNDLED)
-SCORED = Checked("ENCODER", check_scored, lambda: (*BUNDLED, *REFERENCES))
-SUITE = Checked("SUITE", check_suite, registered.suites)
-TRANSFORM = Checked("NAME", check_transform, lambda: registered.names("transforms"))
+ENCODER = Checked("ENCODER", names.check_encoder, lambda: BUNDLED)
+SCORED = Checked("ENCODER", names.check_scored, lambda: (*BUNDLED, *names.REFERENCES))
+SUITE = Checked("SUITE", names.check_suite, registered.suites)
+TRANSFORM = Checked("NAME", names.check_transform, lambda: registered.names("transforms"))
 PRECISION = click.Choice(["auto", "fp32", "bf16"])
 
 encoder = click.argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
@@ -137,14 +127,14 @@ tasks = click.option(
     "--task",
     "tasks",
     multiple=True,
-    type=Checked("TASK", check_task, all_tasks),
+    type=Checked("TASK", names.check_task, names.all_tasks),
     help="only this task, such as STS-B; may be repeated",
 )
 dev = click.option(
     "--dev",
     default="auto",
     is_eager=True,
-    type=Checked("DEV", check_dev, lambda: registered.names("dev")),
+    type=Checked("DEV", names.check_dev, lambda: registered.names("dev")),
     help="what selects the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
 )
 precision = click.option(

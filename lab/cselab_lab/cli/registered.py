@@ -71,18 +71,8 @@ def _packaged() -> dict[str, Any]:
 
 
 def _state_of_sources() -> list[Any]:
-    return [[entry.path, stat.st_size, stat.st_mtime_ns] for entry in _sources() if (stat := entry.stat())]
-
-
-def _sources() -> Iterator[os.DirEntry[str]]:
-    folders = [str(folder) for folder in PACKAGES]
-    while folders:
-        with os.scandir(folders.pop()) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                if entry.name.endswith(".py"):
-                    yield entry
-                elif entry.is_dir() and entry.name not in ("__pycache__", "assets", "notebooks", "results"):
-                    folders.append(entry.path)
+    files = sorted(file for package in PACKAGES for file in package.rglob("*.py"))
+    return [[str(file), stat.st_size, stat.st_mtime_ns] for file in files if (stat := file.stat())]
 
 
 def _read_registries() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 from typing import TYPE_CHECKING
 
@@ -77,10 +78,7 @@ def temperature_high(seen: Evidence) -> float | None:
 )
 def loss_at_log_n(seen: Evidence) -> float | None:
     """Mean of the last quarter of the steps."""
-    losses = seen.losses()
-    if not losses or seen.training is None:
-        return None
-    return float(np.mean(losses[-max(1, len(losses) // 4) :])) / log(seen.training.config.batch_size)
+    return _of_log_n(seen, lambda losses: losses[-max(1, len(losses) // 4) :])
 
 
 @sign(
@@ -93,14 +91,36 @@ def loss_at_log_n(seen: Evidence) -> float | None:
 )
 def loss_at_zero(seen: Evidence) -> float | None:
     """Mean of the first tenth of the steps."""
+    return _of_log_n(seen, lambda losses: losses[: max(1, len(losses) // TENTH)])
+
+
+def _of_log_n(seen: Evidence, part: Callable[[list[float]], list[float]]) -> float | None:
     losses = seen.losses()
     if not losses or seen.training is None:
         return None
-    return float(np.mean(losses[: max(1, len(losses) // TENTH)])) / log(seen.training.config.batch_size)
+    return float(np.mean(part(losses))) / log(seen.training.config.batch_size)
 
 
+MOVED = "how far the weights went from where they began, as a share of their length"
+
+
+@sign(
+    "frozen encoder",
+    MOVED,
+    "The encoder did not learn. See that its weights require gradients, that the optimiser has them, and that the "
+    "learning rate is not 0.",
+    pictures.losses,
+    below=1e-5,
+)
+@sign(
+    "learning rate too high",
+    MOVED,
+    "Training wrote over what pretraining knew. Take a tenth of the learning rate, or a warm-up.",
+    pictures.losses,
+    above=0.2,
+)
 def moved(seen: Evidence) -> float | None:
-    """How far the weights went from the encoder that the run began as, as a share of their length."""
+    """The relative distance of all weights from the encoder that the run began as."""
     if seen.own is None or seen.training is None:
         return None
     if seen.training.start.get("weights") == seen.own.weights_hash():
@@ -111,31 +131,6 @@ def moved(seen: Evidence) -> float | None:
     shared = [name for name, value in before.items() if name in after and value.is_floating_point()]
     apart = sum(float((after[name].cpu() - before[name]).double().square().sum()) for name in shared)
     return (apart / sum(float(before[name].double().square().sum()) for name in shared)) ** 0.5
-
-
-@sign(
-    "learning rate too high",
-    "how far the weights went from where they began, as a share of their length",
-    "Training wrote over what pretraining knew. Take a tenth of the learning rate, or a warm-up.",
-    pictures.losses,
-    above=0.2,
-)
-def learning_rate_high(seen: Evidence) -> float | None:
-    """The relative distance of all weights."""
-    return moved(seen)
-
-
-@sign(
-    "frozen encoder",
-    "how far the weights went from where they began, as a share of their length",
-    "The encoder did not learn. See that its weights require gradients, that the optimiser has them, and that the "
-    "learning rate is not 0.",
-    pictures.losses,
-    below=1e-5,
-)
-def frozen(seen: Evidence) -> float | None:
-    """The same distance."""
-    return moved(seen)
 
 
 @sign(

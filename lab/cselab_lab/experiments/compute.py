@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from cselab.data import MissingFile
+from cselab.encoders.progress import be_quiet
 from cselab.evaluators.versions import versions
 from cselab_lab.experiments.corpora import corpus
 from cselab_lab.experiments.dev import dev_evaluator
@@ -77,7 +78,8 @@ def run_job(
             sentences = corpus(settings["corpus"])
             line["corpus_hash"] = _hash(sentences)
             encoder = _transformed(encoder, settings["posthoc"], sentences[: settings["fit_on"]])
-        measured = _measured(encoder, suites, geometry, RUNS_A_SEED if "method" in settings else K_MEANS_RUNS)
+        with be_quiet():
+            measured = _measured(encoder, suites, geometry, RUNS_A_SEED if "method" in settings else K_MEANS_RUNS)
         line |= measured | {"scores": line["scores"] | measured["scores"]}
     line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
     return line | {
@@ -235,7 +237,6 @@ def _measured(
         "clustering": Clustering(seeds=range(k_means_runs)),
         "geometry": Geometry(split="test" if geometry.endswith("test") else "dev"),
     }
-    model = _Quiet(model) if hasattr(model, "encode") else model
     line: dict[str, dict] = {"scores": {}, "missing": missing, "failures": {}}
     if wanted:
         on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
@@ -249,19 +250,6 @@ def _measured(
     if on_dev:
         line["scores"] |= evaluate(model, replace(load_sts("STS-B", split="dev"), name=DEV)).scores
     return line
-
-
-class _Quiet:
-    """An encoder that shows no progress of its own: the experiment shows its."""
-
-    def __init__(self, encoder: Any) -> None:
-        self.encoder = encoder
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.encoder, name)
-
-    def encode(self, sentences: list[str], **options: Any) -> Any:
-        return self.encoder.encode(sentences, show_progress_bar=False, **options)
 
 
 def no_data() -> str:

@@ -216,6 +216,10 @@ class Experiment:
         """
         return self._named("row", {row.label: row for row in self.all_rows}, label)
 
+    def against(self, row: Row) -> Row:
+        """The row that its gain is counted from."""
+        return self.row(row.against or self.baseline)
+
     def column(self, measure: str) -> Column:
         """The column of that measure.
 

@@ -111,21 +111,19 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
             if notna(cell.gain):
                 size = whole(factor)(results.profile.recipe[field])
                 gain = {"gain": cell.gain, "gain_low": cell.gain_low, "gain_high": cell.gain_high}
-                seeds = len(results.over(cell.name, _against(results, cell.name), "Avg."))
+                seeds = len(
+                    results.over(cell.name, results.experiment.against(results.experiment.row(cell.name)).label, "Avg.")
+                )
                 lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": "here"})
         if name == "steps" and effect.label in PUBLISHED:
             lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": _published(effect), "whose": "paper"})
     return DataFrame(lines, columns=["effect", name, "gain", "gain_low", "gain_high", "seeds", "whose"])
 
 
-def _against(results: Results, row: str) -> str:
-    return results.experiment.row(row).against or results.experiment.baseline
-
-
 def _published(effect: Row) -> float:
     experiment = get_experiment(PUBLISHED[effect.label][0])
     row = experiment.row(PUBLISHED[effect.label][1])
-    against = experiment.row(row.against or experiment.baseline)
-    theirs, base = (experiment.cell(one, experiment.column("Avg.")) for one in (row, against))
+    pair = row, experiment.against(row)
+    theirs, base = (experiment.cell(one, experiment.column("Avg.")) for one in pair)
     assert theirs is not None and base is not None and theirs.value is not None and base.value is not None
     return theirs.value - base.value

@@ -174,16 +174,6 @@ PROFILES |= {profile.name: profile for profile in VARIATIONS}
 """By name. `study` is the default of every experiment."""
 
 
-def with_one_recipe(name: str) -> str:
-    """The profile of that size that trains all methods by one recipe: `paper` has another for it, the others are so.
-
-    >>> with_one_recipe("paper"), with_one_recipe("study")
-    ('paper-one-recipe', 'study')
-    """
-    other = f"{name}-one-recipe"
-    return other if other in PROFILES else name
-
-
 def get_profile(name: str) -> Profile:
     """A profile by its name.
 

@@ -136,7 +136,7 @@ class Results:
         measure = self.measure(column)
         moments = _moments(list(self.values(row.label, measure).values()))
         cell = self.experiment.cell(row, column)
-        against = self.experiment.row(row.against or self.experiment.baseline)
+        against = self.experiment.against(row)
         comparable = against.label != row.label and against.encoder == row.encoder
         base = self.experiment.cell(against, column) if comparable else None
         printed = None if cell is None else cell.value

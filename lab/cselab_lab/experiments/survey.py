@@ -5,9 +5,8 @@ Before them, one search for the learning rate of each system, of the same size f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cselab_lab.experiments.claims import Above
 from cselab_lab.experiments.experiment import (
@@ -32,51 +31,31 @@ WITHOUT_TRAINING = (
     Row("plain, first-last average", pooling="emb_last_mean", published="BERT_base (first-last-avg.)"),
     Row("plain, mean of tokens", pooling="mean", published="BERT_base (avg.)"),
 )
-SYSTEMS = {
-    "SR-BERT": "sr_bert",
-    "BT-BERT": "bt_bert",
-    "TSFC-BERT": "consert",
-    "SimCSE": "simcse",
-    "ESimCSE-SimCLR": "esimcse",
-    "DCPCSE": "dcpcse",
-    "PT-BERT": "pt_bert",
-    "PromptBERT": "promptbert",
-    "AdCSE": "adcse",
-    "MixCSE": "mixcse",
-    "DCLR": "dclr",
-    "DiffCSE": "diffcse",
-    "SNCSE-Dropout": "sncse_dropout",
-    "EASE": "ease",
-    "MCSE": "mcse",
-}
-"""The survey's systems, and the methods that stand for them."""
+WITHOUT_VECTORS = Row("EASE, random entity vectors", "ease", {"vectors": None})
+"""As UNGUIDED a system without a part of it, for what the part brings; the paper has no number of it."""
 
+TRAINED = (
+    Row("SR-BERT", "sr_bert", published="SR-BERT"),
+    Row("BT-BERT", "bt_bert", published="BT-BERT"),
+    Row("TSFC-BERT", "consert", published="TSFC-BERT"),
+    Row("SimCSE", "simcse", published="SimCSE"),
+    Row("ESimCSE-SimCLR", "esimcse", {"variant": "simclr"}, published="ESimCSE-SimCLR"),  # without its queue
+    Row("DCPCSE", "dcpcse", published="DCPCSE", rate=1000.0),  # it trains a prefix and no weight
+    Row("PT-BERT", "pt_bert", published="PT-BERT"),
+    Row("PromptBERT", "promptbert", published="PromptBERT"),
+    Row("AdCSE", "adcse", published="AdCSE"),
+    Row("MixCSE", "mixcse", published="MixCSE"),
+    Row("DCLR", "dclr", GUIDED, published="DCLR"),
+    UNGUIDED,
+    Row("DiffCSE", "diffcse", published="DiffCSE"),
+    Row("SNCSE-Dropout", "sncse_dropout", published="SNCSE-Dropout"),
+    Row("EASE", "ease", published="EASE"),
+    WITHOUT_VECTORS,
+    Row("MCSE, scenes for pictures", "mcse", published="MCSE"),
+)
+"""The survey's systems, by the methods that stand for them."""
 
-def _rate(factor: float) -> dict[str, Callable[[float], float]]:
-    """The recipe of a row that trains at a multiple of the profile's learning rate."""
-    return {} if factor == 1 else {"lr": times(factor)}
-
-
-PARAMETERS: dict[str, dict[str, Any]] = {"ESimCSE-SimCLR": {"variant": "simclr"}, "DCLR": GUIDED}
-"""ESimCSE without its queue, as the survey took it; DCLR's guide."""
-
-TIMES = {"DCPCSE": 1000.0}
-"""Of SimCSE's learning rate, as in the paper of a method that trains a prefix and no weight; others have its order."""
-
-INSTEAD = {"MCSE": "scenes for pictures"}
-"""What runs in place of a part of the paper's method; the row's name says it."""
-
-WITHOUT = {"DCLR": UNGUIDED, "EASE": Row("EASE, random entity vectors", "ease", {"vectors": None})}
-"""Beside a system the same without a part of it, for what the part brings; the paper has no number of it."""
-
-
-def _rows(name: str, method: str) -> tuple[Row, ...]:
-    label = f"{name}, {INSTEAD[name]}" if name in INSTEAD else name
-    row = Row(label, method, PARAMETERS.get(name, {}), published=name, rate=TIMES.get(name, 1.0))
-    return (row, WITHOUT[name]) if name in WITHOUT else (row,)
-
-
-TRAINED = tuple(row for name, method in SYSTEMS.items() for row in _rows(name, method))
+SYSTEMS = tuple(row.published for row in TRAINED if row.published)
 IN_TWO = (Row("SNCSE", "sncse", published="SNCSE"), Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"))
 SAME_CORPUS = Row("SimCSE, world alone", "simcse", corpus=world_alone)
 """The control of the systems whose rows hold more than a sentence: such rows come from the world alone."""
@@ -92,7 +71,7 @@ ALL = (
 SEARCHED = (*TRAINED, *IN_TWO)
 
 RATES = {"rate / 3": 1 / 3, "the recipe's rate": 1.0, "rate x 3": 3.0}
-"""What the search tries, of the rate that the profile has for all, and of that of its paper in `TIMES`."""
+"""What the search tries, of the rate that the profile has for all, times that of the row."""
 
 declare(
     Experiment(
@@ -102,7 +81,8 @@ declare(
         baseline="SimCSE, the recipe's rate",
         rows=tuple(
             Row(f"{row.label}, {words}", row.method, row.parameters,
-                recipe=_rate(factor), rate=row.rate, against=f"{row.label}, the recipe's rate")
+                recipe={} if factor == 1 else {"lr": times(factor)},
+                rate=row.rate, against=f"{row.label}, the recipe's rate")
             for row in SEARCHED
             for words, factor in RATES.items()
         ),
@@ -190,7 +170,7 @@ declare(
             Above("SimCSE is above static vectors", "SimCSE", "static vectors"),
             *(
                 Above(f"{name} is above SimCSE", name, "SimCSE")
-                for name in ("TSFC-BERT", "ESimCSE-SimCLR", "MixCSE", "EASE", WITHOUT["EASE"].label)
+                for name in ("TSFC-BERT", "ESimCSE-SimCLR", "MixCSE", "EASE", WITHOUT_VECTORS.label)
             ),
         ),
     )

@@ -93,20 +93,19 @@ def run_notebooks(
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
 
-    paths = find_notebooks(folder, names)
-    runs = [(path, _prepare(path, profile, overrides, output)) for path in paths]
-    over_seeds = {path: _with_seeds(path, result, seeds, output) for path, result in runs}
+    runs = [_prepare(path, profile, overrides, output) for path in find_notebooks(folder, names)]
+    over_seeds = {result.name: _with_seeds(result, seeds, output) for result in runs}
     tell = _nothing if quiet else echo
     results = []
-    for path, result in runs:
+    for result in runs:
         tell(f"{result.name}  profile {profile}")
         if changed and _ran_as_it_is(result):
             result.notes.append("nothing changed since its last run: not run again")
         else:
-            _run(path, result, folder, timeout, tell)
+            _run(result, timeout, tell)
         _collect(result)
         if update_recorded:
-            _record_anew(path, result, over_seeds[path], folder, recorded, timeout, tell)
+            _record_anew(result, over_seeds[result.name], recorded, timeout, tell)
         else:
             _compare(result, overrides, recorded, require_recorded)
         _tell(result, echo)
@@ -127,7 +126,7 @@ def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: 
     parameters = typed_parameters(path.stem, defaults, wanted)
     depends_on = [fingerprint(notebook), profile, parameters, versions(), _package_state()]
     return NotebookResult(
-        name=path.stem,
+        source=path,
         profile=profile,
         parameters=parameters,
         executed=output / path.name,
@@ -136,9 +135,9 @@ def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: 
     )
 
 
-def _with_seeds(path: Path, result: NotebookResult, seeds: Sequence[int], output: Path) -> dict[int, NotebookResult]:
+def _with_seeds(result: NotebookResult, seeds: Sequence[int], output: Path) -> dict[int, NotebookResult]:
     """A run for each seed; for the seed that the notebook has by itself that is `result`."""
-    own = parameters_of(read_notebook(path), path.stem).get("seed")
+    path, own = result.source, parameters_of(read_notebook(result.source), result.name).get("seed")
     return {
         seed: result if seed == own else _prepare(path, result.profile, {"seed": seed}, output / f"seed-{seed}")
         for seed in seeds
@@ -168,12 +167,13 @@ def _ran_as_it_is(result: NotebookResult) -> bool:
     return last.get("state") == result.state
 
 
-def _run(path: Path, result: NotebookResult, folder: Path, timeout: float | None, tell: Callable[[str], None]) -> None:
+def _run(result: NotebookResult, timeout: float | None, tell: Callable[[str], None]) -> None:
     from cselab_lab.headless.page import write_page
 
+    folder = result.source.parent
     result.executed.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    result.failures += execute(read_notebook(path), result.executed, result.parameters, folder, timeout, tell)
+    result.failures += execute(read_notebook(result.source), result.executed, result.parameters, folder, timeout, tell)
     result.seconds = time.monotonic() - started
     executed = nbformat.read(result.executed, as_version=4)
     outside = write_page(executed, result.page, folder)
@@ -206,10 +206,8 @@ def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: 
 
 
 def _record_anew(
-    path: Path,
     result: NotebookResult,
     over_seeds: Mapping[int, NotebookResult],
-    folder: Path,
     recorded: Path,
     timeout: float | None,
     tell: Callable[[str], None],
@@ -217,7 +215,7 @@ def _record_anew(
     others = {seed: other for seed, other in over_seeds.items() if other is not result}
     for seed, other in others.items() if not result.failures else ():
         tell(f"{result.name}  seed {seed}")
-        _run(path, other, folder, timeout, tell)
+        _run(other, timeout, tell)
         _collect(other)
         result.failures += [f"seed {seed}: {failure}" for failure in other.failures]
     if result.failures or not result.records:

@@ -64,7 +64,7 @@ def loaded_from_outside(page: str) -> list[str]:
     """
     finder = _OutsideFinder()
     finder.feed(page)
-    return finder.found
+    return finder.addresses
 
 
 class _OutsideFinder(HTMLParser):
@@ -76,7 +76,7 @@ class _OutsideFinder(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
         self.inside = ""
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -84,13 +84,13 @@ class _OutsideFinder(HTMLParser):
         loading = {"src", "srcset", "poster", "data"} | ({"href"} if tag in ("link", "image", "use") else set())
         for name, value in attributes:
             if name in loading and value and self.ADDRESS.match(value):
-                self.found.append(value)
+                self.addresses.append(value)
             elif name == "style":
-                self.found += self.IN_TEXT["style"].findall(value or "")
+                self.addresses += self.IN_TEXT["style"].findall(value or "")
 
     def handle_data(self, text: str) -> None:
         if self.inside in self.IN_TEXT:
-            self.found += self.IN_TEXT[self.inside].findall(text)
+            self.addresses += self.IN_TEXT[self.inside].findall(text)
 
     def handle_endtag(self, tag: str) -> None:
         self.inside = ""

@@ -25,8 +25,8 @@ def parameters_of(notebook: NotebookNode, name: str) -> dict[str, object]:
         )
     from papermill.translators import PythonTranslator
 
-    found = PythonTranslator.inspect(tagged[0])
-    return {parameter.name: _default(name, parameter.name, parameter.default) for parameter in found}
+    parameters = PythonTranslator.inspect(tagged[0])
+    return {parameter.name: _default(name, parameter.name, parameter.default) for parameter in parameters}
 
 
 def typed_parameters(name: str, defaults: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, object]:

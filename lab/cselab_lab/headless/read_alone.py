@@ -40,7 +40,7 @@ A check there says what is not right yet.</div>"""
 
 def ask_guesses(notebook: NotebookNode) -> None:
     """Put a form where each guess is asked for, and a mark where it stops folding what follows."""
-    asked: dict[int, list[dict[str, Any]]] = {}  # by the number of the cell: what was found
+    asked: dict[int, list[dict[str, Any]]] = {}  # by the number of the cell: the answers
     last: dict[int, int] = {}  # and the cell that compares last
     asking = -1
     for number, cell in enumerate(notebook.cells):
@@ -54,9 +54,9 @@ def ask_guesses(notebook: NotebookNode) -> None:
                 output.data["text/html"] = "".join(
                     f"<div>{escape(_label(one))}: it is {escape(one['words'])}</div>" for one in bundle["found"]
                 )
-    for number, found in reversed(asked.items()):
+    for number, answers in reversed(asked.items()):
         cell, until = notebook.cells[number], f"guess-{number}-ends"
-        form = new_output("display_data", {"text/html": _form(cell.source, found, until)})
+        form = new_output("display_data", {"text/html": _form(cell.source, answers, until)})
         cell.outputs = [form, *(one for one in cell.outputs if not _is_nothing_yet(one))]
         _mark_the_end(notebook, last[number], until)
 
@@ -70,7 +70,7 @@ def point_to_exercises(notebook: NotebookNode, name: str, how: str = "") -> None
             cell.outputs = [new_output("display_data", {"text/html": html})]
 
 
-def _form(source: str, found: list[dict[str, Any]], until: str) -> str:
+def _form(source: str, answers: list[dict[str, Any]], until: str) -> str:
     common, hints = _hints(source)
     rows = [
         ROW.format(
@@ -79,14 +79,14 @@ def _form(source: str, found: list[dict[str, Any]], until: str) -> str:
             hint=f"<small>{escape(hints[one['name']])}</small>" if one["name"] in hints else "",
             example=EXAMPLES.get(type(one["value"]), "0.5, 50%, log 64"),
         )
-        for one in found
+        for one in answers
     ]
     hint = f": {escape(common)}" if common else ""
-    return FORM.format(found=escape(json.dumps(found)), until=until, hint=hint, rows="\n".join(rows))
+    return FORM.format(found=escape(json.dumps(answers)), until=until, hint=hint, rows="\n".join(rows))
 
 
-def _label(found: dict[str, Any]) -> str:
-    return found["name"].replace("_", " ")
+def _label(answer: dict[str, Any]) -> str:
+    return answer["name"].replace("_", " ")
 
 
 def _hints(source: str) -> tuple[str, dict[str, str]]:

@@ -81,12 +81,12 @@ def compare(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
     """
     expected = {entry["name"]: entry for entry in recorded["records"]}
     measured = {entry["name"]: entry for entry in records}
-    found = [
+    both = [
         Comparison(name, expected.get(name, {}).get("value"), entry["value"], entry["tolerance"])
         for name, entry in measured.items()
     ]
     vanished = [entry for name, entry in expected.items() if name not in measured]
-    return found + [Comparison(entry["name"], entry["value"], None, entry.get("tolerance", 0.0)) for entry in vanished]
+    return both + [Comparison(entry["name"], entry["value"], None, entry.get("tolerance", 0.0)) for entry in vanished]
 
 
 def read_recorded(path: Path) -> dict | None:

@@ -13,7 +13,7 @@ from cselab_lab.headless.recorded import Comparison
 class NotebookResult:
     """One notebook's run: where its files are, what it recorded, and what is wrong with it."""
 
-    name: str
+    source: Path  # the notebook, in whose folder the cells run
     profile: str
     parameters: dict[str, object]  # as passed; the others kept their defaults
     executed: Path  # the notebook with outputs: partial where a cell failed
@@ -26,9 +26,13 @@ class NotebookResult:
     notes: list[str] = field(default_factory=list)  # each is only worth knowing
 
     @property
+    def name(self) -> str:
+        return self.source.stem
+
+    @property
     def problems(self) -> list[str]:
         """Each fails the run: what went wrong in it, and the numbers that disagree."""
-        return self.failures + [found.trouble for found in self.comparisons if not found.ok]
+        return self.failures + [one.trouble for one in self.comparisons if not one.ok]
 
     @property
     def passed(self) -> bool:

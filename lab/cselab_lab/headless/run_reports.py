@@ -15,7 +15,7 @@ NOT_IN_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 def within_tolerance(result: NotebookResult) -> str:
     """How many of its numbers agree: `"22 of 22 within tolerance"`."""
-    good = sum(found.ok for found in result.comparisons)
+    good = sum(one.ok for one in result.comparisons)
     return f"{good} of {len(result.comparisons)} within tolerance"
 
 
@@ -52,7 +52,7 @@ def write_junit(results: Sequence[NotebookResult], file: Path) -> None:
     root = ElementTree.Element("testsuites", name="notebooks")
     for result in results:
         cases = [("runs to its end", "\n".join(result.failures))]
-        cases += [(found.name, found.trouble) for found in result.comparisons]
+        cases += [(one.name, one.trouble) for one in result.comparisons]
         suite = ElementTree.SubElement(
             root,
             "testsuite",
@@ -75,4 +75,4 @@ def write_junit(results: Sequence[NotebookResult], file: Path) -> None:
 def _table(result: NotebookResult, form: str) -> str:
     from cselab_lab.tables import table
 
-    return table({found.name: found.row() for found in result.comparisons}, form=form)
+    return table({one.name: one.row() for one in result.comparisons}, form=form)

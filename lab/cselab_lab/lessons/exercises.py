@@ -1,7 +1,8 @@
 """Checks for the exercises of a notebook: in stages, and with a diagnosis where one fails.
 
 A stage is an `Example` (these arguments give this value) or a `Stage` (anything else that must hold). An `Exercise` is
-its stages, and the mistakes that it knows: functions that are wrong in one way.
+its stages, and the mistakes that it knows: functions that are wrong in one way, most of them a right one in which a
+piece is written otherwise.
 
 A mistake is told only on evidence. The student's function must agree with the wrong one in every example, and the
 wrong value must differ from the right one. A factor or a sign that is off is known for every exercise
@@ -19,7 +20,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
+
+Mistakes = dict[str, str | Callable]
+"""What is said, and of what: see `Exercise`."""
 
 LONGEST = 900  # characters of a message: fewer than ten lines
 LONGEST_CALL = 250  # characters of a call that is shown to be tried; longer ones are told by their shapes
@@ -101,15 +108,11 @@ class Example:
 
     def is_right(self, numbers: Any) -> bool:
         """Whether these are the expected numbers."""
-        import numpy as np
-
         expected = numbers_of(self.expected)
         return numbers.shape == expected.shape and np.allclose(numbers, expected, rtol=0, atol=self.tolerance)
 
     def is_same(self, numbers: Any, wrong: Any) -> bool:
         """Whether these are the numbers that a mistake gives; where they are large, they may be off by more."""
-        import numpy as np
-
         if numbers.shape != wrong.shape or wrong.size == 0:
             return False
         factor = np.abs(wrong).max() / max(np.abs(numbers_of(self.expected)).max(), 1e-9)
@@ -118,8 +121,6 @@ class Example:
 
     def comparison(self, numbers: Any) -> str:
         """What was returned beside what was expected; of arrays that look alike the first wrong number."""
-        import numpy as np
-
         expected = numbers_of(self.expected)
         if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
             place = tuple(np.argwhere(~np.isclose(numbers, expected, rtol=0, atol=self.tolerance))[0].tolist())
@@ -142,20 +143,21 @@ class Exercise:
 
     Args:
         stages: tried in this order.
-        mistakes: diagnosis -> a function that makes this mistake. It takes the arguments of the examples.
-        standing_in: a right function, for `yours`: what the lesson goes on with until the student's is right.
+        right: a right function; with it the lesson goes on until the student's is right (`yours`).
+        mistakes: diagnosis -> what is written otherwise in the right function (`otherwise`), or a function that makes
+            this mistake. It takes the arguments of the examples.
         trained: the lesson trains through it, so `yours` asks that a gradient goes through what it returns.
     """
 
     def __init__(
         self,
         *stages: Stage | Example,
-        mistakes: Mapping[str, Callable] | None = None,
-        standing_in: Callable | None = None,
+        right: Callable | None = None,
+        mistakes: Mapping[str, str | Callable] = MappingProxyType({}),
         trained: bool = False,
     ) -> None:
-        self.stages, self.standing_in, self.trained = stages, standing_in, trained
-        self.mistakes = mistakes or {}
+        self.stages, self.right, self.trained = stages, right, trained
+        self.mistakes = {said: otherwise(right, wrong) for said, wrong in mistakes.items()}
         self._wrong: dict[Example, dict[str, Any]] = {}
 
     @property
@@ -184,8 +186,6 @@ class Exercise:
 
     def wrong_values(self, example: Example) -> dict[str, Any]:
         """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
-        import numpy as np
-
         if example in self._wrong:
             return self._wrong[example]
         values = {}
@@ -193,7 +193,7 @@ class Exercise:
             warnings.simplefilter("ignore")
             for said, wrong in self.mistakes.items():
                 try:
-                    values[said] = numbers_of(wrong(*example.arguments))
+                    values[said] = numbers_of(wrong(*copy.deepcopy(example.arguments)))
                 except Exception:  # a wrong function may fail where the answer does not
                     continue
             values |= dict(shared_mistakes(example))
@@ -201,8 +201,6 @@ class Exercise:
         return self._wrong.setdefault(example, kept)
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
-        import numpy as np
-
         expected = numbers_of(example.expected)
         if numbers.shape == expected.shape and not np.isfinite(numbers).all():
             return _why_not_finite(answer, example.arguments)
@@ -231,10 +229,41 @@ class Exercise:
         return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
 
 
+def otherwise(right: Callable | None, change: str | Callable) -> Callable:
+    """A right function with a mistake: its source, with "a piece of it -> what stands there instead".
+
+    Several changes are parted by "; ". A piece is changed wherever it stands. A function is a mistake as it is.
+
+    >>> def double(x):
+    ...     return 2 * x
+    >>> otherwise(double, "2 * -> 3 *")(4)
+    12
+
+    Raises:
+        ValueError: there is no such piece.
+    """
+    if callable(change):
+        return change
+    assert right is not None, f"{change}: there is no right function in which this could be written otherwise"
+    source = inspect.getsource(right)
+    for one in change.split("; "):
+        piece, _, instead = one.partition(" -> ")
+        if piece not in source:
+            raise ValueError(f"{right.__name__} has no {piece!r}, which was to be changed: {change}")
+        source = source.replace(piece, instead)
+    code = compile(source, f"<{right.__name__}: {change}>", "exec")
+
+    @functools.cache
+    def written() -> Callable:
+        made: dict[str, Any] = {}
+        exec(code, right.__globals__, made)
+        return made[right.__name__]
+
+    return lambda *given: written()(*given)
+
+
 def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
     """What is off by a sign or a factor in any exercise: diagnosis and the numbers that it gives."""
-    import numpy as np
-
     right = numbers_of(example.expected)
     yield from ((said, factor * right) for said, factor in FACTORS.items())
     if right.ndim == 0:
@@ -347,20 +376,20 @@ def yours(answer: Callable, exercise: Exercise) -> Any:
     >>> pooled = yours(lambda layer, mask, kind: ..., POOLED)
     <lambda> is not right yet: cselab's stands in
     """
-    ours = exercise.standing_in
+    ours = exercise.right
     if ours is None:
-        raise ValueError("nothing stands in for this exercise; give Exercise(..., standing_in=...).")
+        raise ValueError("nothing stands in for this exercise; give Exercise(..., right=...).")
     name, solved = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise).solved
     missing = _missing_in(answer, ours, exercise) if solved else "is not right yet"
     print(f"{name} {missing}: cselab's stands in" if missing else f"{name}: yours")
     return ours if missing else answer
 
 
-def _missing_in(answer: Callable, standing_in: Callable, exercise: Exercise) -> str:
+def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     """What keeps the lesson from going on with a right answer; empty where nothing does."""
     for example in exercise.examples[:1]:
         returned = []
-        for function in (answer, standing_in):
+        for function in (answer, right):
             given = copy.deepcopy(example.arguments)
             for argument in given if exercise.trained else ():
                 if getattr(argument, "is_floating_point", bool)():
@@ -380,8 +409,6 @@ def _missing_in(answer: Callable, standing_in: Callable, exercise: Exercise) -> 
 
 def numbers_of(value: object) -> Any:
     """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
-    import numpy as np
-
     if isinstance(value, str | bytes):
         return None
     if hasattr(value, "detach"):
@@ -473,8 +500,6 @@ def _divided(answer: Any, factor: float) -> Any:
 
 def _tried(answer: Callable, example: Example) -> Any:
     """The finite numbers that an answer gives for an example; None where it gives none."""
-    import numpy as np
-
     try:
         given = example.numbers_in(example.returned_by(answer))
     except Exception:  # it may fail at a stage that it has not come to
@@ -484,7 +509,6 @@ def _tried(answer: Callable, example: Example) -> Any:
 
 def _why_not_finite(answer: Callable, arguments: tuple) -> str:
     """Which function made the first number that is not finite, and what that means."""
-    import numpy as np
     import torch
     from torch.overrides import TorchFunctionMode
 

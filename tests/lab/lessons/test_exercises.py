@@ -176,7 +176,7 @@ def test_a_loss_that_cannot_be_trained_is_right_but_the_lesson_goes_on_with_its_
     def square(x):
         return x * x
 
-    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), standing_in=square, trained=True)
+    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), right=square, trained=True)
     assert yours(lambda x: x**2, right) is not square
     for without in (lambda x: (x**2).item(), lambda x: x.detach() ** 2, lambda x: x.numpy() ** 2):
         assert diagnose(without, right).solved
@@ -189,7 +189,7 @@ def test_what_is_not_trained_may_detach_but_gives_tensors_where_the_lesson_wants
     def square(x):
         return x * x
 
-    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), standing_in=square)
+    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), right=square)
     assert yours(lambda x: x.detach() ** 2, right) is not square
     assert yours(lambda x: x.numpy() ** 2, right) is square
     assert "tensors" in capsys.readouterr().out

@@ -123,10 +123,8 @@ class PublishedTable:
         """The cells, a line each: row, column, value, printed, spread, unit, note."""
         from pandas import DataFrame
 
-        return DataFrame(
-            [{"row": c.row, "column": c.column, "value": c.value, "printed": c.printed, "spread": c.spread,
-              "unit": c.unit, "note": c.note} for c in self.cells]
-        )  # fmt: skip
+        names = ["row", "column", "value", "printed", "spread", "unit", "note"]
+        return DataFrame([{name: getattr(cell, name) for name in names} for cell in self.cells], columns=names)
 
 
 @cache

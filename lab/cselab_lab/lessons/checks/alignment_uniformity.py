@@ -6,27 +6,17 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
-from cselab_lab.lessons.checks.mistakes import length_mistakes
+from cselab_lab.lessons.checks.mistakes import LENGTHS, unit
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: the alignment of Wang and Isola: my_alignment(x, y, grades, threshold=4) --------------------------
 
 
-def _alignment(
-    unit: Any = F.normalize,
-    keep: Any = lambda grades, threshold: grades > threshold,
-    term: Any = lambda u, v: (u - v).square().sum(1),
-    end: Any = lambda terms, grades: terms.mean(),
-) -> Any:
-    """An alignment with one mistake."""
-
-    def of(x: Any, y: Any, grades: Any, threshold: Any = 4) -> Any:
-        kept = keep(grades, threshold)
-        return end(term(unit(x)[kept], unit(y)[kept]), grades)
-
-    return of
+def _alignment(x: Any, y: Any, grades: Any, threshold: Any = 4) -> Any:
+    kept = grades > threshold
+    u, v = unit(x)[kept], unit(y)[kept]
+    return (u - v).square().sum(1).mean()
 
 
 def _side(degrees: float, length: float) -> list[float]:
@@ -50,20 +40,19 @@ ALIGNMENT = Exercise(
     ),
     Example("of five pairs those graded 5, 4.5 and 4.2 count: (3 + 2 + 0) / 3 = 1.667", (_X, _Y, _GRADES), 5 / 3),
     Example("with a threshold of 0.5 all five count: 10 / 5 = 2", (_X, _Y, _GRADES, 0.5), 2),
-    mistakes={
-        "Square the distances.": _alignment(term=lambda u, v: (u - v).norm(dim=1)),
-        "Which pairs count? Those with a grade above the threshold.": _alignment(keep=lambda g, t: g == g),
-        "Above the threshold: a pair whose grade equals it does not count.": _alignment(keep=lambda g, t: g >= t),
-        "The pairs that count are those above the threshold, not the others.": _alignment(keep=lambda g, t: g <= t),
-        "Is there a 4 in your code where threshold should be?": _alignment(keep=lambda g, t: g > 4),
-        "Take the mean over the pairs, not the sum.": _alignment(end=lambda terms, g: terms.sum()),
-        "Divide by those that count, not by the number of all pairs.": _alignment(
-            end=lambda terms, g: terms.sum() / len(g)
-        ),
-        "Row i of x belongs to row i of y alone.": _alignment(term=lambda u, v: torch.cdist(u, v).square()),
-        "This is the mean cosine. The squared distance is 2 - 2 times it.": _alignment(term=F.cosine_similarity),
-    }
-    | length_mistakes(_alignment),
+    right=_alignment,
+    mistakes=LENGTHS
+    | {
+        "Square the distances.": "square().sum(1) -> norm(dim=1)",
+        "Which pairs count? Those with a grade above the threshold.": "grades > threshold -> grades == grades",
+        "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
+        "The pairs that count are those above the threshold, not the others.": "> threshold -> <= threshold",
+        "Is there a 4 in your code where threshold should be?": "> threshold -> > 4",
+        "Take the mean over the pairs, not the sum.": ".mean() -> .sum()",
+        "Divide by those that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
+        "Row i of x belongs to row i of y alone.": "(u - v).square().sum(1) -> torch.cdist(u, v).square()",
+        "This is the mean cosine. The squared distance is 2 - 2 times it.": "(u - v).square() -> (u * v)",
+    },
 )
 
 # ---- 2: an encoder of perfect uniformity that knows nothing: my_encode(sentences) -------------------------

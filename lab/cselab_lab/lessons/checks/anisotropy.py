@@ -11,30 +11,17 @@ from torch.overrides import TorchFunctionMode
 
 from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
-from cselab_lab.lessons.checks.mistakes import length_mistakes
+from cselab_lab.lessons.checks.mistakes import LENGTHS, unit
 from cselab_lab.lessons.checks.sentences import words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: the mean cosine of all pairs of different rows: my_mean_cosine(vectors) --------------------------
 
 
-def _unit(x: Any, axis: int = 1) -> Any:
-    return x / np.linalg.norm(x, axis=axis, keepdims=True)
-
-
-def _mean_cosine(
-    scale: Any = _unit,
-    part: Any = lambda cosines: cosines,
-    without: Any = np.trace,
-    pairs: Any = lambda n, d: n * (n - 1),
-) -> Any:
-    """A mean cosine with one mistake: in the rows, in the cosines, in what is left out, in the number of pairs."""
-
-    def of(x: Any) -> Any:
-        cosines = part(scale(x) @ scale(x).T)
-        return (cosines.sum() - without(cosines)) / pairs(*x.shape)
-
-    return of
+def _mean_cosine(x: Any) -> Any:
+    n, u = len(x), unit(x)
+    between = (u.sum(0) ** 2).sum() - (u**2).sum()
+    return between / (n * (n - 1))
 
 
 class _Watched(np.ndarray):
@@ -69,7 +56,7 @@ def _needs_no_pairs(function: Any) -> str:
     vectors = np.random.default_rng(0).normal(1, 1, (ROWS, WIDTH)).view(_Watched)
     sizes: list[int] = []
     vectors.sizes = sizes
-    returned, expected = numbers_of(function(vectors)), _mean_cosine()(np.asarray(vectors))
+    returned, expected = numbers_of(function(vectors)), _mean_cosine(np.asarray(vectors))
     if returned.size != 1 or not math.isclose(float(returned.reshape(())), expected, abs_tol=1e-3):
         return f"Your function returned {returned}; expected is {expected:.4g}."
     tracemalloc.start()  # what another library computes is not of `_Watched`
@@ -90,56 +77,40 @@ MEAN_COSINE = Exercise(
     Example("two opposite vectors have -1", (np.array([[1.0, 0.0, 0.0], [-2.0, 0.0, 0.0]]),), -1.0),
     Example("three copies of one vector have 1", (np.array([[3.0, 4.0]] * 3),), 1.0),
     Stage(f"{ROWS} rows need no {ROWS} x {ROWS} cosines", _needs_no_pairs),
-    mistakes={
-        "Each row is paired with itself, too.": _mean_cosine(without=lambda c: 0, pairs=lambda n, d: n * n),
-        "The n products of a row with itself are still in the sum. Take them out.": _mean_cosine(without=lambda c: 0),
-        "Each of the n products of a row with itself is 1: take out n, not 1.": _mean_cosine(without=lambda c: 1),
-        "Scale each row to length 1 first: only then is u_i . u_i 1.": _mean_cosine(lambda x: x, without=len),
-        "Scale each row first, and leave out its pair with itself.": _mean_cosine(
-            lambda x: x, without=lambda c: 0, pairs=lambda n, d: n * n
+    right=_mean_cosine,
+    mistakes=LENGTHS
+    | {
+        "Each row is paired with itself, too.": " - (u**2).sum() -> ; (n * (n - 1)) -> n**2",
+        "The n products of a row with itself are still in the sum. Take them out.": " - (u**2).sum() -> ",
+        "Each of the n products of a row with itself is 1: take out n, not 1.": "(u**2).sum() -> 1",
+        "Scale each row to length 1 first: only then is u_i . u_i 1.": "unit(x) -> x; (u**2).sum() -> n",
+        "Scale each row first, and leave out its pair with itself.": (
+            "unit(x) -> x; - (u**2).sum() -> + 0; (n * (n - 1)) -> n**2"
         ),
-        "Do not subtract the mean: the cone is what is measured.": _mean_cosine(lambda x: _unit(x - x.mean(0))),
-        "Keep the sign of each cosine: opposite directions count against the cone.": _mean_cosine(part=np.abs),
-        "That is the mean of the squares of the cosines.": _mean_cosine(part=np.square),
-        "Write / (n * (n - 1)): without the brackets (n - 1) multiplies.": _mean_cosine(pairs=lambda n, d: n / (n - 1)),
-        "n is the number of rows, not of columns.": _mean_cosine(pairs=lambda n, d: d * (d - 1)),
-        "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": lambda x: (
-            np.linalg.norm(_unit(x).mean(0))
+        "Do not subtract the mean: the cone is what is measured.": "unit(x) -> unit(x - x.mean(0))",
+        "Keep the sign of each cosine: opposite directions count against the cone.": (
+            "(u.sum(0) ** 2) -> np.abs(u @ u.T)"
         ),
-        "That is the mean cosine to the mean vector. What is wanted is the mean over pairs of rows.": lambda x: (
-            (_unit(x) @ x.mean(0)).mean() / np.linalg.norm(x.mean(0))
+        "That is the mean of the squares of the cosines.": "u.sum(0) ** 2 -> (u @ u.T) ** 2",
+        "Write / (n * (n - 1)): without the brackets (n - 1) multiplies.": "(n * (n - 1)) -> n * (n - 1)",
+        "n is the number of rows, not of columns.": "len(x) -> x.shape[1]",
+        "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": (
+            "between / (n * (n - 1)) -> np.linalg.norm(u.mean(0))"
         ),
-    }
-    | length_mistakes(_mean_cosine),
+        "That is the mean cosine to the mean vector. What is wanted is the mean over pairs of rows.": (
+            "between / (n * (n - 1)) -> (u @ x.mean(0)).mean() / np.linalg.norm(x.mean(0))"
+        ),
+    },
 )
 
 # ---- 2: the mean and the first k principal directions removed: my_removal(vectors, k) --------------------
 
 
-def _removal(
-    centre: bool = True,
-    fit: Any = lambda x: x - x.mean(0),
-    axes: Any = lambda x: np.linalg.svd(x, full_matrices=False)[2],
-    chosen: Any = lambda axes, k: axes[:k],
-    end: Any = lambda values, along, mean: values - along,
-) -> Any:
-    """A removal with one mistake."""
-
-    def of(x: Any, k: int) -> Any:
-        mean = x.mean(0)
-        values, directions = x - mean if centre else x, chosen(axes(fit(x)), k)
-        return end(values, values @ directions.T @ directions, mean)
-
-    return of
-
-
-def _in_new_axes(x: Any, k: int) -> Any:
-    centred = x - x.mean(0)
-    return centred @ np.linalg.svd(centred, full_matrices=False)[2][k:].T
-
-
-def _first(x: Any, k: int) -> Any:
-    return np.linalg.svd(x - x.mean(0), full_matrices=False)[2][:k]
+def _removal(x: Any, k: int) -> Any:
+    rows = x - x.mean(0)
+    axes = np.linalg.svd(rows, full_matrices=False)[2]
+    chosen = axes[:k]
+    return rows - rows @ chosen.T @ chosen
 
 
 # Three patterns at right angles to each other, each of mean 0: principal directions by construction.
@@ -168,31 +139,32 @@ REMOVAL = Exercise(
     Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
     Stage("one direction, and then one more, are two", _twice_is_two, "is every row changed in the same way?"),
     Stage("the vectors that were given stay as they are", _stays_as_it_was, "`x -= mean` changes them: x = x - mean."),
+    right=_removal,
     mistakes={
-        "The mean is still in it: subtract it from the rows, too.": _removal(centre=False),
-        "You added the mean again at the end; it stays out.": _removal(end=lambda x, along, mean: x - along + mean),
-        "Take the directions of the centred rows: subtract the mean first.": _removal(fit=lambda x: x),
-        "Nothing of the mean was removed: subtract it, then look for directions.": _removal(False, lambda x: x),
-        "You removed those of the smallest variance.": _removal(chosen=lambda axes, k: axes[len(axes) - k :]),
-        "You kept the k directions and removed the rest: subtract them.": _removal(end=lambda x, along, mean: along),
-        "One direction too many is gone.": _removal(chosen=lambda axes, k: axes[: k + 1]),
-        "One direction too few is gone.": _removal(chosen=lambda axes, k: axes[: max(k - 1, 0)]),
-        "The directions are the rows of svd's last matrix, vt[:k], not its columns.": _removal(
-            chosen=lambda axes, k: axes[:, :k].T
+        "The mean is still in it: subtract it from the rows, too.": "rows - rows @ -> x - x @",
+        "You added the mean again at the end; it stays out.": "return rows -> return x.mean(0) + rows",
+        "Take the directions of the centred rows: subtract the mean first.": "svd(rows -> svd(x",
+        "Nothing of the mean was removed: subtract it, then look for directions.": "x - x.mean(0) -> x",
+        "You removed those of the smallest variance.": "axes[:k] -> axes[len(axes) - k :]",
+        "You kept the k directions and removed the rest: subtract them.": "rows - rows @ -> rows @",
+        "One direction too many is gone.": "axes[:k] -> axes[: k + 1]",
+        "One direction too few is gone.": "axes[:k] -> axes[: max(k - 1, 0)]",
+        "The directions are the rows of svd's last matrix, vt[:k], not its columns.": "axes[:k] -> axes[:, :k].T",
+        "The eigenvectors are the columns of what eigh returns.": (
+            "svd(rows, full_matrices=False)[2] -> eigh(rows.T @ rows)[1][:, ::-1]"
         ),
-        "The eigenvectors are the columns of what eigh returns.": _removal(
-            axes=lambda x: np.linalg.eigh(x.T @ x)[1][:, ::-1]
+        "These are coordinates along what is left: the result is as wide as the input.": (
+            "rows - rows @ chosen.T @ chosen -> rows @ axes[k:].T"
         ),
-        "These are coordinates along what is left: the result is as wide as the input.": (_in_new_axes),
-        "Subtract the mean of each column (axis=0), not of each row.": lambda x, k: x - x.mean(1, keepdims=True),
-        "Only the mean is gone; the k directions are still in it.": lambda x, k: x - x.mean(0),
-        "With k = 0, axes[-k:] is all of them: turn the order round, then take [:k].": _removal(
-            axes=lambda x: np.linalg.eigh(x.T @ x)[1].T, chosen=lambda axes, k: axes[-k:]
+        "Subtract the mean of each column (axis=0), not of each row.": (
+            "rows - rows @ chosen.T @ chosen -> x - x.mean(1, keepdims=True)"
         ),
-        "All k directions, not the k-th alone.": _removal(chosen=lambda axes, k: axes[k - 1 : k]),
-        "Project the centred rows, not those that were given.": lambda x, k: (
-            x - x.mean(0) - x @ _first(x, k).T @ _first(x, k)
+        "Only the mean is gone; the k directions are still in it.": "rows - rows @ chosen.T @ chosen -> rows",
+        "With k = 0, axes[-k:] is all of them: turn the order round, then take [:k].": (
+            "svd(rows, full_matrices=False)[2] -> eigh(rows.T @ rows)[1].T; axes[:k] -> axes[-k:]"
         ),
+        "All k directions, not the k-th alone.": "axes[:k] -> axes[k - 1 : k]",
+        "Project the centred rows, not those that were given.": "rows @ -> x @",
     },
 )
 

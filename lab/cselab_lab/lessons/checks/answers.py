@@ -24,6 +24,16 @@ def is_whole(answer: Any) -> bool:
     return is_number(answer) and float(answer) == round(float(answer))
 
 
+def wrong_shapes(returned: Any, count: int, shape: tuple[int, ...]) -> str:
+    """What is wrong with the number or the shapes of several tables, in a sentence; empty where nothing is."""
+    several = isinstance(returned, list | tuple) or getattr(returned, "ndim", 0) == 3
+    shapes = [tuple(getattr(one, "shape", ())) for one in returned] if several and len(returned) < 9 else []
+    if shapes == [shape] * count:
+        return ""
+    told = f"{len(shapes)} of shapes {shapes}" if shapes else type(returned).__name__
+    return f"It returned {told}; wanted are {count} of shape {shape}."
+
+
 def pair_of_texts(name: str) -> Stage:
     """The first stage of an exercise that asks for two sentences."""
     return Stage(

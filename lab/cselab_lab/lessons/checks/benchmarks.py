@@ -4,7 +4,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau, nct, pearsonr, rankdata, spearmanr, t
+from scipy import stats
+from scipy.stats import nct, rankdata, t
 
 from cselab_lab.lessons.checks.answers import is_whole
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
@@ -12,31 +13,9 @@ from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 # ---- 1: Spearman's correlation: my_spearman(x, y), ties at their middle rank ------------------------------
 
 
-def _pearson(first: Any = rankdata, second: Any = rankdata) -> Any:
-    """The correlation of what is made of the two sides."""
-    return lambda x, y: pearsonr(first(x), second(y))[0]
-
-
-def _tied(method: str) -> Any:
-    return _pearson(lambda x: rankdata(x, method), lambda y: rankdata(y, method))
-
-
-def _last_first(values: Any) -> Any:
-    return rankdata(values[::-1], "ordinal")[::-1]
-
-
-def _itself(values: Any) -> Any:
-    return values
-
-
-def _cosine(x: Any, y: Any) -> Any:
+def _spearman(x: Any, y: Any) -> Any:
     a, b = rankdata(x), rankdata(y)
-    return a @ b / np.sqrt((a @ a) * (b @ b))
-
-
-def _by_differences(x: Any, y: Any) -> Any:
-    n, d = len(x), rankdata(x) - rankdata(y)
-    return 1 - 6 * (d @ d) / (n * (n * n - 1))
+    return stats.pearsonr(a, b)[0]
 
 
 def _by_counting(x: Any, y: Any) -> float:
@@ -61,27 +40,38 @@ SPEARMAN = Exercise(
         _OF_TIED,
     ),
     Example("forty pairs with many ties", _MANY, _by_counting(*_MANY)),
+    right=_spearman,
     mistakes={
-        "This is Pearson's correlation of the values: rank both sides first.": _pearson(_itself, _itself),
-        "The second side is not ranked.": _pearson(second=_itself),
-        "The first side is not ranked.": _pearson(first=_itself),
-        "argsort says which value comes first, not which rank a value has.": _pearson(np.argsort, np.argsort),
-        "Equal values must share a rank; in your code the one that stands first gets the lower.": _tied("ordinal"),
-        "Equal values must share a rank; in your code the one that stands last gets the lower.": _pearson(
-            _last_first, _last_first
+        "This is Pearson's correlation of the values: rank both sides first.": "rankdata( -> (",
+        "The second side is not ranked.": "rankdata(y) -> y",
+        "The first side is not ranked.": "rankdata(x) -> x",
+        "argsort says which value comes first, not which rank a value has.": "rankdata( -> np.argsort(",
+        "Equal values must share a rank; in your code the one that stands first gets the lower.": (
+            "(x), -> (x, 'ordinal'),; (y) -> (y, 'ordinal')"
         ),
-        "Equal values share their middle rank, not the lowest.": _tied("min"),
-        "Equal values share their middle rank, not the highest.": _tied("max"),
-        "After two values on one rank, the next rank is left out: 1.5, 1.5, 3.": _tied("dense"),
-        "1 - 6 sum d^2 / (n^3 - n) holds without ties only: take the correlation of the ranks.": _by_differences,
-        "This is Kendall's tau, which counts pairs in the right order.": lambda x, y: kendalltau(x, y)[0],
-        "Subtract the mean rank first: this is the cosine of the ranks.": _cosine,
-        "Divide by both standard deviations: this is the covariance of the ranks.": lambda x, y: np.cov(
-            rankdata(x), rankdata(y), bias=True
-        )[0, 1],
-        "Divide by both standard deviations; and by n, not n - 1.": lambda x, y: np.cov(rankdata(x), rankdata(y))[0, 1],
-        "np.corrcoef gives a matrix: take the entry [0, 1].": lambda x, y: np.corrcoef(rankdata(x), rankdata(y)),
-        "spearmanr gives the correlation and a p-value: take the first.": lambda x, y: np.array(spearmanr(x, y)),
+        "Equal values must share a rank; in your code the one that stands last gets the lower.": (
+            "(x), -> (x[::-1], 'ordinal')[::-1],; (y) -> (y[::-1], 'ordinal')[::-1]"
+        ),
+        "Equal values share their middle rank, not the lowest.": "(x), -> (x, 'min'),; (y) -> (y, 'min')",
+        "Equal values share their middle rank, not the highest.": "(x), -> (x, 'max'),; (y) -> (y, 'max')",
+        "After two values on one rank, the next rank is left out: 1.5, 1.5, 3.": (
+            "(x), -> (x, 'dense'),; (y) -> (y, 'dense')"
+        ),
+        "1 - 6 sum d^2 / (n^3 - n) holds without ties only: take the correlation of the ranks.": (
+            "stats.pearsonr(a, b)[0] -> 1 - 6 * ((a - b) ** 2).sum() / (len(x) ** 3 - len(x))"
+        ),
+        "This is Kendall's tau, which counts pairs in the right order.": "pearsonr(a, b) -> kendalltau(x, y)",
+        "Subtract the mean rank first: this is the cosine of the ranks.": (
+            "stats.pearsonr(a, b)[0] -> a @ b / np.sqrt((a @ a) * (b @ b))"
+        ),
+        "Divide by both standard deviations: this is the covariance of the ranks.": (
+            "stats.pearsonr(a, b)[0] -> np.cov(a, b, bias=True)[0, 1]"
+        ),
+        "Divide by both standard deviations; and by n, not n - 1.": "stats.pearsonr(a, b)[0] -> np.cov(a, b)[0, 1]",
+        "np.corrcoef gives a matrix: take the entry [0, 1].": "stats.pearsonr(a, b)[0] -> np.corrcoef(a, b)",
+        "spearmanr gives the correlation and a p-value: take the first.": (
+            "stats.pearsonr(a, b)[0] -> np.array(stats.spearmanr(x, y))"
+        ),
     },
 )
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
-from cselab_lab.lessons.checks.answers import is_whole
+from cselab_lab.lessons.checks.answers import is_whole, wrong_shapes
 from cselab_lab.lessons.checks.encoders import mini_views, plain
-from cselab_lab.lessons.checks.mistakes import choice_mistakes, length_mistakes, temperature_mistakes
+from cselab_lab.lessons.checks.mistakes import LENGTHS, choice_mistakes, temperature_mistakes, unit
 from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
@@ -28,24 +27,9 @@ def _at(*degrees: float) -> torch.Tensor:
 # ---- 1: the radius of a cloud of passes: my_radius(passes, clean) -----------------------------------------
 
 
-def _unit(rows: Any) -> Any:
-    return rows / rows.norm(dim=-1, keepdim=True)
-
-
-def _radius(
-    scale: Any = _unit,
-    of_clean: Any = _unit,
-    centre: Any = lambda passes, clean: clean,
-    square: Any = lambda gaps: gaps.square().sum(1),
-    end: Any = lambda squares: squares.mean().sqrt(),
-) -> Any:
-    """The radius with one mistake."""
-
-    def of(passes: Any, clean: Any) -> Any:
-        passes, clean = scale(passes.double()), of_clean(clean.double())
-        return end(square(passes - centre(passes, clean)))
-
-    return of
+def _radius(passes: Any, clean: Any) -> Any:
+    gaps = unit(passes) - clean / clean.norm()
+    return gaps.square().sum(1).mean().sqrt()
 
 
 def _spread(*degrees: float) -> float:
@@ -76,24 +60,22 @@ CLOUD_RADIUS = Exercise(
         (_ON_A_BALL, torch.tensor([2.0, 2.0, 1.0])),
         math.sqrt((2 - 2 * 8 / 9 + 2 - 2 * 8 / 9 + 2 - 2 * 4 / 9 + 2 - 2 / 3) / 4),
     ),
-    mistakes={
-        "Scale the clean vector to length 1, too.": _radius(of_clean=lambda v: v),
-        "Nothing is scaled: passes and clean vector to length 1 first.": _radius(lambda v: v, lambda v: v),
-        "The distance is that to the clean vector, not to the mean of the passes.": _radius(
-            centre=lambda passes, clean: passes.mean(0)
+    mistakes=LENGTHS
+    | {
+        "Scale the clean vector to length 1, too.": "clean / clean.norm() -> clean",
+        "Nothing is scaled: passes and clean vector to length 1 first.": "unit( -> (; clean / clean.norm() -> clean",
+        "The distance is that to the clean vector, not to the mean of the passes.": (
+            "clean / clean.norm() -> unit(passes).mean(0)"
         ),
-        "Take the mean of the squared distances, then the root; not the mean of the distances.": _radius(
-            end=lambda squares: squares.sqrt().mean()
+        "Take the mean of the squared distances, then the root; not the mean of the distances.": (
+            ".mean().sqrt() -> .sqrt().mean()"
         ),
-        "This is the farthest pass; take the root of the mean square.": _radius(end=lambda s: s.max().sqrt()),
-        "Sum the squares over the coordinates; the mean is over the passes alone.": _radius(
-            square=lambda gaps: gaps.square().mean(1)
-        ),
-        "Take the mean over the passes, not the sum, before the root.": _radius(end=lambda s: s.sum().sqrt()),
-        "Square the differences before they are added up.": _radius(square=lambda gaps: gaps.abs().sum(1).square()),
-    }
-    | length_mistakes(lambda scale: _radius(lambda rows: scale(rows))),
-    standing_in=lambda passes, clean: (_unit(passes) - _unit(clean)).square().sum(1).mean().sqrt(),
+        "This is the farthest pass; take the root of the mean square.": ".mean() -> .max()",
+        "Sum the squares over the coordinates; the mean is over the passes alone.": "sum(1) -> mean(1)",
+        "Take the mean over the passes, not the sum, before the root.": ".mean() -> .sum()",
+        "Square the differences before they are added up.": "square().sum(1) -> abs().sum(1).square()",
+    },
+    right=_radius,
 )
 
 # ---- 2 and 7: InfoNCE whose negatives come from other vectors than its positives --------------------------
@@ -101,38 +83,23 @@ CLOUD_RADIUS = Exercise(
 # Eq. 3): my_off_dropout(anchor, positive, clean, temperature=0.05, m=1.0).
 
 
-def _cosines(x: Any, y: Any) -> Any:
-    return F.normalize(x, dim=1) @ F.normalize(y, dim=1).T
+def _contrast(anchor: Any, positive: Any, left: Any, right: Any, t: Any = 0.05) -> Any:
+    s = (unit(anchor) @ unit(positive).T).diagonal().double() / t
+    n = (unit(left) @ unit(right).T).double() / t
+    n = n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf)
+    return (torch.cat([s[:, None], n], dim=1).logsumexp(1) - s).mean()
 
 
-def _contrast(
-    positive: Any = lambda a, p, x, y: (a, p),
-    negative: Any = lambda a, p, x, y: (x, y),
-    cosine: Any = _cosines,
-    own: Any = lambda s, m: s,
-    others: Any = lambda n, m: n + math.log(m),
-    diagonal: bool = False,
-    numerator: Any = lambda s, m: s,
-    turned: bool = False,
-) -> Any:
-    """The loss with one mistake: in its pairs, its cosines, in where m stands, in the diagonal, in whose row it is."""
-
-    def of(a: Any, p: Any, x: Any, y: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
-        s = cosine(*positive(a, p, x, y)).diagonal().double() / t
-        n = others(cosine(*negative(a, p, x, y)).double() / t, m)
-        n = n if diagonal else n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf)
-        below = torch.cat([own(s, m)[:, None], n.T if turned else n], dim=1)
-        return (below.logsumexp(1) - numerator(s, m)).mean()
-
-    return of
-
-
-def _off_dropout(**mistake: Any) -> Any:
-    return lambda a, p, c, t=0.05, m=1.0: _contrast(**mistake)(a, p, c, c, t, m)
+def _off_dropout(anchor: Any, positive: Any, clean: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
+    s = (unit(anchor) @ unit(positive).T).diagonal().double() / t
+    n = (unit(clean) @ unit(clean).T).double() / t + math.log(m)
+    n = n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf)
+    return (torch.cat([s[:, None], n], dim=1).logsumexp(1) - s).mean()
 
 
 def _logits(a: Any, p: Any, x: Any, y: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
-    return (_cosines(x, y) / t + math.log(m)).diagonal_scatter(_cosines(a, p).diagonal() / t)
+    others = unit(x) @ unit(y).T / t + math.log(m)
+    return others.diagonal_scatter((unit(a) @ unit(p).T).diagonal() / t)
 
 
 _ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 95.0, 220.0)  # degrees
@@ -175,6 +142,8 @@ def _has_the_gradient_of(right: Any, *views: torch.Tensor) -> Any:
     return has
 
 
+DIAGONAL = "n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf) -> n"
+
 TWO_PAIRS = Exercise(
     Example(
         "two sentences at a right angle, all views alike, temperature 1: log(1 + exp(-1)) = 0.313",
@@ -190,31 +159,29 @@ TWO_PAIRS = Exercise(
     Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0, right=3)),
     Stage(
         "the gradient, where there is one, goes to all four views",
-        _has_the_gradient_of(_contrast(), *_VIEWS),
+        _has_the_gradient_of(_contrast, *_VIEWS),
         "no detach, no no_grad on the way, and nothing written into a view.",
     ),
-    mistakes={
-        "Your negatives are of anchor and positive; wanted are left and right.": _contrast(
-            negative=lambda a, p, x, y: (a, p)
+    mistakes=LENGTHS
+    | {
+        "Your negatives are of anchor and positive; wanted are left and right.": (
+            "(left) -> (anchor); (right) -> (positive)"
         ),
-        "Your positives are of left and right; wanted are anchor and positive.": _contrast(lambda a, p, x, y: (x, y)),
-        "The two pairs are exchanged: positives are of anchor and positive.": _contrast(
-            lambda a, p, x, y: (x, y), lambda a, p, x, y: (a, p)
+        "Your positives are of left and right; wanted are anchor and positive.": (
+            "(anchor) -> (left); (positive) -> (right)"
         ),
-        "Your negatives are of anchor and right; the first of them is left.": _contrast(
-            negative=lambda a, p, x, y: (a, y)
+        "The two pairs are exchanged: positives are of anchor and positive.": lambda a, p, x, y, *t: _contrast(
+            x, y, a, p, *t
         ),
-        "Your negatives are of left and positive; the second of them is right.": _contrast(
-            negative=lambda a, p, x, y: (x, p)
-        ),
-        "Both sides of your negatives are left: left and right.": _contrast(negative=lambda a, p, x, y: (x, x)),
-        "j = i is no negative: cos(left[i], right[i]) does not count.": _contrast(diagonal=True),
-        "Row i holds the negatives of left[i]; yours are those of right[i] (dim=1).": _contrast(turned=True),
+        "Your negatives are of anchor and right; the first of them is left.": "(left) -> (anchor)",
+        "Your negatives are of left and positive; the second of them is right.": "(right) -> (positive)",
+        "Both sides of your negatives are left: left and right.": "(right) -> (left)",
+        "j = i is no negative: cos(left[i], right[i]) does not count.": DIAGONAL,
+        "Row i holds the negatives of left[i]; yours are those of right[i] (dim=1).": "None], n] -> None], n.T]",
     }
-    | length_mistakes(lambda scale: _contrast(cosine=lambda x, y: scale(x) @ scale(y).T))
     | choice_mistakes(_logits)
-    | temperature_mistakes(_contrast(), usual=0.05, at=4),
-    standing_in=_contrast(),
+    | temperature_mistakes(_contrast, usual=0.05, at=4),
+    right=_contrast,
 )
 
 OFF_DROPOUT = Exercise(
@@ -233,39 +200,36 @@ OFF_DROPOUT = Exercise(
     Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_hand(0.005, 1.0)),
     Stage(
         "the gradient, where there is one, goes to all three views",
-        _has_the_gradient_of(_off_dropout(), *_VIEWS[:3]),
+        _has_the_gradient_of(_off_dropout, *_VIEWS[:3]),
         "off-dropout turns off the noise, not the learning: no detach, no no_grad on the way.",
     ),
-    mistakes={
-        "These negatives are noisy, as in SimCSE: both sides are clean.": _off_dropout(
-            negative=lambda a, p, c, d: (a, p)
+    mistakes=LENGTHS
+    | {
+        "These negatives are noisy, as in SimCSE: both sides are clean.": (
+            "(clean) @ unit(clean) -> (anchor) @ unit(positive)"
         ),
-        "One side of your negatives is noisy: both sides are clean.": _off_dropout(negative=lambda a, p, c, d: (a, c)),
-        "One side of your negatives is the positive's: both sides are clean.": _off_dropout(
-            negative=lambda a, p, c, d: (c, p)
+        "One side of your negatives is noisy: both sides are clean.": "(clean) @ -> (anchor) @",
+        "One side of your negatives is the positive's: both sides are clean.": "@ unit(clean) -> @ unit(positive)",
+        "Your positive is clean and so always at cosine 1: it keeps its noise.": (
+            "(anchor) @ unit(positive) -> (clean) @ unit(clean)"
         ),
-        "Your positive is clean and so always at cosine 1: it keeps its noise.": _off_dropout(
-            positive=lambda a, p, c, d: (c, c)
+        "One side of your positive is clean: both keep their noise.": "(positive) -> (clean)",
+        "Both sides of your positive keep their noise: anchor and positive.": "(anchor) -> (clean)",
+        "The clean and the noisy vectors are exchanged.": (
+            "(clean) @ unit(clean) -> (a) @ unit(p); (anchor) @ unit(positive) -> (clean) @ unit(clean); "
+            "(a) @ unit(p) -> (anchor) @ unit(positive)"
         ),
-        "One side of your positive is clean: both keep their noise.": _off_dropout(positive=lambda a, p, c, d: (a, c)),
-        "Both sides of your positive keep their noise: anchor and positive.": _off_dropout(
-            positive=lambda a, p, c, d: (c, p)
+        "j = i is no negative: leave the diagonal of the clean cosines out, it is 1.": DIAGONAL,
+        "m is not used: it multiplies the sum of the negatives.": " + math.log(m) -> ",
+        "m multiplies the positive's logit: that is the released code, not Eq. 3.": (
+            " + math.log(m) -> ; diagonal().double() -> diagonal().double() * m"
         ),
-        "The clean and the noisy vectors are exchanged.": _off_dropout(
-            positive=lambda a, p, c, d: (c, c), negative=lambda a, p, c, d: (a, p)
-        ),
-        "j = i is no negative: leave the diagonal of the clean cosines out, it is 1.": _off_dropout(diagonal=True),
-        "m is not used: it multiplies the sum of the negatives.": _off_dropout(others=lambda n, m: n),
-        "m multiplies the positive's logit: that is the released code, not Eq. 3.": _off_dropout(
-            own=lambda s, m: m * s, others=lambda n, m: n, numerator=lambda s, m: m * s
-        ),
-        "m multiplies the exponentials, not the cosines within.": _off_dropout(others=lambda n, m: m * n),
-        "m multiplies the negatives alone, not the whole denominator.": _off_dropout(own=lambda s, m: s + math.log(m)),
+        "m multiplies the exponentials, not the cosines within.": " + math.log(m) -> * m",
+        "m multiplies the negatives alone, not the whole denominator.": "[s[:, None] -> [s[:, None] + math.log(m)",
     }
-    | length_mistakes(lambda scale: _off_dropout(cosine=lambda x, y: scale(x) @ scale(y).T))
     | choice_mistakes(lambda a, p, c, *more: _logits(a, p, c, c, *more))
-    | temperature_mistakes(_off_dropout(), usual=0.05, at=3),
-    standing_in=_off_dropout(),
+    | temperature_mistakes(_off_dropout, usual=0.05, at=3),
+    right=_off_dropout,
 )
 
 # ---- 3: +noise: my_noise(views, variance, generator) -> as many views, each with noise of its own ---------
@@ -285,15 +249,6 @@ def _noisy(answer: Any, seed: int = 0, rows: int = 3, width: int = 4, size: floa
     return views, answer([1 * view for view in views], _ASKED, torch.Generator().manual_seed(seed))
 
 
-def _several(found: Any, count: int, shape: tuple[int, ...]) -> str:
-    """What is wrong with the number or the shapes of some matrices."""
-    several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
-    shapes = [tuple(getattr(one, "shape", ())) for one in found] if several and len(found) < 9 else []
-    if shapes == [shape] * count:
-        return ""
-    return f"It returned {f'shapes {shapes}' if shapes else type(found).__name__}; wanted are {count} of shape {shape}."
-
-
 def _rows(matrix: Any) -> torch.Tensor:
     return torch.as_tensor(matrix).detach().cpu().double()
 
@@ -309,7 +264,7 @@ def _centred_on_the_views(answer: Any) -> str:
     if all(abs(float(one.mean())) < 0.2 for one in added):
         return ""
     along = [
-        float((_rows(one) * _unit(view.detach().double())).sum()) / 50 for view, one in zip(given, found, strict=True)
+        float((_rows(one) * unit(view.detach().double())).sum()) / 50 for view, one in zip(given, found, strict=True)
     ]
     if all(abs(length) < 0.3 for length in along):
         return "This is the noise alone: add it to the view."
@@ -363,7 +318,7 @@ def _left_as_they_were(answer: Any) -> bool:
 GAUSSIAN = Exercise(
     Stage(
         "two views of 3 sentences come back as two",
-        lambda answer: _several(_noisy(answer)[1], 2, (3, 4)),
+        lambda answer: wrong_shapes(_noisy(answer)[1], 2, (3, 4)),
         "Go through the views, and collect what you make of each.",
     ),
     Stage("the views are still there, with something added", _centred_on_the_views),
@@ -384,7 +339,7 @@ GAUSSIAN = Exercise(
         lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer)[1]),
         "no detach(), no torch.no_grad(): the sentences are trained through this",
     ),
-    standing_in=_noise,
+    right=_noise,
 )
 
 # ---- 4: -noise: my_means(passes) -> two views, each the mean of half of the passes -------------------------
@@ -424,7 +379,7 @@ def _each_pass_once(answer: Any) -> str:
 MEANS_OF_PASSES = Exercise(
     Stage(
         "six passes of 3 sentences make two views",
-        lambda answer: _several(_of_passes(answer)[1], 2, (3, 6)),
+        lambda answer: wrong_shapes(_of_passes(answer)[1], 2, (3, 6)),
         "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
     ),
     Stage("each view is the mean of three passes, which take turns", _each_pass_once),
@@ -440,16 +395,15 @@ MEANS_OF_PASSES = Exercise(
         lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer)[1]),
         "no detach(), no torch.no_grad(): the sentences are trained through this",
     ),
-    standing_in=_means,
+    right=_means,
 )
 
 # ---- 5: what noise leaves of a cosine: my_shrunk(cosine, vectors, variance) --------------------------------
 
 
-def _shrunk(
-    size: Any = lambda v: v.square().mean(), end: Any = lambda cosine, ratio: cosine / (1 + ratio), power: float = 1
-) -> Any:
-    return lambda cosine, vectors, variance: end(cosine, variance**power / size(vectors.double()))
+def _shrunk(cosine: Any, vectors: Any, variance: Any) -> Any:
+    ratio = variance / vectors.square().mean()
+    return cosine / (1 + ratio)
 
 
 _EQUALLY_LONG = torch.tensor([[3.0, 4.0], [0.0, 5.0], [-5.0, 0.0]])  # squared length 25, mean square 12.5
@@ -463,29 +417,23 @@ SHRUNK = Exercise(
     ),
     Example("without noise all is left", (0.6, _EQUALLY_LONG, 0.0), 0.6),
     mistakes={
-        "The variance is that of one coordinate: set it beside a coordinate's mean square.": _shrunk(
-            lambda v: v.square().sum(1).mean()
+        "The variance is that of one coordinate: set it beside a coordinate's mean square.": (
+            ".mean() -> .sum(1).mean()"
         ),
-        "The noise is large or small beside the vectors: divide the variance by a coordinate's mean square.": _shrunk(
-            lambda v: 1.0
+        "The noise is large or small beside the vectors: divide the variance by a coordinate's mean square.": (
+            "variance / vectors.square().mean() -> variance"
         ),
-        "Both vectors have noise: the factor of each is a root, and there are two.": _shrunk(
-            end=lambda cosine, ratio: cosine / math.sqrt(1 + ratio)
+        "Both vectors have noise: the factor of each is a root, and there are two.": (
+            "(1 + ratio) -> (1 + ratio) ** 0.5"
         ),
-        "Each vector brings the root of 1 + ratio, not 1 + ratio.": _shrunk(
-            end=lambda cosine, ratio: cosine / (1 + ratio) ** 2
-        ),
-        "Multiply by nothing: noise makes the vectors longer, so the cosine is divided.": _shrunk(
-            end=lambda cosine, ratio: cosine * (1 + ratio)
-        ),
-        "That is 1 - ratio, right for little noise alone: divide by 1 + ratio.": _shrunk(
-            end=lambda cosine, ratio: cosine * (1 - ratio)
-        ),
-        "This is the factor: multiply the cosine by it.": _shrunk(end=lambda cosine, ratio: 1 / (1 + ratio)),
-        "What is given is the variance: do not square it.": _shrunk(power=2),
-        "Take the mean of the squares, not the square of a mean.": _shrunk(lambda v: v.abs().mean().square()),
+        "Each vector brings the root of 1 + ratio, not 1 + ratio.": "(1 + ratio) -> (1 + ratio) ** 2",
+        "Multiply by nothing: noise makes the vectors longer, so the cosine is divided.": "cosine / ( -> cosine * (",
+        "That is 1 - ratio, right for little noise alone: divide by 1 + ratio.": "/ (1 + ratio) -> * (1 - ratio)",
+        "This is the factor: multiply the cosine by it.": "cosine / (1 -> 1 / (1",
+        "What is given is the variance: do not square it.": "= variance -> = variance**2",
+        "Take the mean of the squares, not the square of a mean.": "square().mean() -> abs().mean().square()",
     },
-    standing_in=lambda cosine, vectors, variance: cosine / (1 + variance / vectors.square().mean()),
+    right=_shrunk,
 )
 
 # ---- 6: pull and push: my_forces(contrast, views, others, weights) -> two lists of gradients --------------
@@ -555,7 +503,7 @@ PULL_AND_PUSH = Exercise(
         "view.detach() is the same vector, through which no gradient goes; torch.autograd.grad(loss, weights).",
     ),
     Stage("the same views can be asked again", _used_again, "retain_graph=True keeps what the next gradient needs"),
-    standing_in=_forces,
+    right=_forces,
 )
 
 # ---- 8: two sentences whose dropout clouds overlap, and K passes whose mean keeps them apart: (first, second, K)

@@ -28,34 +28,11 @@ def distances(points: Any) -> Any:
     return table
 
 
-def _preservation(
-    full: Any = lambda rows: -cosines(rows),
-    plane: Any = distances,
-    change: Any = lambda far: far,
-    always: Any = None,
-    score: Any = lambda one, other, k, n: len(one & other) / k,
-    total: Any = np.mean,
-) -> Any:
-    """A preservation with one mistake."""
-
-    def of(vectors: Any, points: Any, k: Any = 10) -> Any:
-        k = always or k
-        sides = change(full(np.asarray(vectors))), change(plane(np.asarray(points)))
-        near = [np.argsort(far, axis=1, kind="stable")[:, :k].tolist() for far in sides]
-        return total([score(set(one), set(other), k, len(vectors)) for one, other in zip(*near, strict=True)])
-
-    return of
-
-
-def _with_itself(far: Any) -> Any:
-    np.fill_diagonal(far, -np.inf)
-    return far
-
-
-def _farthest(far: Any) -> Any:
-    far = -far
-    np.fill_diagonal(far, np.inf)
-    return far
+def _preservation(vectors: Any, points: Any, k: Any = 10) -> Any:
+    x, y = np.asarray(vectors), np.asarray(points)
+    full, plane = -cosines(x), distances(y)
+    near = [np.argsort(far, axis=1, kind="stable")[:, :k].tolist() for far in (full, plane)]
+    return np.mean([len(set(one) & set(other)) / k for one, other in zip(*near, strict=True)])
 
 
 # Seven rows by their angles and lengths, and their places in a map, for which every mistake gives a number of its own.
@@ -82,20 +59,21 @@ PRESERVATION = Exercise(
     _counted("of seven rows and their two nearest, 4 of 14 neighbours are kept", _SEVEN, _PLACES, 2),
     _counted("the same rows, three nearest", _SEVEN, _PLACES, 3),
     _counted("forty rows in six dimensions, k = 10, agree with a count by hand", _CLOUD, _SHADOW, 10),
+    right=_preservation,
     mistakes={
-        "A row is not its own neighbour: leave it out in both.": _preservation(change=_with_itself),
-        "In full width neighbours have the highest cosine; you took distances.": _preservation(distances),
-        "In the map the distance counts; you took the cosine.": _preservation(plane=lambda rows: -cosines(rows)),
-        "Distances in full width, cosines in the map: it is the other way round.": _preservation(
-            distances, lambda rows: -cosines(rows)
+        "A row is not its own neighbour: leave it out in both.": "(far, -> (np.where(np.isinf(far), -np.inf, far),",
+        "In full width neighbours have the highest cosine; you took distances.": "-cosines(x) -> distances(x)",
+        "In the map the distance counts; you took the cosine.": "distances(y) -> -cosines(y)",
+        "Distances in full width, cosines in the map: it is the other way round.": (
+            "-cosines(x), distances(y) -> distances(x), -cosines(y)"
         ),
-        "These are the farthest, not the nearest: argsort sorts from low to high.": _preservation(change=_farthest),
-        "Is there a 10 in your code where k should be?": _preservation(always=10),
-        "Divide by k: a share, not a count.": _preservation(score=lambda one, other, k, n: len(one & other)),
-        "Divide by k, not by the number of rows.": _preservation(score=lambda one, other, k, n: len(one & other) / n),
-        "Divide by k, not by all that are near in either (Jaccard).": _preservation(
-            score=lambda one, other, k, n: len(one & other) / len(one | other)
+        "These are the farthest, not the nearest: argsort sorts from low to high.": (
+            "(far, -> (np.where(np.isinf(far), far, -far),"
         ),
+        "Is there a 10 in your code where k should be?": "[:, :k] -> [:, :10]; / k -> / 10",
+        "Divide by k: a share, not a count.": " / k -> ",
+        "Divide by k, not by the number of rows.": "/ k -> / len(x)",
+        "Divide by k, not by all that are near in either (Jaccard).": "/ k -> / len(set(one) | set(other))",
     },
 )
 

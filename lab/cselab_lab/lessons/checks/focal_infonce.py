@@ -10,34 +10,33 @@ from typing import Any
 import torch
 from torch import nn
 
-from cselab_lab.lessons.checks.loops import RATE, SCALES, TwoViews, apart, batches, loop_mistakes
+from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches
 from cselab_lab.lessons.checks.loops import by_hand as steps_by_hand
 from cselab_lab.lessons.checks.mistakes import (
+    GRADIENT,
     choice_mistakes,
     direction_mistakes,
-    gradient_mistakes,
     slopes,
     temperature_mistakes,
     terms,
 )
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of, otherwise
 
 # ---- 1: Focal-InfoNCE: my_focal(cosines, temperature=0.07, m=0.3), the mean over the rows -----------------
 
 
-def _logits(cosines: Any, m: Any, negative: Any = lambda s, m: s * (s + m), positive: Any = lambda s, m: s * s) -> Any:
-    s = cosines.double()
-    return negative(s, m).diagonal_scatter(positive(s, m).diagonal())
+def _table(negative: Any, positive: Any) -> Any:
+    return negative.diagonal_scatter(positive.diagonal())
 
 
-def _tabled(cosines: Any, m: Any) -> Any:
-    """The logits in the precision of the cosines, before the temperature."""
-    return (cosines * (cosines + m)).diagonal_scatter(cosines.diagonal().square())
+def _logits(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
+    return _table(cosines * (cosines + m), cosines * cosines) / t
 
 
-def _focal(**factors: Any) -> Any:
-    """Focal-InfoNCE with a mistake in a factor."""
-    return lambda cosines, t=0.07, m=0.3: terms(_logits(cosines, m, **factors) / t).mean()
+def _focal(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
+    s = cosines
+    negative, positive = s * (s + m), s * s
+    return terms(_table(negative, positive) / t).mean()
 
 
 def _loss(row: list[float], own: int, temperature: float, m: float) -> float:
@@ -99,27 +98,25 @@ FOCAL = Exercise(
         "nothing is detached: the factor changes with the cosine",
     ),
     mistakes={
-        "m belongs to the negatives alone: a positive has s * s.": _focal(positive=lambda s, m: s * (s + m)),
-        "m is on the wrong side: it belongs to the negatives.": _focal(
-            negative=lambda s, m: s * s, positive=lambda s, m: s * (s + m)
-        ),
-        "The positive has a factor, too: s * s.": _focal(positive=lambda s, m: s),
-        "The negatives have a factor, too: s (s + m).": _focal(negative=lambda s, m: s),
-        "This is InfoNCE: no factor multiplies.": _focal(negative=lambda s, m: s, positive=lambda s, m: s),
-        "m is not used: a negative's factor is s + m.": _focal(negative=lambda s, m: s * s),
-        "m is added to the factor, not multiplied.": _focal(negative=lambda s, m: s * s * m),
-        "m is added inside the factor: s (s + m), not s * s + m.": _focal(negative=lambda s, m: s * s + m),
-        "The factor is s + m, not s - m.": _focal(negative=lambda s, m: s * (s - m)),
-        "The factor multiplies s itself, it is not squared.": _focal(negative=lambda s, m: (s + m) ** 2),
-        "m is 0.3 in your code, whatever is asked for.": _focal(negative=lambda s, m: s * (s + 0.3)),
-        "The factor s + m multiplies s: s (s + m).": _focal(negative=lambda s, m: s + m),
-        "Keep the sign of a negative: s (s + m).": _focal(negative=lambda s, m: s.abs() * (s + m)),
-        "The positive has one factor: s * s.": _focal(positive=lambda s, m: s**3),
+        "m belongs to the negatives alone: a positive has s * s.": "s * s -> s * (s + m)",
+        "m is on the wrong side: it belongs to the negatives.": "s * (s + m), s * s -> s * s, s * (s + m)",
+        "The positive has a factor, too: s * s.": "s * s -> s",
+        "The negatives have a factor, too: s (s + m).": "s * (s + m) -> s",
+        "This is InfoNCE: no factor multiplies.": "s * (s + m), s * s -> s, s",
+        "m is not used: a negative's factor is s + m.": "s * (s + m) -> s * s",
+        "m is added to the factor, not multiplied.": "s * (s + m) -> s * s * m",
+        "m is added inside the factor: s (s + m), not s * s + m.": "s * (s + m) -> s * s + m",
+        "The factor is s + m, not s - m.": "s + m -> s - m",
+        "The factor multiplies s itself, it is not squared.": "s * (s + m) -> (s + m) ** 2",
+        "m is 0.3 in your code, whatever is asked for.": "s + m -> s + 0.3",
+        "The factor s + m multiplies s: s (s + m).": "s * (s + m) -> s + m",
+        "Keep the sign of a negative: s (s + m).": "s * (s + m) -> s.abs() * (s + m)",
+        "The positive has one factor: s * s.": "s * s -> s**3",
     }
-    | choice_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
-    | direction_mistakes(lambda cosines, t=0.07, m=0.3: _logits(cosines, m) / t)
-    | temperature_mistakes(_focal(), usual=0.07),
-    standing_in=lambda cosines, t=0.07, m=0.3: terms(_tabled(cosines, m) / t).mean(),
+    | choice_mistakes(_logits)
+    | direction_mistakes(_logits)
+    | temperature_mistakes(_focal, usual=0.07),
+    right=_focal,
     trained=True,
 )
 
@@ -128,24 +125,10 @@ FOCAL = Exercise(
 # and not the paper's, whose Eq. 4 is misprinted.
 
 
-def _gradient(
-    negative: Any = lambda s, m: 2 * s + m,
-    positive: Any = lambda s, m: 2 * s,
-    own: Any = lambda eye: eye,
-    outside: Any = lambda t: t,
-    inside: Any = lambda t: t,
-    logits: Any = lambda s, m: s * (s + m),
-    shares: Any = lambda logits: logits.softmax(1),
-    end: Any = lambda made, eye: made,
-) -> Any:
-    """A gradient with one mistake: in an inner derivative, in the softmax, in the temperature."""
-
-    def of(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-        eye = torch.eye(len(cosines), dtype=torch.float64)
-        chosen = shares(_logits(cosines, m, logits) / inside(t)) - own(eye)
-        return end(_logits(cosines, m, negative, positive) * chosen / outside(t), eye)
-
-    return of
+def _gradient(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
+    s, eye = cosines.double(), torch.eye(len(cosines), dtype=torch.float64)
+    shares = (_table(s * (s + m), s * s) / t).softmax(1)
+    return _table(2 * s + m, 2 * s) * (shares - eye) / t
 
 
 def differences(cosines: list[list[float]], temperature: float, m: float) -> list[list[float]]:
@@ -159,6 +142,9 @@ def _turns(answer: Any) -> bool:
     gradient = numbers_of(answer(cosines, 0.1, 0.3))
     return gradient[0, 1] < 0 and gradient[1, 0] <= 0 and abs(gradient[0, 2]) < 1e-3 and gradient[1, 2] > 0
 
+
+HELD = "2 * s + m, 2 * s -> s + m, s"
+"""The gradient where the factors are constants."""
 
 FOCAL_GRADIENT = Exercise(
     Example(
@@ -174,38 +160,33 @@ FOCAL_GRADIENT = Exercise(
         _turns,
         "2 s + m is 0 at s = -m / 2 and below 0 beyond",
     ),
-    mistakes={
-        "That is the paper's Eq. 4, misprinted: s (s + m) has the derivative 2 s + m.": _gradient(
-            lambda s, m: 2 * (s + m)
-        ),
-        "The factor s + m changes with s, too: 2 s + m.": _gradient(lambda s, m: s + m, lambda s, m: s),
-        "s + m is the factor of a negative; s (s + m) has the derivative 2 s + m.": _gradient(lambda s, m: s + m),
-        "The positive's logit is s * s: its derivative is 2 s.": _gradient(positive=lambda s, m: s),
-        "m belongs to the negatives alone: on the diagonal 2 s, without m.": _gradient(positive=lambda s, m: 2 * s + m),
-        "The inner derivative is missing: 2 s + m, or 2 s.": _gradient(lambda s, m: s**0, lambda s, m: s**0),
-        "m is missing in the derivative: 2 s + m.": _gradient(lambda s, m: 2 * s),
-        "m is 0.3 in your code, whatever is asked for.": lambda c, t=0.07, m=0.3: _gradient()(c, t, 0.3),
+    mistakes=GRADIENT
+    | {
+        "That is the paper's Eq. 4, misprinted: s (s + m) has the derivative 2 s + m.": "2 * s + m -> 2 * (s + m)",
+        "The factor s + m changes with s, too: 2 s + m.": HELD,
+        "s + m is the factor of a negative; s (s + m) has the derivative 2 s + m.": "2 * s + m -> s + m",
+        "The positive's logit is s * s: its derivative is 2 s.": ", 2 * s) -> , s)",
+        "m belongs to the negatives alone: on the diagonal 2 s, without m.": ", 2 * s) -> , 2 * s + m)",
+        "The inner derivative is missing: 2 s + m, or 2 s.": "_table(2 * s + m, 2 * s) * (shares -> (shares",
+        "m is missing in the derivative: 2 s + m.": "2 * s + m -> 2 * s",
+        "m is 0.3 in your code, whatever is asked for.": "m: Any = 0.3 -> asked: Any = 0.3, m: Any = 0.3",
         "The softmax is that of InfoNCE: the shares come from the logits s (s + m) and s * s.": (
-            lambda c, t=0.07, m=0.3: (
-                _logits(c, m, lambda s, m: 2 * s + m, lambda s, m: 2 * s) * ((c / t).softmax(1) - torch.eye(len(c))) / t
-            )
+            "_table(s * (s + m), s * s) -> s"
         ),
-        "That is the gradient of InfoNCE.": lambda c, t=0.07, m=0.3: ((c / t).softmax(1) - torch.eye(len(c))) / t,
+        "That is the gradient of InfoNCE.": (
+            "_table(s * (s + m), s * s) -> s; _table(2 * s + m, 2 * s) * (shares -> (shares"
+        ),
     }
-    | gradient_mistakes(_gradient)
-    | temperature_mistakes(_gradient(), usual=0.07),
-    standing_in=_gradient(),
+    | temperature_mistakes(_gradient, usual=0.07),
+    right=_gradient,
 )
 
 # ---- 3: the temperature of each pair: my_temperatures(cosines, temperature=0.07, m=0.3), [N, N] -----------
 
 
-def _temperatures(negative: Any = lambda s, t, m: t / (s + m), positive: Any = lambda s, t, m: t / s) -> Any:
-    def of(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-        s = cosines.double()
-        return negative(s, t, m).diagonal_scatter(positive(s, t, m).diagonal())
-
-    return of
+def _temperatures(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
+    s = cosines.double()
+    return _table(t / (s + m), t / s)
 
 
 def _own(cosines: list[list[float]], t: float, m: float) -> list[list[float]]:
@@ -221,48 +202,31 @@ TEMPERATURES = Exercise(
     ),
     Example("unequal rows at temperature 0.5 and m 0.1", (torch.tensor(_UNEQUAL), 0.5, 0.1), _own(_UNEQUAL, 0.5, 0.1)),
     mistakes={
-        "m belongs to the negatives alone: a positive has t / s.": _temperatures(positive=lambda s, t, m: t / (s + m)),
-        "m is missing: a negative has t / (s + m).": _temperatures(lambda s, t, m: t / s),
-        "m is on the wrong side: it belongs to the negatives.": _temperatures(
-            lambda s, t, m: t / s, lambda s, t, m: t / (s + m)
+        "m belongs to the negatives alone: a positive has t / s.": "t / s) -> t / (s + m))",
+        "m is missing: a negative has t / (s + m).": "t / (s + m) -> t / s",
+        "m is on the wrong side: it belongs to the negatives.": "t / (s + m), t / s -> t / s, t / (s + m)",
+        "Divide by s + m: the larger the factor, the lower the temperature.": "t / -> t *",
+        "This is the factor over the temperature; wanted is what s is divided by.": (
+            "t / (s + m), t / s -> (s + m) / t, s / t"
         ),
-        "Divide by s + m: the larger the factor, the lower the temperature.": _temperatures(
-            lambda s, t, m: t * (s + m), lambda s, t, m: t * s
-        ),
-        "This is the factor over the temperature; wanted is what s is divided by.": _temperatures(
-            lambda s, t, m: (s + m) / t, lambda s, t, m: s / t
-        ),
-        "The positive has a factor, too: t / s.": _temperatures(positive=lambda s, t, m: s**0 * t),
-        "The factor is s + m, not s - m.": _temperatures(lambda s, t, m: t / (s - m)),
-        "m is 0.3 in your code, whatever is asked for.": _temperatures(lambda s, t, m: t / (s + 0.3)),
-        "The temperature of a positive is t / s: one factor, not two.": _temperatures(
-            positive=lambda s, t, m: t / s**2
-        ),
-        "These are the logits; wanted is what s is divided by.": _temperatures(
-            lambda s, t, m: s * (s + m) / t, lambda s, t, m: s * s / t
-        ),
+        "The positive has a factor, too: t / s.": "t / s) -> t * s**0)",
+        "The factor is s + m, not s - m.": "s + m -> s - m",
+        "m is 0.3 in your code, whatever is asked for.": "s + m -> s + 0.3",
+        "The temperature of a positive is t / s: one factor, not two.": "t / s) -> t / s**2)",
+        "These are the logits; wanted is what s is divided by.": "t / (s + m), t / s -> s * (s + m) / t, s * s / t",
     }
-    | temperature_mistakes(_temperatures(), usual=0.07),
-    standing_in=_temperatures(),
+    | temperature_mistakes(_temperatures, usual=0.07),
+    right=_temperatures,
 )
 
 # ---- 4: who carries the push: my_carried(gradient), [N - 1]: the part of the 1, 2, ... hardest ------------
 
 
-def _carried(
-    kept: Any = lambda g: g.clamp(min=0),
-    diagonal: bool = False,
-    part: Any = lambda p: p / p.sum(1, keepdim=True),
-    order: Any = lambda p: p.sort(dim=1, descending=True).values,
-    end: Any = lambda p: p.mean(0).cumsum(0),
-) -> Any:
-    """The curve with one mistake."""
-
-    def of(gradient: Any) -> Any:
-        push = kept(gradient.double().clone() if diagonal else gradient.double().clone().fill_diagonal_(0))
-        return end(order(part(push))[:, : len(gradient) - 1])
-
-    return of
+def _carried(gradient: Any) -> Any:
+    push = gradient.double().clone().fill_diagonal_(0).clamp(min=0)
+    part = push / push.sum(1, keepdim=True)
+    hardest = part.sort(dim=1, descending=True).values
+    return hardest[:, : len(gradient) - 1].mean(0).cumsum(0)
 
 
 def _by_rows(gradient: list[list[float]]) -> list[float]:
@@ -285,61 +249,46 @@ CARRIED = Exercise(
     ),
     Example("a negative that is pulled back pushes nothing", (torch.tensor(_PULLED),), _by_rows(_PULLED)),
     mistakes={
-        "The positive is no negative: leave the diagonal out.": _carried(torch.abs, diagonal=True),
-        "Divide each row by its own sum first, then take the mean over the rows.": _carried(
-            part=lambda p: p / p.sum(1).mean()
+        "The positive is no negative: leave the diagonal out.": ".fill_diagonal_(0).clamp(min=0) -> .abs()",
+        "Divide each row by its own sum first, then take the mean over the rows.": (
+            "sum(1, keepdim=True) -> sum(1).mean()"
         ),
-        "These are no parts yet: divide each row by its sum.": _carried(part=lambda p: p),
-        "Divide by the sum of the row, not of the column.": _carried(part=lambda p: p / p.sum(0)),
-        "The hardest first: descending.": _carried(
-            order=lambda p: p.masked_fill(torch.eye(len(p), dtype=torch.bool), torch.inf).sort(dim=1).values
+        "These are no parts yet: divide each row by its sum.": " / push.sum(1, keepdim=True) -> ",
+        "Divide by the sum of the row, not of the column.": "sum(1, keepdim=True) -> sum(0)",
+        "The hardest first: descending.": (
+            "part.sort(dim=1, descending=True) -> part.masked_fill(torch.eye(len(part)).bool(), torch.inf).sort(dim=1)"
         ),
-        "Sort each row first: the hardest of each sentence.": _carried(
-            order=lambda p: torch.stack([torch.cat([r[:i], r[i + 1 :]]) for i, r in enumerate(p)])
+        "Sort each row first: the hardest of each sentence.": (
+            "part.sort(dim=1, descending=True).values -> "
+            "torch.stack([torch.cat([row[:i], row[i + 1 :]]) for i, row in enumerate(part)])"
         ),
-        "Add up: what the 1, 2, ... hardest carry together.": _carried(end=lambda p: p.mean(0)),
-        "A gradient below 0 pulls; only what is above 0 is push.": _carried(torch.abs),
-        "What is below 0 is no push: leave it out (clamp) before you divide.": _carried(lambda g: g),
-        "A sentence is a row; you took the columns.": lambda gradient: _carried()(gradient.T),
-        "Divide each row by its own sum, not by that of the whole table.": _carried(part=lambda p: p / p.sum()),
-        "Divide by the sum of the row, not by its largest.": _carried(part=lambda p: p / p.amax(1, keepdim=True)),
+        "Add up: what the 1, 2, ... hardest carry together.": ".cumsum(0) -> ",
+        "A gradient below 0 pulls; only what is above 0 is push.": "clamp(min=0) -> abs()",
+        "What is below 0 is no push: leave it out (clamp) before you divide.": ".clamp(min=0) -> ",
+        "A sentence is a row; you took the columns.": "gradient.double() -> gradient.T.double()",
+        "Divide each row by its own sum, not by that of the whole table.": "sum(1, keepdim=True) -> sum()",
+        "Divide by the sum of the row, not by its largest.": "push.sum(1 -> push.amax(1",
     },
-    standing_in=_carried(),
+    right=_carried,
 )
 
 # ---- 5: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
 
 
-def _training(
-    rate: Any = lambda lr, step, steps: lr * (steps - step + 1) / steps,
-    clip: float = 1.0,
-    forget: bool = True,
-    optimizer: Any = lambda weights, lr: torch.optim.Adam(weights, lr=lr),
-    after: bool = False,
-    moves: bool = True,
-    together: bool = True,
-    one_optimiser: bool = True,
-) -> Any:
-    """The loop of `cselab.train`, with torch's optimiser, with one mistake."""
-
-    def of(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
-        steps, losses, norms = optimizer(weights, lr), [], []
-        for step, batch in enumerate(batches, start=1):
-            steps = steps if one_optimiser else optimizer(weights, lr)
-            steps.param_groups[0]["lr"] = rate(lr, step, len(batches))
-            value = loss(*encode(batch, batch))
-            if forget:
-                steps.zero_grad()
-            value.backward()
-            parts = [weights] if together else [[weight] for weight in weights]
-            norm = torch.stack([nn.utils.clip_grad_norm_(part, clip) for part in parts]).norm()
-            norms.append(float(norm.clamp(max=clip) if after else norm))
-            if moves:
-                steps.step()
-            losses.append(value.item())
-        return losses, norms
-
-    return of
+def _training(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
+    """The loop of `cselab.train`, with torch's optimiser."""
+    optimizer = torch.optim.Adam(weights, lr=lr)
+    losses, norms = [], []
+    for step, batch in enumerate(batches, start=1):
+        optimizer.param_groups[0]["lr"] = lr * (len(batches) - step + 1) / len(batches)
+        value = loss(*encode(batch, batch))
+        optimizer.zero_grad()
+        value.backward()
+        norm = nn.utils.clip_grad_norm_(weights, 1.0)
+        optimizer.step()
+        losses.append(value.item())
+        norms.append(float(norm))
+    return losses, norms
 
 
 def _given(*scales: float) -> tuple[Any, ...]:
@@ -350,33 +299,31 @@ def _given(*scales: float) -> tuple[Any, ...]:
 TRAINING = Exercise(
     Example("losses and norms of 3 steps", _given(1, 1, 1), steps_by_hand(1, 1, 1), tolerance=2e-3),
     Example("8 steps with small and large gradients", _given(*SCALES), steps_by_hand(*SCALES), tolerance=2e-3),
-    mistakes=loop_mistakes(
-        _training,
-        {
-            "Note the norm before clipping: clip_grad_norm_ returns it.": _training(after=True),
-            "Adam, not plain descent.": _training(optimizer=lambda weights, lr: torch.optim.SGD(weights, lr=lr)),
-            "The weights do not move: optimizer.step().": _training(moves=False),
-            "One norm over all weights together, not one for each.": _training(together=False),
-            "Adam remembers: make one optimiser, before the loop.": _training(one_optimiser=False),
-            "First the losses, then the norms.": lambda *given: _training()(*given)[::-1],
-        },
-    ),
-    standing_in=_training(),
+    mistakes=LOOP
+    | {
+        "Note the norm before clipping: clip_grad_norm_ returns it.": "float(norm) -> float(norm.clamp(max=1))",
+        "Adam, not plain descent.": "optim.Adam -> optim.SGD",
+        "The weights do not move: optimizer.step().": "optimizer.step() -> pass",
+        "One norm over all weights together, not one for each.": (
+            "nn.utils.clip_grad_norm_(weights, 1.0) -> "
+            "torch.stack([nn.utils.clip_grad_norm_(weight, 1.0) for weight in weights]).norm()"
+        ),
+        "Adam remembers: make one optimiser, before the loop.": (
+            "optimizer.zero_grad() -> optimizer.zero_grad(), optimizer.state.clear()"
+        ),
+        "First the losses, then the norms.": "return losses, norms -> return norms, losses",
+    },
+    right=_training,
 )
 
 # ---- 6: the temperature that matches: my_match(share, wanted, low, high) ----------------------------------
 
 
-def _match(falls: bool = True, halvings: int = 60, end: Any = lambda share, low, high: (low + high) / 2) -> Any:
-    """Halving the range, with one mistake."""
-
-    def of(share: Any, wanted: float, low: float, high: float) -> float:
-        for _ in range(halvings):
-            middle = (low + high) / 2
-            low, high = (middle, high) if (share(middle) > wanted) == falls else (low, middle)
-        return end(share, low, high)
-
-    return of
+def _match(share: Any, wanted: float, low: float, high: float) -> float:
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if share(middle) > wanted else (low, middle)
+    return (low + high) / 2
 
 
 def _decays(t: float) -> float:
@@ -391,12 +338,12 @@ MATCH = Exercise(
     Example("exp(-t) is 0.6 at 0.511", (_decays, 0.6, 0.1, 3.0), -math.log(0.6)),
     Example("1 / (1 + t^2) is 0.1 at 3", (_bends, 0.1, 1.0, 9.5), 3.0),
     mistakes={
-        "The share falls as the temperature rises: where it is above what is wanted, go up.": _match(falls=False),
-        "One halving is not enough: go on until the range is small.": _match(halvings=1),
-        "The middle of the whole range is where to begin.": _match(halvings=0),
-        "This is the share there; wanted is the temperature.": _match(end=lambda share, low, high: share(low)),
+        "The share falls as the temperature rises: where it is above what is wanted, go up.": "> wanted -> <= wanted",
+        "One halving is not enough: go on until the range is small.": "range(60) -> range(1)",
+        "The middle of the whole range is where to begin.": "range(60) -> range(0)",
+        "This is the share there; wanted is the temperature.": "return (low + high) / 2 -> return share(low)",
     },
-    standing_in=_match(),
+    right=_match,
 )
 
 # ---- 7: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
@@ -422,10 +369,10 @@ def _slopes(answer: Any) -> Any:
 def _constant(answer: Any) -> str:
     gradient = _slopes(answer)
     s = torch.tensor(_UNEQUAL, dtype=torch.float64)
-    wanted = _gradient(lambda s, m: s + m, lambda s, m: s)(s, 0.5, 0.2)
+    wanted = otherwise(_gradient, HELD)(s, 0.5, 0.2)
     if torch.allclose(gradient, wanted, atol=2e-3):
         return ""
-    if torch.allclose(gradient, _gradient()(s, 0.5, 0.2), atol=2e-3):
+    if torch.allclose(gradient, _gradient(s, 0.5, 0.2), atol=2e-3):
         return "This is the gradient of Focal-InfoNCE itself: the factors still change with s."
     return "The derivative of a negative's logit should be (s + m) / t, that of a positive's s / t."
 

@@ -1,12 +1,12 @@
 """What the loops of lessons 02 and 07 are checked on: a small network, its loss, batches, and the steps by hand."""
 
-import copy
 import math
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import nn
+
+from cselab_lab.lessons.exercises import Mistakes
 
 RATE = 0.2
 SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
@@ -64,25 +64,13 @@ def by_hand(*scales: float) -> list[list[float]]:
     return [losses, norms]
 
 
-def loop_mistakes(training: Callable[..., Callable], others: Mapping[str, Callable]) -> dict[str, Callable]:
-    """Mistakes in the rate, the clipping and the gradients of a loop; and `others`, its own.
-
-    `training` takes rate, clip and forget; the rate takes lr, the step from 1 on, and the number of steps. No mistake
-    changes what it is given.
-    """
-    wrong = {
-        "The rate falls: lr times the share of steps that are left, this one counted.": training(
-            rate=lambda lr, *_: lr
-        ),
-        "The first step has the full rate: count this step among those that are left.": training(
-            rate=lambda lr, step, steps: lr * (steps - step) / steps
-        ),
-        "The rate falls to 0; yours rises.": training(rate=lambda lr, step, steps: lr * step / steps),
-        "Clip the gradient: its norm over all weights is at most 1.": training(clip=math.inf),
-        "Gradients add up: forget those of the last step (zero_grad).": training(forget=False),
-    }
-    return {said: _on_a_copy(one) for said, one in {**wrong, **others}.items()}
-
-
-def _on_a_copy(training: Callable) -> Callable:
-    return lambda *given: training(*copy.deepcopy(given))
+LOOP: Mistakes = {
+    "The rate falls: lr times the share of steps that are left, this one counted.": (
+        "lr * (len(batches) - step + 1) / len(batches) -> lr"
+    ),
+    "The first step has the full rate: count this step among those that are left.": "step + 1) -> step)",
+    "The rate falls to 0; yours rises.": "(len(batches) - step + 1) -> step",
+    "Clip the gradient: its norm over all weights is at most 1.": "weights, 1.0) -> weights, float('inf'))",
+    "Gradients add up: forget those of the last step (zero_grad).": "zero_grad() -> zero_grad",
+}
+"""Mistakes in the rate, the clipping and the gradients of a loop."""

@@ -6,104 +6,110 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from cselab_lab.lessons.exercises import Mistakes, otherwise
+
 
 def terms(logits: Any, dim: int = 1) -> Any:
     """The loss of each row, -log softmax at the diagonal; with `dim` 0 of each column."""
     return logits.logsumexp(dim) - logits.diagonal()
 
 
-def length_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
-    """Mistakes in scaling rows to length 1; `made` takes what is done to the rows, of NumPy or torch."""
-    return {
-        "Scale each row to length 1 first.": made(lambda x: x),
-        "Scale each row to length 1, not each column.": made(lambda x: x / ((x * x).sum(0) + 1e-24) ** 0.5),
-        "Scale each row to length 1, not the whole matrix.": made(lambda x: x / ((x * x).sum() + 1e-24) ** 0.5),
-    }
+def unit(x: Any, axis: Any = 1) -> Any:
+    """Rows of length 1, of NumPy or torch; or columns, or the whole matrix."""
+    return F.normalize(x, dim=axis) if torch.is_tensor(x) else x / ((x * x).sum(axis, keepdims=True) + 1e-24) ** 0.5
 
 
-def centre_mistakes(made: Callable[[Callable], Callable]) -> dict[str, Callable]:
-    """Mistakes in subtracting the mean; `made` takes what is done to the rows."""
-    return {
-        "Subtract the mean of the rows first.": made(lambda x: x),
-        "Subtract the mean over the rows (dim=0), not each row's own mean.": made(lambda x: x - x.mean(1)[:, None]),
-    }
+LENGTHS: Mistakes = {
+    "Scale each row to length 1 first.": "unit( -> (",
+    "Scale each row to length 1, not each column.": "unit( -> unit(axis=0, x=",
+    "Scale each row to length 1, not the whole matrix.": "unit( -> unit(axis=(0, 1), x=",
+}
+"""Where rows are scaled by `unit`."""
+
+CENTRE: Mistakes = {
+    "Subtract the mean of the rows first.": "x - x.mean(0) -> x",
+    "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
+}
+"""Where the mean of the rows is taken off: x - x.mean(0)."""
+
+ROOT: Mistakes = {
+    "The exponent is -1/2, not +1/2: loud directions become quieter.": "** -0.5 -> ** 0.5",
+    "This is the inverse of the covariance: the square root is missing.": "** -0.5 -> ** -1",
+    "This is the covariance itself: eigenvalues to the power -1/2.": "** -0.5 -> ** 1",
+    "This is PCA whitening, U L^(-1/2): turn back with U^T.": "axes * scale @ axes.T -> axes * scale",
+    "This is L^(-1/2) U^T, without the turn back: U comes first.": "axes * scale @ axes.T -> (axes * scale).T",
+    "The second U must be transposed: U L^(-1/2) U^T.": "scale @ axes.T -> scale @ axes",
+    "eigh gives eigenvectors as columns; yours are used as rows.": "axes * scale @ axes.T -> axes.T * scale @ axes",
+    "This is L^(-1/2) alone: U turns to the axes, U^T turns back; U * s scales the columns of U.": (
+        "axes * scale @ axes.T -> torch.diag(scale)"
+    ),
+    "eps belongs under the root, added to the variances.": "(variances + eps) ** -0.5 -> variances**-0.5 + eps",
+    "eps under the root: you added it to the standard deviations.": (
+        "(variances + eps) ** -0.5 -> (variances**0.5 + eps) ** -1"
+    ),
+    "eps is not used.": "variances + eps -> variances",
+}
+"""In U (L + eps)^(-1/2) U^T."""
+
+GRADIENT: Mistakes = {
+    "Divide by the temperature outside the softmax, too: the inner derivative.": "eye) / t -> eye)",
+    "Outside the softmax divide by the temperature, do not multiply.": "eye) / t -> eye) * t",
+    "The temperature divides inside the softmax, too.": " / t).softmax -> ).softmax",
+    "Inside the softmax divide by the temperature, do not multiply.": "/ t).softmax -> * t).softmax",
+    "The softmax runs along a row: dim=1.": "softmax(1) -> softmax(0)",
+    "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": "shares - eye -> shares",
+    "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": "shares - eye -> shares - 1",
+    "The positive has a gradient, too: p - 1.": "(shares - eye) -> (shares - eye) * (1 - eye)",
+    "The softmax, not its log.": "softmax(1) -> log_softmax(1)",
+    "Divide the exponentials by the sum of their row.": "softmax(1) -> exp()",
+}
+"""In (shares - eye) / t, where the shares are a softmax."""
 
 
-def root_mistakes(made: Callable) -> dict[str, Callable]:
-    """Mistakes in U (L + eps)^(-1/2) U^T; `made` takes `scale`, of L and eps, and `end`, of U and what scale gave."""
-    return {
-        "The exponent is -1/2, not +1/2: loud directions become quieter.": made(scale=lambda v, eps: (v + eps) ** 0.5),
-        "This is the inverse of the covariance: the square root is missing.": made(scale=lambda v, eps: 1 / (v + eps)),
-        "This is the covariance itself: eigenvalues to the power -1/2.": made(scale=lambda v, eps: v + eps),
-        "This is PCA whitening, U L^(-1/2): turn back with U^T.": made(end=lambda u, s: u * s),
-        "This is L^(-1/2) U^T, without the turn back: U comes first.": made(end=lambda u, s: (u * s).T),
-        "The second U must be transposed: U L^(-1/2) U^T.": made(end=lambda u, s: u * s @ u),
-        "eigh gives eigenvectors as columns; yours are used as rows.": made(end=lambda u, s: (u.T * s) @ u),
-        "This is L^(-1/2) alone: U turns to the axes, U^T turns back; U * s scales the columns of U.": made(
-            end=lambda u, s: torch.diag(s)
-        ),
-        "eps belongs under the root, added to the variances.": made(scale=lambda v, eps: v**-0.5 + eps),
-        "eps under the root: you added it to the standard deviations.": made(scale=lambda v, eps: 1 / (v.sqrt() + eps)),
-        "eps is not used.": made(scale=lambda v, eps: v**-0.5),
-    }
+def _mean_loss(s: Any) -> Any:
+    return (s.logsumexp(1) - s.diagonal()).mean()
 
 
-def gradient_mistakes(gradient: Callable) -> dict[str, Callable]:
-    """Mistakes in (shares - own) / temperature: `gradient` takes shares, own, outside, inside and end."""
-    return {
-        "Divide by the temperature outside the softmax, too: the inner derivative.": gradient(outside=lambda t: 1),
-        "Outside the softmax divide by the temperature, do not multiply.": gradient(outside=lambda t: 1 / t),
-        "The temperature divides inside the softmax, too.": gradient(inside=lambda t: 1),
-        "Inside the softmax divide by the temperature, do not multiply.": gradient(inside=lambda t: 1 / t),
-        "The softmax runs along a row: dim=1.": gradient(shares=lambda logits: logits.softmax(0)),
-        "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": gradient(own=lambda eye: 0),
-        "Subtract 1 on the diagonal alone: torch.eye(len(cosines)).": gradient(own=lambda eye: 1),
-        "The positive has a gradient, too: p - 1.": gradient(end=lambda made, eye: made * (1 - eye)),
-        "The softmax, not its log.": gradient(shares=lambda logits: logits.log_softmax(1)),
-        "Divide the exponentials by the sum of their row.": gradient(shares=lambda logits: logits.exp()),
-    }
+CHOICE = {
+    "The positive belongs into the sum below, too.": (
+        "s.logsumexp(1) -> s.masked_fill(torch.eye(len(s), dtype=torch.bool), -torch.inf).logsumexp(1)"
+    ),
+    "cross_entropy takes the softmax by itself.": "(s.logsumexp(1) - s.diagonal()) -> terms(s.softmax(1))",
+    "The log comes first, then the mean.": (
+        "(s.logsumexp(1) - s.diagonal()).mean() -> -s.softmax(1).diagonal().mean().log()"
+    ),
+    "The log is missing.": "(s.logsumexp(1) - s.diagonal()) -> s.softmax(1).diagonal()",
+    "The right answer for row i is column i, not column 0.": "s.diagonal() -> s[:, 0]",
+    "For row i only column i counts, not the mean over all columns.": "s.diagonal() -> s.mean(1)",
+    "Each row has a sum of its own, not one for the whole table.": "logsumexp(1) -> logsumexp((0, 1))",
+    "Use the natural logarithm.": ".mean() -> .mean() / torch.tensor(2.0).log()",
+    "Divide by the sum of the row, not by its mean.": (
+        "s.diagonal() -> s.diagonal() - torch.tensor(float(s.shape[1])).log()"
+    ),
+}
+DIRECTION = {
+    "The sum runs along a row: dim=1.": "logsumexp(1) -> logsumexp(0)",
+    "Only rows choose among columns; this is the mean of both directions.": (
+        "s.logsumexp(1) -> (s.logsumexp(1) + s.logsumexp(0)) / 2"
+    ),
+}
 
 
-def choice_mistakes(logits: Callable) -> dict[str, Callable]:
+def choice_mistakes(logits: Callable) -> Mistakes:
     """Mistakes in what is made of logits; `logits` takes the arguments of the exercise and gives [N, N]."""
-
-    def wrong(end: Callable) -> Callable:
-        return lambda *given: end(logits(*given).double())
-
-    def without_positive(s: Any) -> Any:
-        own = torch.eye(len(s), dtype=torch.bool)
-        return (s.masked_fill(own, -torch.inf).logsumexp(1) - s.diagonal()).mean()
-
-    return {
-        "The positive belongs into the sum below, too.": wrong(without_positive),
-        "cross_entropy takes the softmax by itself.": wrong(
-            lambda s: F.cross_entropy(s.softmax(1), torch.arange(len(s)))
-        ),
-        "The log comes first, then the mean.": wrong(lambda s: -s.softmax(1).diagonal().mean().log()),
-        "The log is missing.": wrong(lambda s: s.softmax(1).diagonal().mean()),
-        "The right answer for row i is column i, not column 0.": wrong(lambda s: (s.logsumexp(1) - s[:, 0]).mean()),
-        "For row i only column i counts, not the mean over all columns.": wrong(lambda s: -s.log_softmax(1).mean()),
-        "Each row has a sum of its own, not one for the whole table.": wrong(
-            lambda s: (s.logsumexp((0, 1)) - s.diagonal()).mean()
-        ),
-        "Use the natural logarithm.": wrong(lambda s: terms(s).mean() / torch.tensor(2.0).log()),
-        "Divide by the sum of the row, not by its mean.": wrong(
-            lambda s: (terms(s) - torch.tensor(float(s.shape[1])).log()).mean()
-        ),
-    }
+    return {said: _of_logits(logits, otherwise(_mean_loss, change)) for said, change in CHOICE.items()}
 
 
-def direction_mistakes(logits: Callable) -> dict[str, Callable]:
+def direction_mistakes(logits: Callable) -> Mistakes:
     """Mistakes in who chooses among whom."""
-    return {
-        "The sum runs along a row: dim=1.": lambda *given: terms(logits(*given), 0).mean(),
-        "Only rows choose among columns; this is the mean of both directions.": lambda *given: (
-            (terms(logits(*given)).mean() + terms(logits(*given), 0).mean()) / 2
-        ),
-    }
+    return {said: _of_logits(logits, otherwise(_mean_loss, change)) for said, change in DIRECTION.items()}
 
 
-def temperature_mistakes(right: Callable, usual: float, at: int = 1) -> dict[str, Callable]:
+def _of_logits(logits: Callable, wrong: Callable) -> Callable:
+    return lambda *given: wrong(logits(*given).double())
+
+
+def temperature_mistakes(right: Callable, usual: float, at: int = 1) -> Mistakes:
     """Mistakes in the temperature of a right function: its argument at this place, or `usual` where none is given."""
 
     def wrong(change: Callable[[float], float]) -> Callable:

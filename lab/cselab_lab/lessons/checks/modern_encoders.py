@@ -3,24 +3,17 @@
 from typing import Any
 
 import torch
-from torch.nn.functional import normalize
 
+from cselab_lab.lessons.checks.mistakes import unit
 from cselab_lab.lessons.exercises import Example, Exercise
 
 # ---- 1: the vector of the last real token: my_last_token(layer, mask) gives [N, d] -------------------------
 
 
-def _taking(place: Any) -> Any:
-    """Pooling that takes one place a row: `place` makes them of the mask, [N, T] of zeros and ones."""
-
-    def of(layer: Any, mask: Any) -> Any:
-        return layer[torch.arange(len(layer)), place(torch.as_tensor(mask).long()) % layer.shape[1]]
-
-    return of
-
-
-def _last(mask: Any) -> Any:
-    return (mask * torch.arange(1, mask.shape[1] + 1)).argmax(1)
+def _last_token(layer: Any, mask: Any) -> Any:
+    mask = torch.as_tensor(mask).long()
+    place = (mask * torch.arange(1, mask.shape[1] + 1)).argmax(1)
+    return layer[torch.arange(len(layer)), place % layer.shape[1]]
 
 
 _LAYER = torch.tensor(
@@ -42,47 +35,32 @@ LAST_TOKEN = Exercise(
         (_LAYER, torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]])),
         [[8, -4], [5, 0]],
     ),
+    right=_last_token,
     mistakes={
-        "The last column is padding where a row is padded on the right: look at the mask.": _taking(
-            lambda mask: torch.full((len(mask),), -1)
+        "The last column is padding where a row is padded on the right: look at the mask.": "place % -> -1 %",
+        "Number of tokens less 1 is the place only where padding stands on the right.": (
+            "place % -> (mask.sum(1) - 1) %"
         ),
-        "Number of tokens less 1 is the place only where padding stands on the right.": _taking(
-            lambda mask: mask.sum(1) - 1
+        "One place too far: count from 0.": "place % -> (place + 1) %",
+        "One place too early.": "place % -> (place - 1) %",
+        "That is the first real token, which in a decoder has seen nothing but itself.": "place % -> mask.argmax(1) %",
+        "That is the first column, whatever the mask says.": "place % -> 0 %",
+        "That is a place of padding: the mask is 1 on words.": "(mask * -> ((1 - mask) *",
+        "That is the mean of the real tokens; the last one alone is wanted.": (
+            "layer[torch.arange(len(layer)), place % layer.shape[1]] -> "
+            "(layer * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)"
         ),
-        "One place too far: count from 0.": _taking(lambda mask: _last(mask) + 1),
-        "One place too early.": _taking(lambda mask: _last(mask) - 1),
-        "That is the first real token, which in a decoder has seen nothing but itself.": _taking(
-            lambda mask: mask.argmax(1)
-        ),
-        "That is the first column, whatever the mask says.": _taking(
-            lambda mask: torch.zeros(len(mask), dtype=torch.long)
-        ),
-        "That is a place of padding: the mask is 1 on words.": _taking(lambda mask: _last(1 - mask)),
-        "That is the mean of the real tokens; the last one alone is wanted.": lambda layer, mask: (
-            (layer * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
-        ),
-        "Each row has a place of its own; yours are all that of the first row.": _taking(
-            lambda mask: _last(mask)[:1].expand(len(mask))
-        ),
+        "Each row has a place of its own; yours are all that of the first row.": "place % -> place[:1] %",
     },
 )
 
 # ---- 2: cosines of vectors cut to their first k numbers: my_cut_cosines(first, second, k) gives [N] --------
 
 
-def _cut(
-    part: Any = lambda x, k: x[:, :k],
-    before: Any = lambda x: x,
-    after: Any = lambda x: normalize(x, dim=1),
-    end: Any = lambda products: products.sum(1),
-) -> Any:
-    """Cosines of cut vectors with one mistake: in what is kept, in the lengths, at the end."""
-
-    def of(first: Any, second: Any, k: int) -> Any:
-        a, b = (after(part(before(torch.as_tensor(side).double()), k)) for side in (first, second))
-        return end(a * b)
-
-    return of
+def _cut(first: Any, second: Any, k: int) -> Any:
+    one, other = (torch.as_tensor(side).double() for side in (first, second))
+    a, b = unit(one[:, :k]), unit(other[:, :k])
+    return (a * b).sum(1)
 
 
 _ONE = torch.tensor([[3.0, 4.0, 12.0, 0.0], [2.0, 0.0, 1.0, -5.0], [4.0, 3.0, 2.0, 6.0]])
@@ -95,20 +73,17 @@ CUT_COSINES = Exercise(
         (_ONE, _OTHER, 4),
         [-36 / (169 * 51) ** 0.5, -6 / (30 * 29) ** 0.5, -30 / (65 * 110) ** 0.5],
     ),
+    right=_cut,
     mistakes={
-        "Cut first, then scale to length 1: what is left of a unit vector is shorter than 1.": _cut(
-            before=lambda x: normalize(x, dim=1), after=lambda x: x
-        ),
-        "Scale what is left to length 1.": _cut(after=lambda x: x),
-        "The first k numbers, not the last.": _cut(lambda x, k: x[:, -k:]),
-        "Nothing is cut: x[:, :k].": _cut(lambda x, k: x),
-        "x[:k] cuts sentences; the numbers of a vector are along the second axis.": _cut(lambda x, k: x[:k]),
-        "These are the first k + 1 numbers.": _cut(lambda x, k: x[:, : k + 1]),
-        "Scale each row to length 1, not each column.": _cut(after=lambda x: normalize(x, dim=0)),
-        "Row i of one side with row i of the other: no table of all pairs.": lambda first, second, k: (
-            normalize(first[:, :k], dim=1) @ normalize(second[:, :k], dim=1).T
-        ),
-        "The sum of the products, not their mean.": _cut(end=lambda products: products.mean(1)),
-        "That is 1 minus the cosine, a distance.": lambda *given: 1 - _cut()(*given),
+        "Cut first, then scale to length 1: what is left of a unit vector is shorter than 1.": "[:, :k]) -> )[:, :k]",
+        "Scale what is left to length 1.": "unit( -> (",
+        "The first k numbers, not the last.": "[:, :k] -> [:, -k:]",
+        "Nothing is cut: x[:, :k].": "[:, :k] -> [:, :]",
+        "x[:k] cuts sentences; the numbers of a vector are along the second axis.": "[:, :k] -> [:k]",
+        "These are the first k + 1 numbers.": "[:, :k] -> [:, : k + 1]",
+        "Scale each row to length 1, not each column.": "unit( -> unit(axis=0, x=",
+        "Row i of one side with row i of the other: no table of all pairs.": "(a * b).sum(1) -> a @ b.T",
+        "The sum of the products, not their mean.": "sum(1) -> mean(1)",
+        "That is 1 minus the cosine, a distance.": "return -> return 1 -",
     },
 )

@@ -12,15 +12,9 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from cselab_lab.lessons.checks.answers import is_whole
+from cselab_lab.lessons.checks.answers import is_whole, wrong_shapes
 from cselab_lab.lessons.checks.encoders import plain, sentences
-from cselab_lab.lessons.checks.mistakes import (
-    centre_mistakes,
-    choice_mistakes,
-    direction_mistakes,
-    temperature_mistakes,
-    terms,
-)
+from cselab_lab.lessons.checks.mistakes import CENTRE, choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 _ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
@@ -29,9 +23,9 @@ _POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2
 # ---- 1: the cross-correlation of the dimensions (Eq. 4): my_correlation(first, second), [D, D] ------------
 
 
-def _correlation(one: Any = lambda v: v / v.norm(dim=0), other: Any = None, product: Any = lambda a, b: a.T @ b) -> Any:
-    """The matrix with one mistake: in how a view is scaled, or in the product."""
-    return lambda first, second: product(one(first.double()), (other or one)(second.double()))
+def _correlation(first: Any, second: Any) -> Any:
+    one, other = first / first.norm(dim=0), second / second.norm(dim=0)
+    return one.T @ other
 
 
 _SMALL = torch.tensor([[3.0, 1.0], [4.0, 2.0]]), torch.tensor([[0.0, 2.0], [1.0, 1.0]])
@@ -50,47 +44,38 @@ CORRELATION = Exercise(
         ],
     ),
     mistakes={
-        "These are the cosines of sentences; wanted are those of dimensions, D x D.": _correlation(
-            lambda v: v / v.norm(dim=1, keepdim=True), product=lambda a, b: a @ b.T
+        "These are the cosines of sentences; wanted are those of dimensions, D x D.": (
+            "norm(dim=0) -> norm(dim=1, keepdim=True); one.T @ other -> one @ other.T"
         ),
-        "Scale each column (dimension) to length 1, not each row.": _correlation(
-            lambda v: v / v.norm(dim=1, keepdim=True)
+        "Scale each column (dimension) to length 1, not each row.": "norm(dim=0) -> norm(dim=1, keepdim=True)",
+        "Divide by the lengths of both columns.": "/ first.norm(dim=0) -> * 1; / second.norm(dim=0) -> * 1",
+        "Divide by the length of the second column, too.": " / second.norm(dim=0) -> ",
+        "Divide by the length of the first column, too.": " / first.norm(dim=0) -> ",
+        "Divide by the lengths: the root of the sum of squares.": "norm(dim=0) -> square().sum(0)",
+        "Eq. 4 subtracts no mean.": (
+            "first / first.norm(dim=0), second / second.norm(dim=0) -> "
+            "[(v - v.mean(0)) / (v - v.mean(0)).norm(dim=0) for v in (first, second)]"
         ),
-        "Divide by the lengths of both columns.": _correlation(lambda v: v),
-        "Divide by the length of the second column, too.": _correlation(other=lambda v: v),
-        "Divide by the length of the first column, too.": _correlation(lambda v: v, lambda v: v / v.norm(dim=0)),
-        "Divide by the lengths: the root of the sum of squares.": _correlation(lambda v: v / v.square().sum(0)),
-        "Eq. 4 subtracts no mean.": _correlation(lambda v: (v - v.mean(0)) / (v - v.mean(0)).norm(dim=0)),
-        "The first view stands on the left, the second on the right.": _correlation(product=lambda a, b: a.T @ a),
-        "The first view stands on the left; both of yours are the second.": _correlation(product=lambda a, b: b.T @ b),
-        "Divide by the lengths of the columns, not by the number of rows.": _correlation(
-            lambda v: v, product=lambda a, b: a.T @ b / len(a)
+        "The first view stands on the left, the second on the right.": "one.T @ other -> one.T @ one",
+        "The first view stands on the left; both of yours are the second.": "one.T @ other -> other.T @ other",
+        "Divide by the lengths of the columns, not by the number of rows.": (
+            "one.T @ other -> first.T @ second / len(first)"
         ),
-        "Scale each column to length 1, not the whole matrix.": _correlation(lambda v: v / v.norm()),
-        "The length is the root of the sum of squares, not the sum of absolute values.": _correlation(
-            lambda v: v / v.abs().sum(0)
-        ),
-        "Keep the sign.": _correlation(product=lambda a, b: (a.T @ b).abs()),
+        "Scale each column to length 1, not the whole matrix.": "norm(dim=0) -> norm()",
+        "The length is the root of the sum of squares, not the sum of absolute values.": "norm(dim=0) -> abs().sum(0)",
+        "Keep the sign.": "one.T @ other -> (one.T @ other).abs()",
     },
+    right=_correlation,
     trained=True,
-    standing_in=lambda first, second: (first / first.norm(dim=0)).T @ (second / second.norm(dim=0)),
 )
 
 # ---- 2: Barlow Twins of such a matrix: my_barlow_twins(correlation, weight=0.012) -------------------------
 
 
-def _twins(
-    own: Any = lambda d: (1 - d) ** 2,
-    others: Any = lambda C: C**2,
-    keep: Any = lambda C: 1 - torch.eye(len(C), dtype=C.dtype, device=C.device),
-    weigh: Any = lambda diagonal, rest, weight: diagonal + weight * rest,
-) -> Any:
-    """The loss with one mistake: on the diagonal, off it, in which entries are off it, in the weight."""
-
-    def of(correlation: Any, weight: float = 0.012) -> Any:
-        return weigh(own(correlation.diagonal()).sum(), (others(correlation) * keep(correlation)).sum(), weight)
-
-    return of
+def _twins(correlation: Any, weight: float = 0.012) -> Any:
+    c, eye = correlation, torch.eye(len(correlation), dtype=correlation.dtype, device=correlation.device)
+    on, off = ((1 - c.diagonal()) ** 2).sum(), (c**2 * (1 - eye)).sum()
+    return on + weight * off
 
 
 _TABLE = [[0.5, 0.2, -0.3], [-0.4, 0.9, 0.1], [0.6, -0.2, 0.7]]
@@ -108,38 +93,37 @@ BARLOW_TWINS = Exercise(
     Example("the identity costs nothing", (torch.eye(4), 0.7), 0.0),
     Example("4 dimensions that are all one: only off the diagonal", (torch.ones(4, 4), 0.25), 3.0),
     mistakes={
-        "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": _twins(
-            weigh=lambda own, rest, w: w * rest - own
+        "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": (
+            "on + weight -> -on + weight"
         ),
-        "Square 1 - C_cc.": _twins(lambda d: (1 - d).abs()),
-        "Subtract C_cc from 1, then square.": _twins(lambda d: 1 - d**2),
-        "Square the entries off the diagonal.": _twins(others=lambda C: C),
-        "Square the entries off the diagonal, do not take their absolute values.": _twins(others=lambda C: C.abs()),
-        "The second sum leaves out the diagonal.": _twins(keep=torch.ones_like),
-        "The second sum is over c and d on both sides of the diagonal.": _twins(
-            keep=lambda C: torch.ones_like(C).triu(1)
+        "Square 1 - C_cc.": "(1 - c.diagonal()) ** 2 -> (1 - c.diagonal()).abs()",
+        "Subtract C_cc from 1, then square.": "(1 - c.diagonal()) ** 2 -> 1 - c.diagonal() ** 2",
+        "Square the entries off the diagonal.": "c**2 -> c",
+        "Square the entries off the diagonal, do not take their absolute values.": "c**2 -> c.abs()",
+        "The second sum leaves out the diagonal.": " * (1 - eye) -> ",
+        "The second sum is over c and d on both sides of the diagonal.": "(1 - eye) -> torch.ones_like(c).triu(1)",
+        "The weight belongs to the second sum alone.": "on + weight * off -> weight * (on + off)",
+        "The weight belongs to the second sum.": "on + weight * off -> weight * on + off",
+        "The weight is missing.": "weight * off -> off",
+        "The weight is 0.012 in your code, whatever is asked for.": "weight * off -> 0.012 * off",
+        "The diagonal counts, too.": "on + weight -> weight",
+        "The second sum is missing.": "on + weight * off -> on",
+        "The first sum has no weight: 1, not 1 - lambda.": "on + weight -> (1 - weight) * on + weight",
+        "Off the diagonal 0 is wanted, not 1.": "c**2 -> (1 - c) ** 2",
+        "Absolute values were added: square all entries.": (
+            "(1 - c.diagonal()) ** 2 -> (1 - c.diagonal()).abs(); c**2 -> c.abs()"
         ),
-        "The weight belongs to the second sum alone.": _twins(weigh=lambda own, rest, w: w * (own + rest)),
-        "The weight belongs to the second sum.": _twins(weigh=lambda own, rest, w: w * own + rest),
-        "The weight is missing.": _twins(weigh=lambda own, rest, w: own + rest),
-        "The weight is 0.012 in your code, whatever is asked for.": _twins(
-            weigh=lambda own, rest, w: own + 0.012 * rest
-        ),
-        "The diagonal counts, too.": _twins(weigh=lambda own, rest, w: w * rest),
-        "The second sum is missing.": _twins(weigh=lambda own, rest, w: own),
-        "The first sum has no weight: 1, not 1 - lambda.": _twins(weigh=lambda own, rest, w: (1 - w) * own + w * rest),
-        "Off the diagonal 0 is wanted, not 1.": _twins(others=lambda C: (1 - C) ** 2),
-        "Absolute values were added: square all entries.": _twins(lambda d: (1 - d).abs(), lambda C: C.abs()),
     },
-    standing_in=_twins(),
+    right=_twins,
     trained=True,
 )
 
 # ---- 3: the lowest it can be: my_floor(dimensions, rank, weight) ------------------------------------------
 
 
-def _floor(k: Any = lambda D, r, w: w * max(D - r, 0) / r, end: Any = lambda D, k: D * k / (1 + k)) -> Any:
-    return lambda dimensions, rank, weight: end(dimensions, k(dimensions, rank, weight))
+def _floor(dimensions: int, rank: int, weight: float) -> float:
+    k = weight * max(dimensions - rank, 0) / rank
+    return dimensions * k / (1 + k)
 
 
 def _lowest(dimensions: int, rank: int, weight: float) -> float:
@@ -157,59 +141,42 @@ FLOOR = Exercise(
     Example("as many rows as dimensions", (256, 256, 0.012), 0.0),
     Example("more rows than dimensions", (256, 300, 0.012), 0.0),
     mistakes={
-        "The floor is of the whole loss: times D.": _floor(end=lambda D, k: k / (1 + k)),
-        "This is the best t; wanted is the loss there.": _floor(end=lambda D, k: 1 / (1 + k)),
-        "This is the loss at t = 1; it is lower at t = 1 / (1 + k).": _floor(end=lambda D, k: D * k),
-        "This is the loss at t = 0; it is lower at t = 1 / (1 + k).": _floor(end=lambda D, k: D),
-        "k is the weight times (D - r) / r.": _floor(lambda D, r, w: max(D - r, 0) / r),
-        "k is (D - r) / r, the weight, and nothing else: divide by r, not by D.": _floor(
-            lambda D, r, w: w * max(D - r, 0) / D
+        "The floor is of the whole loss: times D.": "dimensions * k -> k",
+        "This is the best t; wanted is the loss there.": "dimensions * k -> 1",
+        "This is the loss at t = 1; it is lower at t = 1 / (1 + k).": " / (1 + k) -> ",
+        "This is the loss at t = 0; it is lower at t = 1 / (1 + k).": " * k / (1 + k) -> ",
+        "k is the weight times (D - r) / r.": "weight * max -> max",
+        "k is (D - r) / r, the weight, and nothing else: divide by r, not by D.": ") / rank -> ) / dimensions",
+        "k has D - r above the line, not D.": "max(dimensions - rank, 0) -> dimensions",
+        "With more rows than dimensions the rank is D, and the floor 0.": (
+            "max(dimensions - rank, 0) -> (dimensions - rank)"
         ),
-        "k has D - r above the line, not D.": _floor(lambda D, r, w: w * D / r),
-        "With more rows than dimensions the rank is D, and the floor 0.": _floor(lambda D, r, w: w * (D - r) / r),
-        "(D - r) / r is a fraction: divide by /, not by //.": _floor(lambda D, r, w: w * (max(D - r, 0) // r)),
-        "This is k; wanted is the loss at the best t.": _floor(end=lambda D, k: k),
-        "lambda is 0.012 in your code, whatever is asked for.": _floor(lambda D, r, w: 0.012 * max(D - r, 0) / r),
-        "The loss at the best t is D k / (1 + k), without a square.": _floor(end=lambda D, k: D * k / (1 + k) ** 2),
+        "(D - r) / r is a fraction: divide by /, not by //.": (
+            "max(dimensions - rank, 0) / rank -> (max(dimensions - rank, 0) // rank)"
+        ),
+        "This is k; wanted is the loss at the best t.": "dimensions * k / (1 + k) -> k",
+        "lambda is 0.012 in your code, whatever is asked for.": "weight * max -> 0.012 * max",
+        "The loss at the best t is D k / (1 + k), without a square.": "(1 + k) -> (1 + k) ** 2",
         "The rank of C is r; D are its dimensions, and the loss is of D.": lambda D, r, w: (
-            _floor()(r, D, w) + (r * w * max(D - r, 0) / (r + w * max(D - r, 0)))
+            _floor(r, D, w) + (r * w * max(D - r, 0) / (r + w * max(D - r, 0)))
         ),
     },
-    standing_in=_floor(),
+    right=_floor,
 )
 
 # ---- 4: vectors that follow the gradient: my_descent(loss, first, second, steps, rate) --------------------
 
 
-def _descent(
-    sign: int = -1,
-    moves: tuple[bool, bool] = (True, True),
-    after: bool = False,
-    forget: bool = True,
-    rate_of: Any = lambda rate: rate,
-    in_turn: bool = False,
-) -> Any:
-    """Gradient descent on two views with one mistake; the loss before each step."""
-
-    def of(loss: Any, first: Any, second: Any, steps: int, rate: float) -> list[float]:
-        views = [view.clone().requires_grad_() for view in (first, second)]
-        kept = [torch.zeros_like(view) for view in views]
-        losses = []
-        for _ in range(steps):
-            value = loss(*views)
-            gradients = torch.autograd.grad(value, views)
-            with torch.no_grad():
-                for at in (0, 1):
-                    kept[at] = gradients[at] + (0 if forget else kept[at])
-                    if moves[at]:
-                        views[at] += sign * rate_of(rate) * kept[at]
-                    if in_turn and at == 0:
-                        with torch.enable_grad():
-                            gradients = torch.autograd.grad(loss(*views), views)
-            losses.append(float((loss(*views) if after else value).detach()))
-        return losses
-
-    return of
+def _descent(loss: Any, first: Any, second: Any, steps: int, rate: float) -> list[float]:
+    views = [view.clone().requires_grad_() for view in (first, second)]
+    losses = []
+    for _ in range(steps):
+        value = loss(*views)
+        gradients = torch.autograd.grad(value, views)
+        for view, gradient in zip(views, gradients, strict=True):
+            view.data -= rate * gradient
+        losses.append(value.item())
+    return losses
 
 
 def _bowl(a: Any, b: Any) -> Any:
@@ -248,18 +215,22 @@ DESCENT = Exercise(
     ),
     Stage("the views that were given stay as they are", _leaves_the_views, "move copies: view.clone()"),
     mistakes={
-        "Down the slope: subtract the gradient.": _descent(sign=1),
-        "Both views move; your second one stays.": _descent(moves=(True, False)),
-        "Both views move; your first one stays.": _descent(moves=(False, True)),
-        "Your views do not move at all.": _descent(moves=(False, False)),
-        "Note the loss before each step, not after it.": _descent(after=True),
-        "Gradients add up: forget those of the last step.": _descent(forget=False),
-        "The rate is not used.": _descent(rate_of=lambda rate: 1.0),
-        "Take both gradients at the same place, then move both views.": _descent(in_turn=True),
-        "The views are exchanged: the first one comes first.": lambda loss, a, b, *how: _descent()(loss, b, a, *how),
-        "The first loss comes first.": lambda *given: _descent()(*given)[::-1],
+        "Down the slope: subtract the gradient.": "-= -> +=",
+        "Both views move; your second one stays.": "zip(views, gradients, strict=True) -> [(views[0], gradients[0])]",
+        "Both views move; your first one stays.": "zip(views, gradients, strict=True) -> [(views[1], gradients[1])]",
+        "Your views do not move at all.": "view.data -= rate * gradient -> pass",
+        "Note the loss before each step, not after it.": "value.item() -> loss(*views).item()",
+        "Gradients add up: forget those of the last step.": (
+            "torch.autograd.grad(value, views) -> value.backward() or [view.grad for view in views]"
+        ),
+        "The rate is not used.": "rate * -> 1.0 *",
+        "Take both gradients at the same place, then move both views.": (
+            "rate * gradient -> rate * torch.autograd.grad(loss(*views), view)[0]"
+        ),
+        "The views are exchanged: the first one comes first.": "(first, second) -> (second, first)",
+        "The first loss comes first.": "return losses -> return losses[::-1]",
     },
-    standing_in=_descent(),
+    right=_descent,
 )
 
 # ---- 5: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
@@ -273,16 +244,6 @@ def _rows(first: Any, second: Any, count: int, generator: Any) -> Any:
 def _padded(answer: Any, count: int = 5, seed: int = 0, width: int = 4) -> Any:
     first = torch.arange(3.0 * width).reshape(3, width).requires_grad_()
     return answer(first, -first, count, torch.Generator().manual_seed(seed))
-
-
-def _are_longer(answer: Any) -> str:
-    views = _padded(answer)
-    several = isinstance(views, list | tuple) or getattr(views, "ndim", 0) == 3
-    shapes = [tuple(getattr(view, "shape", ())) for view in views] if several else []
-    if shapes == [(8, 4)] * 2:
-        return ""
-    told = f"{len(shapes)} of shapes {shapes}" if shapes else type(views).__name__
-    return f"For two views of 3 sentences, 4 dimensions and 5 rows it returned {told}; wanted are two of shape (8, 4)."
 
 
 def _beneath(answer: Any) -> str:
@@ -323,7 +284,11 @@ def _drawn_anew(answer: Any) -> str:
 
 
 ROWS = Exercise(
-    Stage("it returns both views, M rows longer", _are_longer, "torch.cat puts tables below each other"),
+    Stage(
+        "of two views of 3 sentences and 5 rows it returns both, 8 rows long",
+        lambda answer: wrong_shapes(_padded(answer), 2, (8, 4)),
+        "torch.cat puts tables below each other",
+    ),
     Stage("the sentences stand on top", _beneath, "torch.cat([view, rows])"),
     Stage("the same rows stand beneath both", _same_beneath),
     Stage("the rows are standard normal numbers", _normal),
@@ -333,7 +298,7 @@ ROWS = Exercise(
         lambda answer: all(view.requires_grad for view in _padded(answer)),
         "no detach(), no torch.no_grad(): the sentences are trained through this",
     ),
-    standing_in=_rows,
+    right=_rows,
 )
 
 # ---- 6: how hard a term pulls: my_pull(term, weights) -> the norm of its gradient -------------------------
@@ -416,7 +381,7 @@ PULL = Exercise(
         _left_alone,
         "backward() writes into weight.grad, which training adds to; torch.autograd.grad returns the gradients",
     ),
-    standing_in=_pull,
+    right=_pull,
 )
 
 # ---- 7: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
@@ -427,18 +392,13 @@ def _standard(view: Any, correction: Any = 0) -> Any:
     return (view - view.mean(0)) / (view.var(0, correction=correction) + 1e-5).sqrt()
 
 
-def _contrast(standard: Any = _standard, dots: Any = lambda a, p: a.T @ p / len(a)) -> Any:
-    """The loss with one mistake before the choice."""
-    return lambda anchor, positive, t=5.0: terms(dots(standard(anchor), standard(positive)) / t).mean()
+def _contrast(anchor: Any, positive: Any, t: Any = 5.0) -> Any:
+    a, p = _standard(anchor), _standard(positive)
+    return terms(a.T @ p / len(a) / t).mean()
 
 
 def _of_dimensions(anchor: Any, positive: Any, temperature: Any = 5.0) -> Any:
     return _standard(anchor).T @ _standard(positive) / len(anchor) / temperature
-
-
-def _of_columns(anchor: Any, positive: Any, temperature: float = 5.0) -> Any:
-    """As cselab has it."""
-    return terms(_of_dimensions(anchor, positive, temperature)).mean()
 
 
 _UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
@@ -469,27 +429,31 @@ DIMENSION_CONTRAST = Exercise(
         (math.log1p(math.exp(-1)) + math.log(2)) / 2,
     ),
     mistakes={
-        "These are the sentences: transpose.": _contrast(dots=lambda a, p: a @ p.T / len(a)),
-        "These are cosines of sentences: contrast the columns.": _contrast(
-            lambda v: v / v.norm(dim=1, keepdim=True), lambda a, p: a @ p.T
+        "These are the sentences: transpose.": "a.T @ p -> a @ p.T",
+        "These are cosines of sentences: contrast the columns.": (
+            "_standard( -> torch.nn.functional.normalize(; a.T @ p / len(a) -> a @ p.T"
         ),
-        "Standardise each dimension first: mean 0 and variance 1 over the batch.": _contrast(lambda v: v),
-        "Divide each dimension by its standard deviation, too.": _contrast(lambda v: v - v.mean(0)),
-        "Subtract each dimension's mean, too.": _contrast(lambda v: v / v.std(0, correction=0)),
-        "Subtract the mean, too: cosine of two columns as they are.": _contrast(
-            lambda v: v / v.norm(dim=0), lambda a, p: a.T @ p
+        "Standardise each dimension first: mean 0 and variance 1 over the batch.": "_standard( -> (",
+        "Divide each dimension by its standard deviation, too.": (
+            "_standard(anchor), _standard(positive) -> anchor - anchor.mean(0), positive - positive.mean(0)"
         ),
-        "Standardise over the batch (dim=0), not each row.": _contrast(lambda v: _standard(v.T).T),
-        "Divide the variance by N, not N - 1: correction=0.": _contrast(lambda v: _standard(v, 1)),
-        "Divide the dot product by N.": _contrast(dots=lambda a, p: a.T @ p),
-        "Divide the dot product by N, not by the number of dimensions.": _contrast(
-            dots=lambda a, p: a.T @ p / a.shape[1]
+        "Subtract each dimension's mean, too.": (
+            "_standard(anchor), _standard(positive) -> [v / v.std(0, correction=0) for v in (anchor, positive)]"
         ),
+        "Subtract the mean, too: cosine of two columns as they are.": (
+            "_standard( -> torch.nn.functional.normalize(dim=0, input=; / len(a) / t -> / t"
+        ),
+        "Standardise over the batch (dim=0), not each row.": (
+            "_standard(anchor), _standard(positive) -> _standard(anchor.T).T, _standard(positive.T).T"
+        ),
+        "Divide the variance by N, not N - 1: correction=0.": "_standard( -> _standard(correction=1, view=",
+        "Divide the dot product by N.": " / len(a) -> ",
+        "Divide the dot product by N, not by the number of dimensions.": "len(a) -> a.shape[1]",
     }
     | choice_mistakes(_of_dimensions)
     | direction_mistakes(_of_dimensions)
-    | temperature_mistakes(_contrast(), usual=5.0, at=2),
-    standing_in=_of_columns,
+    | temperature_mistakes(_contrast, usual=5.0, at=2),
+    right=_contrast,
     trained=True,
 )
 
@@ -501,19 +465,11 @@ def _entropy(p: Any) -> Any:
     return -(p * p.log()).sum()
 
 
-def _rank_of(
-    centre: Any = lambda v: v - v.mean(0),
-    power: Any = 1,
-    share: Any = lambda s: s / s.sum(),
-    end: Any = lambda p: _entropy(p).exp(),
-) -> Any:
-    """An effective rank with one mistake."""
-
-    def of(vectors: Any) -> Any:
-        singular = torch.linalg.svdvals(centre(vectors)).pow(power)
-        return end(share(torch.where(singular > 1e-5 * singular.max(), singular, 0.0)))
-
-    return of
+def _effective_rank(x: Any) -> Any:
+    s = torch.linalg.svdvals(x - x.mean(0))
+    s = torch.where(s > 1e-5 * s.max(), s, 0.0)
+    p = s / s.sum()
+    return _entropy(p).exp()
 
 
 _UNEQUAL = torch.tensor([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # singular values 3 and 1, times sqrt(2)
@@ -527,21 +483,22 @@ EFFECTIVE_RANK = Exercise(
     Example(
         "points on a line have 1", (torch.tensor([[2.0], [-1.0], [-1.0], [0.0]]) * torch.tensor([1.0, 0.0, 0.0]),), 1
     ),
-    mistakes={
-        "The singular values themselves, not their squares (the eigenvalues).": _rank_of(power=2),
-        "Divide the singular values by their sum, so that they are shares.": _rank_of(share=lambda s: s),
-        "Divide by the sum of the singular values, not by their length.": _rank_of(share=lambda s: s / s.norm()),
-        "Divide by the sum, not by the largest.": _rank_of(share=lambda s: s / s.max()),
-        "The singular values are shares of their sum; no softmax.": _rank_of(share=lambda s: s.softmax(0)),
-        "This is the entropy: take its exponential at the end.": _rank_of(end=_entropy),
-        "The entropy has a minus: -sum p log p.": _rank_of(end=lambda p: (-_entropy(p)).exp()),
-        "exp goes with log, not with log2.": _rank_of(end=lambda p: (_entropy(p) / math.log(2)).exp()),
-        "exp goes with log, not with log10.": _rank_of(end=lambda p: (_entropy(p) / math.log(10)).exp()),
-        "Sum over the singular values, do not average.": _rank_of(end=lambda p: (_entropy(p) / len(p)).exp()),
-        "This counts all directions alike: weigh them by their share.": _rank_of(end=lambda p: (p > 0).sum()),
-        "This is another measure, 1 / sum p^2; use the entropy.": _rank_of(end=lambda p: 1 / p.square().sum()),
-    }
-    | centre_mistakes(_rank_of),
+    right=_effective_rank,
+    mistakes=CENTRE
+    | {
+        "The singular values themselves, not their squares (the eigenvalues).": "s / s.sum() -> s**2 / (s**2).sum()",
+        "Divide the singular values by their sum, so that they are shares.": "s / s.sum() -> s",
+        "Divide by the sum of the singular values, not by their length.": "s.sum() -> s.norm()",
+        "Divide by the sum, not by the largest.": "s / s.sum() -> s / s.max()",
+        "The singular values are shares of their sum; no softmax.": "s / s.sum() -> s.softmax(0)",
+        "This is the entropy: take its exponential at the end.": ".exp() -> ",
+        "The entropy has a minus: -sum p log p.": "_entropy(p) -> (-_entropy(p))",
+        "exp goes with log, not with log2.": "_entropy(p) -> (_entropy(p) / math.log(2))",
+        "exp goes with log, not with log10.": "_entropy(p) -> (_entropy(p) / math.log(10))",
+        "Sum over the singular values, do not average.": "_entropy(p) -> (_entropy(p) / len(p))",
+        "This counts all directions alike: weigh them by their share.": "_entropy(p).exp() -> (p > 0).sum()",
+        "This is another measure, 1 / sum p^2; use the entropy.": "_entropy(p).exp() -> 1 / p.square().sum()",
+    },
 )
 
 # ---- 9: the smallest batch with all directions: a number of sentences -------------------------------------

@@ -10,43 +10,25 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy
 
-from cselab_lab.lessons.checks.answers import are_texts
+from cselab_lab.lessons.checks.answers import are_texts, wrong_shapes
 from cselab_lab.lessons.checks.encoders import mini_views
-from cselab_lab.lessons.checks.loops import RATE, SCALES, TwoViews, apart, batches, by_hand, loop_mistakes
-from cselab_lab.lessons.checks.mistakes import (
-    choice_mistakes,
-    direction_mistakes,
-    gradient_mistakes,
-    slopes,
-    temperature_mistakes,
-)
+from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches, by_hand
+from cselab_lab.lessons.checks.mistakes import GRADIENT as GRADIENT_MISTAKES
+from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, slopes, temperature_mistakes, unit
 from cselab_lab.lessons.checks.sentences import JUDGE, may_mean_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
 
 
-def _padded(
-    cut: Any = lambda row, longest: row if len(row) <= longest else [*row[: longest - 1], row[-1]],
-    width: Any = lambda rows, longest: max(map(len, rows)),
-    kept: Any = lambda real: real,
-    left: bool = False,
-    filler: Any = lambda pad: pad,
-) -> Any:
-    """Padding with one mistake: what is cut, how wide the table is, what the mask keeps, where the padding stands."""
-
-    def of(rows: Any, longest: int, pad: int = 0) -> Any:
-        rows = [list(cut(list(row), longest)) for row in rows]
-        missing = [width(rows, longest) - len(row) for row in rows]
-        ids = [
-            [filler(pad)] * m + row if left else row + [filler(pad)] * m for m, row in zip(missing, rows, strict=True)
-        ]
-        mask = [[0] * m + [1] * len(r) if left else [1] * len(r) + [0] * m for m, r in zip(missing, rows, strict=True)]
-        return torch.tensor(ids), kept(torch.tensor(mask))
-
-    return of
+def _padded(rows: Any, longest: int, pad: int = 0) -> Any:
+    cut = [list(row) if len(row) <= longest else [*row[: longest - 1], row[-1]] for row in rows]
+    width = max(map(len, cut))
+    ids = [row + [pad] * (width - len(row)) for row in cut]
+    mask = [[1] * len(row) + [0] * (width - len(row)) for row in cut]
+    return torch.tensor(ids), torch.tensor(mask)
 
 
 PADDED = Exercise(
@@ -62,33 +44,36 @@ PADDED = Exercise(
         [[[2, 11, 12, 3], [2, 15, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
     ),
     mistakes={
-        "The mask is 1 on words, 0 on padding; yours is the other way round.": _padded(kept=lambda real: 1 - real),
-        "The mask is 0 where there is only padding.": _padded(kept=torch.ones_like),
-        "Padding stands at the end of a row.": _padded(left=True),
-        "The id of the padding is an argument.": _padded(filler=lambda pad: 0),
-        "The last id ends the sentence: keep it when you cut.": _padded(cut=lambda row, longest: row[:longest]),
-        "Nothing is cut: a row has at most `longest` ids.": _padded(cut=lambda row, longest: row),
-        "Pad to the longest row of the batch, not to the most that is allowed.": _padded(
-            width=lambda rows, longest: longest
+        "The mask is 1 on words, 0 on padding; yours is the other way round.": (
+            "torch.tensor(mask) -> 1 - torch.tensor(mask)"
         ),
-        "First the ids, then the mask.": lambda *given: _padded()(*given)[::-1],
-        "Cut to `longest` ids, the last one among them.": _padded(
-            cut=lambda row, longest: row if len(row) <= longest else [*row[:longest], row[-1]]
+        "The mask is 0 where there is only padding.": "[0] -> [1]",
+        "Padding stands at the end of a row.": (
+            "row + [pad] * (width - len(row)) -> [pad] * (width - len(row)) + row; "
+            "[1] * len(row) + [0] * (width - len(row)) -> [0] * (width - len(row)) + [1] * len(row)"
         ),
-        "The first ids stay, and the last: cut between them.": _padded(cut=lambda row, longest: row[-longest:]),
-        "A row of `longest` ids is cut, too: only the longer ones, to `longest`.": _padded(
-            cut=lambda row, longest: row if len(row) < longest else [*row[: longest - 2], row[-1]]
+        "The id of the padding is an argument.": "[pad] -> [0]",
+        "The last id ends the sentence: keep it when you cut.": "[*row[: longest - 1], row[-1]] -> row[:longest]",
+        "Nothing is cut: a row has at most `longest` ids.": "len(row) <= longest -> True",
+        "Pad to the longest row of the batch, not to the most that is allowed.": "max(map(len, cut)) -> longest",
+        "First the ids, then the mask.": "(ids), torch.tensor(mask) -> (mask), torch.tensor(ids)",
+        "Cut to `longest` ids, the last one among them.": "row[: longest - 1] -> row[:longest]",
+        "The first ids stay, and the last: cut between them.": "[*row[: longest - 1], row[-1]] -> row[-longest:]",
+        "A row of `longest` ids is cut, too: only the longer ones, to `longest`.": (
+            "<= longest -> < longest; longest - 1 -> longest - 2"
         ),
     },
-    standing_in=_padded(),
+    right=_padded,
 )
 
 # ---- 2: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 
 
-def _pooled(mean: Any = lambda layer, m: (layer * m).sum(1) / m.sum(1), cls: Any = lambda layer: layer[:, 0]) -> Any:
-    """Pooling with one mistake: in the mean over tokens, or in [CLS]."""
-    return lambda layer, mask, kind: cls(layer) if kind == "cls" else mean(layer, mask[:, :, None].to(layer))
+def _pooled(layer: Any, mask: Any, kind: str) -> Any:
+    if kind == "cls":
+        return layer[:, 0]
+    m = mask[:, :, None].to(layer)
+    return (layer * m).sum(1) / m.sum(1)
 
 
 _LAYER = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0]]])
@@ -97,34 +82,28 @@ POOLED = Exercise(
     Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
     mistakes={
-        "Padding is no word: leave it out of the sum and of the count.": _pooled(lambda layer, m: layer.mean(1)),
-        "Divide by the number of words, not by the width of the table.": _pooled(
-            lambda layer, m: (layer * m).sum(1) / layer.shape[1]
+        "Padding is no word: leave it out of the sum and of the count.": (
+            "(layer * m).sum(1) / m.sum(1) -> layer.mean(1)"
         ),
-        "Padding is no word: leave it out of the sum, too.": _pooled(lambda layer, m: layer.sum(1) / m.sum(1)),
-        "The mean is missing its division.": _pooled(lambda layer, m: (layer * m).sum(1)),
-        '"cls" takes the first token, "mean" all: look at `kind`.': lambda layer, mask, kind: _pooled()(
-            layer, mask, "mean"
+        "Divide by the number of words, not by the width of the table.": "/ m.sum(1) -> / layer.shape[1]",
+        "Padding is no word: leave it out of the sum, too.": "(layer * m) -> layer",
+        "The mean is missing its division.": " / m.sum(1) -> ",
+        '"cls" takes the first token, "mean" all: look at `kind`.': 'kind == "cls" -> False',
+        '"mean" takes all tokens, not the first alone: look at `kind`.': 'kind == "cls" -> True',
+        '"cls" and "mean" are exchanged.': 'kind == "cls" -> kind == "mean"',
+        "Divide by the number of words of each sentence, not of the whole batch.": "/ m.sum(1) -> / m.sum()",
+        "[CLS] is a token, too: the mean counts it.": (
+            "(layer * m).sum(1) / m.sum(1) -> (layer * m)[:, 1:].sum(1) / m[:, 1:].sum(1)"
         ),
-        '"mean" takes all tokens, not the first alone: look at `kind`.': _pooled(mean=lambda layer, m: layer[:, 0]),
-        '"cls" and "mean" are exchanged.': lambda layer, mask, kind: _pooled()(
-            layer, mask, "mean" if kind == "cls" else "cls"
+        "The mean over the tokens, not the largest value.": (
+            "(layer * m).sum(1) / m.sum(1) -> layer.masked_fill(m == 0, -math.inf).amax(1)"
         ),
-        "Divide by the number of words of each sentence, not of the whole batch.": _pooled(
-            lambda layer, m: (layer * m).sum(1) / m.sum()
-        ),
-        "[CLS] is a token, too: the mean counts it.": _pooled(
-            lambda layer, m: (layer * m)[:, 1:].sum(1) / m[:, 1:].sum(1)
-        ),
-        "The mean over the tokens, not the largest value.": _pooled(
-            lambda layer, m: layer.masked_fill(m == 0, -math.inf).amax(1)
-        ),
-        "The first token, not the last.": _pooled(cls=lambda layer: layer[:, -1]),
-        "layer[0] is the first sentence; its tokens are along the second axis.": _pooled(
-            cls=lambda layer: layer[0, : len(layer)]
+        "The first token, not the last.": "layer[:, 0] -> layer[:, -1]",
+        "layer[0] is the first sentence; its tokens are along the second axis.": (
+            "layer[:, 0] -> layer[0, : len(layer)]"
         ),
     },
-    standing_in=_pooled(),
+    right=_pooled,
     trained=True,
 )
 
@@ -168,15 +147,6 @@ def _as_the_network_gave(answer: Any) -> bool:
     return all(torch.equal(view, network(ids, mask)) for view in answer(network, ids, mask))
 
 
-def _are_two(answer: Any) -> str:
-    views = _passes(answer)
-    several = isinstance(views, list | tuple) or getattr(views, "ndim", 0) == 3
-    shapes = [tuple(getattr(view, "shape", ())) for view in views] if several else []
-    if shapes == [(4, 32)] * 2:
-        return ""
-    return f"For 4 sentences it returned {f'{len(shapes)} of shapes {shapes}' if shapes else type(views).__name__}."
-
-
 def _in_order(answer: Any) -> str:
     wrong = [i for view in _passes(answer) for i, row in enumerate(view) if int(row.abs().argmax()) // 8 != i]
     return f"Row {wrong[0]} holds another sentence's view." if wrong else ""
@@ -184,7 +154,9 @@ def _in_order(answer: Any) -> str:
 
 VIEWS = Exercise(
     Stage(
-        "it returns two tables [N, d]: first and second views", _are_two, "network(...) of 2 N rows; then cut it in two"
+        "it returns two tables [N, d]: first and second views",
+        lambda answer: wrong_shapes(_passes(answer), 2, (4, 32)),
+        "network(...) of 2 N rows; then cut it in two",
     ),
     Stage(
         "row i of both is sentence i",
@@ -206,18 +178,19 @@ VIEWS = Exercise(
         lambda answer: all(view.requires_grad for view in _passes(answer)),
         "no torch.no_grad(), no detach(): this is what is trained",
     ),
-    standing_in=views,
+    right=views,
 )
 
 # ---- 4: the loss of a batch from its views: my_loss(first, second, temperature=0.05) ----------------------
 
 
 def _logits(first: Any, second: Any, t: float = 0.05) -> Any:
-    return normalize(first, dim=1) @ normalize(second, dim=1).T / t
+    return unit(first) @ unit(second).T / t
 
 
 def _loss_of(first: Any, second: Any, t: float = 0.05) -> Any:
-    return cross_entropy(_logits(first, second, t), torch.arange(len(first), device=first.device))
+    logits = unit(first) @ unit(second).T / t
+    return cross_entropy(logits, torch.arange(len(first), device=first.device))
 
 
 def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
@@ -251,48 +224,28 @@ LOSS = Exercise(
     | direction_mistakes(_logits)
     | temperature_mistakes(_loss_of, usual=0.05, at=2)
     | {
-        "Scale each row to length 1 first: the cosine is wanted.": lambda a, b, t=0.05: cross_entropy(
-            a @ b.T / t, torch.arange(len(a))
+        "Scale each row to length 1 first: the cosine is wanted.": "unit( -> (",
+        "Scale the rows of the second view to length 1, too.": "unit(second) -> second",
+        "Scale the rows of the first view to length 1, too.": "unit(first) -> first",
+        "Scale each row to length 1, not each column: dim=1.": "unit( -> unit(axis=0, x=",
+        "The first view with the second, not with itself.": "(second) -> (first)",
+        "The first view stands on the left; both of yours are the second.": "(first) @ -> (second) @",
+        "The temperature divides inside the exponential, not the loss.": (
+            " / t -> ; return cross -> return 1 / t * cross"
         ),
-        "Scale the rows of the second view to length 1, too.": lambda a, b, t=0.05: cross_entropy(
-            normalize(a) @ b.T / t, torch.arange(len(a))
-        ),
-        "Scale the rows of the first view to length 1, too.": lambda a, b, t=0.05: cross_entropy(
-            a @ normalize(b).T / t, torch.arange(len(a))
-        ),
-        "Scale each row to length 1, not each column: dim=1.": lambda a, b, t=0.05: cross_entropy(
-            normalize(a, dim=0) @ normalize(b, dim=0).T / t, torch.arange(len(a))
-        ),
-        "The first view with the second, not with itself.": lambda a, b, t=0.05: _loss_of(a, a, t),
-        "The first view stands on the left; both of yours are the second.": lambda a, b, t=0.05: _loss_of(b, b, t),
-        "The temperature divides inside the exponential, not the loss.": lambda a, b, t=0.05: _loss_of(a, b, 1.0) / t,
     },
-    standing_in=_loss_of,
+    right=_loss_of,
     trained=True,
 )
 
 # ---- 5: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
 
 
-def _adam(
-    bias: Any = lambda moment, beta, step: moment / (1 - beta**step),
-    root: Any = lambda v: v**0.5,
-    sign: int = -1,
-    square: Any = lambda g: g * g,
-    betas: tuple[float, float] = (0.9, 0.999),
-    first: Any = lambda m, g: m,
-    end: Any = lambda weight, step, m, v: (weight + step, m, v),
-    safe: Any = lambda root: root + 1e-8,
-) -> Any:
-    """A step of Adam with one mistake."""
-
-    def of(weight: Any, gradient: Any, m: Any, v: Any, step: int, lr: float) -> Any:
-        m = betas[0] * m + (1 - betas[0]) * gradient
-        v = betas[1] * v + (1 - betas[1]) * square(gradient)
-        size = bias(first(m, gradient), betas[0], step) / safe(root(bias(v, betas[1], step)))
-        return end(weight, sign * lr * size, m, v)
-
-    return of
+def _adam(weight: Any, gradient: Any, m: Any, v: Any, step: int, lr: float) -> Any:
+    m = 0.9 * m + (1 - 0.9) * gradient
+    v = 0.999 * v + (1 - 0.999) * (gradient * gradient)
+    size = m / (1 - 0.9**step) / ((v / (1 - 0.999**step)) ** 0.5 + 1e-8)
+    return weight - lr * size, m, v
 
 
 def _by_torch(weight: list[float], gradients: list[list[float]], lr: float) -> list[list[float]]:
@@ -332,114 +285,84 @@ ADAM = Exercise(
         [[50.0, -50.0], [0.0, 0.0], [0.0, 0.0]],
     ),
     mistakes={
-        "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": _adam(
-            bias=lambda moment, *_: moment
+        "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": (
+            "m / (1 - 0.9**step) -> m; (v / (1 - 0.999**step)) -> v"
         ),
-        "Divide m by 1 - 0.9^step, too.": _adam(bias=lambda x, beta, step: x / (1 if beta < 0.99 else 1 - beta**step)),
-        "Divide v by 1 - 0.999^step, too.": _adam(
-            bias=lambda x, beta, step: x / (1 if beta > 0.99 else 1 - beta**step)
+        "Divide m by 1 - 0.9^step, too.": "m / (1 - 0.9**step) -> m",
+        "Divide v by 1 - 0.999^step, too.": "(v / (1 - 0.999**step)) -> v",
+        "1 - 0.9^step: a power, not 1 - 0.9 at each step.": "**step -> ",
+        "Steps are counted from 1 on: it is given, do not add to it.": "**step -> ** (step + 1)",
+        "Epsilon is added to the root, not under it.": "** 0.5 + 1e-8) -> + 1e-8) ** 0.5",
+        "Epsilon is missing in the division.": " + 1e-8 -> ",
+        "First the weight, then m and v.": "weight - lr * size, m, v -> m, v, weight - lr * size",
+        "First the weight, then m, then v.": "size, m, v -> size, v, m",
+        "Return the new weight, not the step alone.": "weight - lr -> -lr",
+        "Against the gradient: weight - ...": "weight - lr -> weight + lr",
+        "Divide by the root of v.": " ** 0.5 -> ",
+        "v remembers the square of the gradient.": "(gradient * gradient) -> abs(gradient)",
+        "m keeps 0.9 of itself, v 0.999; yours are exchanged.": "0.999 -> 0.v; 0.9 -> 0.999; 0.v -> 0.9",
+        "Step along m, which remembers, not along the gradient.": (
+            "m / (1 - 0.9**step) -> gradient; (v / (1 - 0.999**step)) -> v"
         ),
-        "1 - 0.9^step: a power, not 1 - 0.9 at each step.": _adam(bias=lambda x, beta, step: x / (1 - beta)),
-        "Steps are counted from 1 on: it is given, do not add to it.": _adam(
-            bias=lambda x, beta, step: x / (1 - beta ** (step + 1))
-        ),
-        "Epsilon is added to the root, not under it.": _adam(safe=lambda root: (root**2 + 1e-8) ** 0.5),
-        "Epsilon is missing in the division.": _adam(safe=lambda root: root),
-        "First the weight, then m and v.": _adam(end=lambda weight, step, m, v: (m, v, weight + step)),
-        "First the weight, then m, then v.": _adam(end=lambda weight, step, m, v: (weight + step, v, m)),
-        "Return the new weight, not the step alone.": _adam(end=lambda weight, step, m, v: (step, m, v)),
-        "Against the gradient: weight - ...": _adam(sign=1),
-        "Divide by the root of v.": _adam(root=lambda v: v),
-        "v remembers the square of the gradient.": _adam(square=lambda g: abs(g)),
-        "m keeps 0.9 of itself, v 0.999; yours are exchanged.": _adam(betas=(0.999, 0.9)),
-        "Step along m, which remembers, not along the gradient.": _adam(
-            first=lambda m, g: g, bias=lambda x, beta, step: x
-        ),
-        "This has weight decay in the gradient: leave it out.": lambda w, g, *past: _adam()(w, g + 0.01 * w, *past),
-        "This has the weight decay of AdamW: leave it out.": lambda w, g, m, v, step, lr: _adam()(
-            (1 - 0.01 * lr) * w, g, m, v, step, lr
+        "This has weight decay in the gradient: leave it out.": lambda w, g, *past: _adam(w, g + 0.01 * w, *past),
+        "This has the weight decay of AdamW: leave it out.": (
+            "return weight - lr * size -> return weight - lr * (size + 0.01 * weight)"
         ),
     },
-    standing_in=_adam(),
+    right=_adam,
 )
 
 # ---- 6: the loop: my_training(model, loss, adam, batches, lr) -> the loss of each step --------------------
 
 
-def _training(
-    rate: Any = lambda lr, step, steps: lr * (steps - step + 1) / steps,
-    clip: float = 1.0,
-    forget: bool = True,
-    number: Any = lambda step: step,
-    remembers: bool = True,
-    moves: bool = True,
-    together: bool = True,
-    adapts: bool = True,
-) -> Any:
-    """The loop of `cselab.train` with one mistake."""
-
-    def of(model: Any, loss: Any, adam: Any, batches: Any, lr: float) -> list[float]:
-        weights = list(model.parameters())
-        memory = [(torch.zeros_like(w), torch.zeros_like(w)) for w in weights]
-        losses = []
-        for step, batch in enumerate(batches, start=1):
-            value = loss(*model(batch))
-            if forget:
-                model.zero_grad()
-            value.backward()
-            for clipped in [weights] if together else [[weight] for weight in weights]:
-                nn.utils.clip_grad_norm_(clipped, clip)
-            with torch.no_grad():
-                for at, weight in enumerate(weights):
-                    if weight.grad is not None and not adapts:
-                        weight -= rate(lr, step, len(batches)) * weight.grad
-                    elif weight.grad is not None and moves:
-                        past = memory[at] if remembers else (torch.zeros_like(weight), torch.zeros_like(weight))
-                        new, *memory[at] = adam(weight, weight.grad, *past, number(step), rate(lr, step, len(batches)))
-                        weight.copy_(new)
-            losses.append(value.item())
-        return losses
-
-    return of
+def _training(model: Any, loss: Any, adam: Any, batches: Any, lr: float) -> list[float]:
+    """The loop of `cselab.train`."""
+    weights = list(model.parameters())
+    memory = [[torch.zeros_like(weight)] * 2 for weight in weights]
+    losses = []
+    for step, batch in enumerate(batches, start=1):
+        rate = lr * (len(batches) - step + 1) / len(batches)
+        value = loss(*model(batch))
+        model.zero_grad()
+        value.backward()
+        nn.utils.clip_grad_norm_(weights, 1.0)
+        with torch.no_grad():
+            for at, weight in enumerate(weights):
+                if weight.grad is not None:
+                    new, *memory[at] = adam(weight, weight.grad, *memory[at], step, rate)
+                    weight.copy_(new)
+        losses.append(value.item())
+    return losses
 
 
 TRAINING = Exercise(
-    Example("the loss of each of 3 steps", (TwoViews(), apart, _adam(), batches(1, 1, 1), RATE), by_hand(1, 1, 1)[0]),
+    Example("the loss of each of 3 steps", (TwoViews(), apart, _adam, batches(1, 1, 1), RATE), by_hand(1, 1, 1)[0]),
     Example(
         "8 steps: small and large gradients, the last step is the smallest",
-        (TwoViews(), apart, _adam(), batches(*SCALES), RATE),
+        (TwoViews(), apart, _adam, batches(*SCALES), RATE),
         by_hand(*SCALES)[0],
     ),
-    mistakes=loop_mistakes(
-        _training,
-        {
-            "Steps are counted from 1, and Adam must be told which it is.": _training(number=lambda step: 1),
-            "Adam remembers: give it the m and v that it returned.": _training(remembers=False),
-            "The weights do not move: copy what Adam returns into them.": _training(moves=False),
-            "One norm over all weights together, not one for each.": _training(together=False),
-            "A step of `adam` for each weight, not plain descent.": _training(adapts=False),
-        },
-    ),
-    standing_in=_training(),
+    mistakes=LOOP
+    | {
+        "Steps are counted from 1, and Adam must be told which it is.": "step, rate) -> 1, rate)",
+        "Adam remembers: give it the m and v that it returned.": "new, *memory[at] = -> new, *_ =",
+        "The weights do not move: copy what Adam returns into them.": "weight.copy_(new) -> pass",
+        "One norm over all weights together, not one for each.": (
+            "clip_grad_norm_(weights, 1.0) -> clip_grad_norm_(weights[0], 1.0), "
+            "[nn.utils.clip_grad_norm_(weight, 1.0) for weight in weights[1:]]"
+        ),
+        "A step of `adam` for each weight, not plain descent.": "new) -> weight - rate * weight.grad)",
+    },
+    right=_training,
 )
 
 # ---- 7: what InfoNCE wants of each cosine: my_gradient(cosines, temperature=0.05), [N, N] -----------------
 
 
-def _gradient(
-    shares: Any = lambda logits: logits.softmax(1),
-    own: Any = lambda eye: eye,
-    outside: Any = lambda t: t,
-    inside: Any = lambda t: t,
-    end: Any = lambda made, eye: made,
-) -> Any:
-    """A gradient with one mistake: in the shares, on the diagonal, in the temperature `inside` or `outside` of them."""
-
-    def of(cosines: Any, t: Any = 0.05) -> Any:
-        eye = torch.eye(len(cosines), dtype=torch.float64)
-        return end((shares(cosines.double() / inside(t)) - own(eye)) / outside(t), eye)
-
-    return of
+def _gradient(cosines: Any, t: Any = 0.05) -> Any:
+    eye = torch.eye(len(cosines), dtype=torch.float64)
+    shares = (cosines.double() / t).softmax(1)
+    return (shares - eye) / t
 
 
 def _loss(row: list[float], own: int, temperature: float) -> float:
@@ -478,16 +401,17 @@ GRADIENT = Exercise(
         differences(_SHARP, 0.005, 1e-6),
         tolerance=1e-2,
     ),
-    mistakes={
-        "The softmax runs over all columns, the positive among them.": _gradient(
-            lambda logits: logits.fill_diagonal_(-math.inf).softmax(1)
+    right=_gradient,
+    mistakes=GRADIENT_MISTAKES
+    | {
+        "The softmax runs over all columns, the positive among them.": (
+            "softmax(1) -> fill_diagonal_(-math.inf).softmax(1)"
         ),
-        "This is the loss of each sentence; wanted is its derivative by each cosine, a matrix.": lambda c, t=0.05: (
-            (c / t).logsumexp(1) - c.diagonal() / t
+        "This is the loss of each sentence; wanted is its derivative by each cosine, a matrix.": (
+            "(shares - eye) / t -> (cosines / t).logsumexp(1) - cosines.diagonal() / t"
         ),
     }
-    | gradient_mistakes(_gradient)
-    | temperature_mistakes(_gradient(), usual=0.05),
+    | temperature_mistakes(_gradient, usual=0.05),
 )
 
 # ---- 8: eight different sentences of which the encoder hardly finds any again -----------------------------

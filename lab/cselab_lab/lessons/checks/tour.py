@@ -10,11 +10,12 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.mistakes import (
+    LENGTHS,
     choice_mistakes,
     direction_mistakes,
-    length_mistakes,
     temperature_mistakes,
     terms,
+    unit,
 )
 from cselab_lab.lessons.checks.sentences import JUDGE, LITTLE, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
@@ -47,27 +48,10 @@ FOOLED = Exercise(
 # ---- 2: the uniformity of Wang and Isola (2020): my_uniformity(vectors, t=2) -----------------------------
 
 
-def _uniformity(
-    scale: Any = F.normalize,
-    square: bool = True,
-    pairs: Any = torch.pdist,
-    end: Any = lambda exponents: exponents.exp().mean().log(),
-    factor: Any = lambda t: -t,
-) -> Any:
-    """A uniformity with one mistake."""
-
-    def of(vectors: Any, t: Any = 2) -> Any:
-        distances = pairs(scale(vectors))
-        return end(factor(t) * (distances.square() if square else distances))
-
-    return of
-
-
-def _cosines(vectors: Any) -> Any:
-    """Of all pairs i < j."""
-    u = F.normalize(vectors)
-    rows, columns = torch.triu_indices(len(u), len(u), 1)
-    return (u @ u.T)[rows, columns]
+def _uniformity(vectors: Any, t: Any = 2) -> Any:
+    u = unit(vectors)
+    distances = torch.pdist(u)
+    return (-t * distances.square()).exp().mean().log()
 
 
 _CORNER = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])  # squared distances 2, 2 and 4
@@ -81,25 +65,22 @@ UNIFORMITY = Exercise(
         (_CORNER, 1),
         math.log((2 * math.exp(-2) + math.exp(-4)) / 3),
     ),
-    mistakes={
-        "Square the distances.": _uniformity(square=False),
-        "Each row is paired with itself, too: only pairs i < j.": _uniformity(pairs=lambda u: torch.cdist(u, u)),
-        "The mean of the exponentials comes first, the log last.": _uniformity(end=torch.mean),
-        "The log is missing.": _uniformity(end=lambda e: e.exp().mean()),
-        "Take the mean over the pairs inside the log, not the sum.": _uniformity(end=lambda e: e.exp().sum().log()),
-        "The exponent is negative: -t times the squared distance.": _uniformity(factor=lambda t: t),
-        "Use the natural logarithm.": _uniformity(end=lambda e: e.exp().mean().log10()),
-        "Is there a 2 in your code where t should be?": _uniformity(factor=lambda t: -2),
-        "t is not used.": _uniformity(factor=lambda t: -1),
-        "Distances, not cosines: |u - v|^2.": lambda v, t=2: _cosines(v).mul(-t).exp().mean().log(),
-        "n (n - 1) / 2 pairs: divide by their number, not by n * n.": lambda v, t=2: (
-            torch.pdist(F.normalize(v)).square().mul(-t).exp().sum().div(len(v) ** 2).log()
-        ),
-        "Add the squares over the coordinates, do not average them.": _uniformity(
-            factor=lambda t: -t, pairs=lambda u: torch.pdist(u) / u.shape[1] ** 0.5
-        ),
-    }
-    | length_mistakes(_uniformity),
+    right=_uniformity,
+    mistakes=LENGTHS
+    | {
+        "Square the distances.": "distances.square() -> distances",
+        "Each row is paired with itself, too: only pairs i < j.": "pdist(u) -> cdist(u, u)",
+        "The mean of the exponentials comes first, the log last.": ".exp().mean().log() -> .mean()",
+        "The log is missing.": ".mean().log() -> .mean()",
+        "Take the mean over the pairs inside the log, not the sum.": ".mean() -> .sum()",
+        "The exponent is negative: -t times the squared distance.": "-t -> t",
+        "Use the natural logarithm.": ".log() -> .log10()",
+        "Is there a 2 in your code where t should be?": "-t -> -2",
+        "t is not used.": "-t -> -1",
+        "Distances, not cosines: |u - v|^2.": "distances.square() -> (1 - distances.square() / 2)",
+        "n (n - 1) / 2 pairs: divide by their number, not by n * n.": ".mean() -> .sum().div(len(vectors) ** 2)",
+        "Add the squares over the coordinates, do not average them.": ".square() -> .square() / vectors.shape[1]",
+    },
 )
 
 # ---- 3: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------

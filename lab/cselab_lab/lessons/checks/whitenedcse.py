@@ -12,28 +12,27 @@ from typing import Any
 import torch
 from scipy.linalg import sqrtm
 from scipy.stats import ttest_rel
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
+from cselab_lab.lessons.checks.answers import wrong_shapes
 from cselab_lab.lessons.checks.mistakes import (
-    centre_mistakes,
+    CENTRE,
+    LENGTHS,
+    ROOT,
     choice_mistakes,
     direction_mistakes,
-    length_mistakes,
-    root_mistakes,
     temperature_mistakes,
+    terms,
+    unit,
 )
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of, otherwise
 
 
 def _centred(z: Any) -> Any:
     return z - z.mean(0)
-
-
-def _itself(z: Any) -> Any:
-    return z
 
 
 def _trains(call: Callable[[Any, Any], Any], rows: Any) -> Stage:
@@ -71,49 +70,35 @@ def _by_loop(rows: list[list[float]]) -> list[list[float]]:
     return [[sum((r[c] - means[c]) * (r[d] - means[d]) for r in rows) / n for d in channels] for c in channels]
 
 
-def _covariance(centre: Any = _centred, end: Any = lambda z: z.T @ z / len(z)) -> Any:
-    return lambda x: end(centre(x))
+def _covariance(x: Any) -> Any:
+    z = x - x.mean(0)
+    return z.T @ z / len(z)
 
 
 COVARIANCE = Exercise(
     Example("two channels: variances 2.5 and 2.5, covariance 1.5", (_CROSS + _SHIFT[:2],), [[2.5, 1.5], [1.5, 2.5]]),
     Example("five rows, three channels", (torch.tensor(_THREE),), _by_loop(_THREE)),
-    mistakes={
-        "These are the covariances of the rows; wanted are those of the channels, d x d.": _covariance(
-            end=lambda z: z @ z.T / len(z)
+    mistakes=CENTRE
+    | {
+        "These are the covariances of the rows; wanted are those of the channels, d x d.": "z.T @ z -> z @ z.T",
+        "Divide by N, the number of rows, not by the number of channels.": "len(z) -> z.shape[1]",
+        "This is the correlation: do not divide by the standard deviations.": "z.T @ z / len(z) -> z.T.corrcoef()",
+        "These are the variances alone: what do two channels have in common?": "z.T @ z / len(z) -> z.square().mean(0)",
+        "Off the diagonal stand the covariances: what do two channels have in common?": (
+            "z.T @ z / len(z) -> torch.diag(z.square().mean(0))"
         ),
-        "Divide by N, the number of rows, not by the number of channels.": _covariance(
-            end=lambda z: z.T @ z / z.shape[1]
-        ),
-        "This is the correlation: do not divide by the standard deviations.": _covariance(
-            end=lambda z: (z / z.std(0)).T @ (z / z.std(0)) / (len(z) - 1)
-        ),
-        "These are the variances alone: what do two channels have in common?": _covariance(
-            end=lambda z: z.square().mean(0)
-        ),
-        "Off the diagonal stand the covariances: what do two channels have in common?": _covariance(
-            end=lambda z: torch.diag(z.square().mean(0))
-        ),
-    }
-    | centre_mistakes(_covariance),
-    standing_in=_covariance(),
+    },
+    right=_covariance,
 )
 
 # ---- 2: the matrix that whitens: my_whitening_matrix(covariance, eps=1e-6), U (L + eps)^(-1/2) U^T ----------
 
 
-def _root(
-    given: Any = _itself,
-    scale: Any = lambda values, eps: (values + eps).clamp(min=0) ** -0.5,
-    end: Any = lambda axes, scale: axes * scale @ axes.T,
-) -> Any:
-    """The matrix with one mistake: in what it is made of, in what is made of the eigenvalues, at the end."""
-
-    def of(covariance: Any, eps: float = 1e-6) -> Any:
-        values, axes = torch.linalg.eigh(given(covariance))
-        return end(axes, scale(values.clamp(min=0), eps))
-
-    return of
+def _root(covariance: Any, eps: float = 1e-6) -> Any:
+    values, axes = torch.linalg.eigh(covariance)
+    variances = values.clamp(min=0)
+    scale = (variances + eps) ** -0.5
+    return axes * scale @ axes.T
 
 
 _SPREAD = torch.tensor([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 3.0]])
@@ -137,17 +122,17 @@ MATRIX = Exercise(
             [[0.2, 0.0], [0.0, 0.25]]),
     Example("a direction without variance, eps = 0.25: 2/3 along one axis, 2 along the other",
             (torch.ones(2, 2), 0.25), [[4 / 3, -2 / 3], [-2 / 3, 4 / 3]]),
-    mistakes={
-        "Each channel was scaled alone.": _root(lambda c: torch.diag(c.diagonal())),
+    mistakes=ROOT
+    | {
+        "Each channel was scaled alone.": "eigh(covariance) -> eigh(torch.diag(covariance.diagonal()))",
         "Each entry was taken to the power -1/2; wanted is the power of the matrix, by its eigenvalues.": (
-            lambda c, eps=1e-6: (c + eps) ** -0.5
+            "axes * scale @ axes.T -> (covariance + eps) ** -0.5"
         ),
         "This whitens, but is not symmetric, so not ZCA.": (
-            lambda c, eps=1e-6: torch.linalg.cholesky((c + eps * torch.eye(len(c))).inverse())
+            "axes * scale @ axes.T -> torch.linalg.cholesky((covariance + eps * torch.eye(len(axes))).inverse())"
         ),
-    }
-    | root_mistakes(_root),
-    standing_in=_root(),
+    },
+    right=_root,
 )  # fmt: skip
 
 # ---- 3: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
@@ -155,15 +140,15 @@ MATRIX = Exercise(
 
 
 def _exact(covariance: Any) -> Any:
-    return _root()(covariance, 0.0)
+    return _root(covariance, 0.0)
 
 
-def _whiten(centre: Any = _centred, end: Any = lambda z, matrix: z @ matrix) -> Any:
-    """Whitened rows with one mistake: in the mean, at the end."""
-    return lambda x, covariance, whitening_matrix: end(centre(x), whitening_matrix(covariance(x)).detach())
+def _whiten(x: Any, covariance: Any, whitening_matrix: Any) -> Any:
+    z, matrix = x - x.mean(0), whitening_matrix(covariance(x)).detach()
+    return z @ matrix
 
 
-_OF_ONE_GROUP = _covariance(), _exact
+_OF_ONE_GROUP = _covariance, _exact
 _HELD = {
     "Your gradient goes through W, too: W.detach() makes W a constant.": lambda x, c, w: _centred(x) @ w(c(x)),
     "W alone is a constant: do not detach the mean.": lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach(),
@@ -181,7 +166,7 @@ def _slopes(answer: Any) -> Any:
 
 def _is_constant(answer: Any) -> str:
     slopes = _slopes(answer)
-    if torch.allclose(slopes, _slopes(_whiten()), atol=1e-3):
+    if torch.allclose(slopes, _slopes(_whiten), atol=1e-3):
         return ""
     told = [said for said, wrong in _HELD.items() if torch.allclose(slopes, _slopes(wrong), atol=1e-3)]
     return told[0] if told else "The gradient is another one: W.detach(), and nothing else."
@@ -198,17 +183,15 @@ WHITENED = Exercise(
     _trains(lambda answer, x: answer(x, *_OF_ONE_GROUP), _WIDE[:, :3]),
     Stage("W counts as a constant, the rows and their mean do not", _is_constant),
     mistakes={
-        "The mean must be gone from the result, too.": _whiten(centre=_itself),
-        "Subtract the mean over the rows (dim=0), not each row's own mean.": _whiten(
-            centre=lambda x: x - x.mean(1)[:, None]
-        ),
-        "These are the centred rows: multiply them by the matrix.": _whiten(end=lambda z, matrix: z),
-        "This is the matrix; wanted are the rows times the matrix.": _whiten(end=lambda z, matrix: matrix),
-        "Multiply by the whitening matrix, not by the covariance.": lambda x, c, w: _centred(x) @ c(x),
-        "The rows were multiplied by the matrix twice.": _whiten(end=lambda z, matrix: z @ matrix @ matrix),
-        "Each channel was scaled alone.": lambda x, c, w: _centred(x) / x.std(0, correction=0),
+        "The mean must be gone from the result, too.": "x - x.mean(0) -> x",
+        "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
+        "These are the centred rows: multiply them by the matrix.": "z @ matrix -> z",
+        "This is the matrix; wanted are the rows times the matrix.": "z @ matrix -> matrix",
+        "Multiply by the whitening matrix, not by the covariance.": "z @ matrix -> z @ covariance(x)",
+        "The rows were multiplied by the matrix twice.": "z @ matrix -> z @ matrix @ matrix",
+        "Each channel was scaled alone.": "z @ matrix -> z / x.std(0, correction=0)",
     },
-    standing_in=_whiten(),
+    right=_whiten,
 )  # fmt: skip
 
 # ---- 4: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
@@ -216,28 +199,13 @@ WHITENED = Exercise(
 
 
 def _zca(z: Any) -> Any:
-    return _whiten()(z, _covariance(), _exact)
+    return _whiten(z, _covariance, _exact)
 
 
-def _sgw(
-    shuffle: Callable = _itself,
-    back: Callable = torch.argsort,
-    size: Callable = lambda width, groups: width // groups,
-    axis: int = 1,
-) -> Any:
-    """Shuffled group whitening, right or with one mistake."""
-
-    def of(x: Any, num_groups: Any, permutation: Any, whiten: Any) -> Any:
-        order = shuffle(permutation)
-        parts = x.index_select(axis, order).split(size(x.shape[1], num_groups), dim=1)
-        return torch.cat([whiten(part) for part in parts], dim=1)[:, back(order)]
-
-    return of
-
-
-def _every_kth(x: Any, num_groups: int, permutation: Any, whiten: Any) -> Any:
-    order = permutation.reshape(-1, num_groups).T.flatten()
-    return _sgw()(x, num_groups, order, whiten)
+def _sgw(x: Any, num_groups: Any, permutation: Any, whiten: Any) -> Any:
+    groups = x[:, permutation].split(x.shape[1] // num_groups, dim=1)
+    whitened = torch.cat([whiten(group) for group in groups], dim=1)
+    return whitened[:, permutation.argsort()]
 
 
 def _placed(first: Any, second: Any) -> Any:
@@ -268,41 +236,49 @@ SGW = Exercise(
     Example("three groups of two channels", (_WIDE, 3, _SHUFFLE, _zca), slowly(_WIDE, 3, _SHUFFLE)),
     _trains(lambda answer, x: answer(x, 3, _SHUFFLE, _zca), _WIDE),
     mistakes={
-        "Undo the permutation at the end.": _sgw(back=lambda order: torch.arange(len(order))),
-        "Undoing a permutation takes its inverse, permutation.argsort().": _sgw(back=_itself),
-        "The permutation was used the wrong way round: x[:, permutation].": _sgw(torch.argsort),
-        "The channels were not shuffled: neighbours were put into a group.": _sgw(lambda p: torch.arange(len(p))),
-        "All channels were whitened together: whiten each group alone.": _sgw(size=lambda width, groups: width),
-        "num_groups is their number; you took it for the channels in each.": _sgw(size=lambda width, groups: groups),
-        "A group is a block of neighbours after the shuffle, not every k-th channel.": _every_kth,
-        "Nothing was whitened: call whiten(group).": lambda x, k, p, whiten: _sgw()(x, k, p, _itself),
-        "x[permutation] shuffles sentences; channels are columns: x[:, permutation].": _sgw(axis=0),
+        "Undo the permutation at the end.": "[:, permutation.argsort()] -> ",
+        "Undoing a permutation takes its inverse, permutation.argsort().": "permutation.argsort() -> permutation",
+        "The permutation was used the wrong way round: x[:, permutation].": (
+            "permutation.argsort() -> permutation; x[:, permutation] -> x[:, permutation.argsort()]"
+        ),
+        "The channels were not shuffled: neighbours were put into a group.": (
+            "x[:, permutation] -> x; [:, permutation.argsort()] -> "
+        ),
+        "All channels were whitened together: whiten each group alone.": "x.shape[1] // num_groups -> x.shape[1]",
+        "num_groups is their number; you took it for the channels in each.": "x.shape[1] // num_groups -> num_groups",
+        "A group is a block of neighbours after the shuffle, not every k-th channel.": (
+            "[:, permutation -> [:, permutation.reshape(-1, num_groups).T.flatten()"
+        ),
+        "Nothing was whitened: call whiten(group).": "whiten(group) -> group",
+        "x[permutation] shuffles sentences; channels are columns: x[:, permutation].": (
+            "x[:, permutation] -> x[permutation]"
+        ),
         "The rows were whitened, but are the rows still in their order?": (
-            lambda x, k, p, whiten: _sgw()(x.roll(1, 0), k, p, whiten)
+            "x[:, permutation] -> x.roll(1, 0)[:, permutation]"
         ),
     },
-    standing_in=_sgw(),
+    right=_sgw,
 )
 
 # ---- 5: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
 
 
-def _logits(anchor: Any, positive: Any, t: float = 0.05, scaled: Any = lambda x: normalize(x, dim=1)) -> Any:
-    return scaled(anchor) @ scaled(positive).T / t
+def _logits(anchor: Any, positive: Any, t: float = 0.05) -> Any:
+    return unit(anchor) @ unit(positive).T / t
 
 
-def _info_nce(anchor: Any, positive: Any, t: float = 0.05, **how: Any) -> Any:
-    return cross_entropy(_logits(anchor, positive, t, **how), torch.arange(len(anchor), device=anchor.device))
+def _info_nce(anchor: Any, positive: Any, t: float = 0.05) -> Any:
+    logits = unit(anchor) @ unit(positive).T / t
+    return cross_entropy(logits, torch.arange(len(anchor), device=anchor.device))
 
 
-def _summed(loss: Callable = _info_nce, end: Callable = sum, taken: Callable = list) -> Any:
-    """The sum of a loss over the positives, with one mistake: in the loss, in the sum, in what is taken."""
-    return lambda anchor, positives, t=0.05: end([loss(anchor, positive, t) for positive in taken(positives)])
+def _each(loss: Callable) -> Callable:
+    """The sum of a loss over the positives."""
+    return lambda anchor, positives, t=0.05: sum(loss(anchor, positive, t) for positive in positives)
 
 
-def _rows_of(anchor: Any, positive: Any, t: float) -> Any:
-    logits = _logits(anchor, positive, t)
-    return logits.logsumexp(1) - logits.diagonal()
+def _summed(anchor: Any, positives: Any, t: float = 0.05) -> Any:
+    return sum(_info_nce(anchor, positive, t) for positive in positives)
 
 
 def _one_softmax(anchor: Any, positives: Any, t: float = 0.05) -> Any:
@@ -348,24 +324,25 @@ MULTI_POSITIVE = Exercise(
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
             _by_hand(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
     _trains(lambda answer, x: answer(x, _OTHERS, 0.5), _VIEW),
-    mistakes={
-        "Add up over the positives, do not take their mean.": _summed(end=lambda found: sum(found) / len(found)),
-        "Only the first positive counts in your code.": _summed(taken=lambda positives: positives[:1]),
-        "Only the last positive counts in your code.": _summed(taken=lambda positives: positives[-1:]),
-        "Each positive has an InfoNCE of its own; you took the mean of the positives first.": _summed(
-            taken=lambda positives: [sum(positives) / len(positives)]
+    mistakes=temperature_mistakes(_summed, usual=0.05, at=2)
+    | {
+        "Add up over the positives, do not take their mean.": "return sum -> return 1 / len(positives) * sum",
+        "Only the first positive counts in your code.": "in positives -> in positives[:1]",
+        "Only the last positive counts in your code.": "in positives -> in positives[-1:]",
+        "Each positive has an InfoNCE of its own; you took the mean of the positives first.": (
+            "in positives -> in [sum(positives) / len(positives)]"
         ),
         "The sum over the positives stands outside the log.": lambda anchor, positives, t=0.05: (
-            torch.stack([_rows_of(anchor, positive, t) for positive in positives]).logsumexp(0).mean()
+            torch.stack([terms(_logits(anchor, positive, t)) for positive in positives]).logsumexp(0).mean()
         ),
         "Each positive has a softmax of its own; yours is one over all of them.": _one_softmax,
         "The anchor meets each positive; the positives do not meet each other.": _all_pairs,
     }
-    | {said: _summed(wrong) for said, wrong in choice_mistakes(_logits).items()}
-    | {said: _summed(wrong) for said, wrong in direction_mistakes(_logits).items()}
-    | length_mistakes(lambda scaled: _summed(lambda a, p, t: _info_nce(a, p, t, scaled=scaled)))
-    | temperature_mistakes(_summed(), usual=0.05, at=2),
-    standing_in=_summed(),
+    | {
+        said: _each(otherwise(_info_nce, wrong))
+        for said, wrong in (LENGTHS | choice_mistakes(_logits) | direction_mistakes(_logits)).items()
+    },
+    right=_summed,
 )  # fmt: skip
 
 # ---- 6: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
@@ -404,12 +381,8 @@ def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tupl
 
 def _are_tables(answer: Any, count: int = 3) -> str:
     for passes in (count, 1):
-        _, found = _given(answer, passes, count)
-        several = isinstance(found, list | tuple) or getattr(found, "ndim", 0) == 3
-        shapes = [tuple(getattr(view, "shape", ())) for view in found] if several else []
-        if shapes != [(2, 3)] * count:
-            told = f"{len(shapes)} of shapes {shapes}" if shapes else type(found).__name__
-            return f"For 2 sentences, {passes} passes and count = {count} it returned {told}."
+        if said := wrong_shapes(_given(answer, passes, count)[1], count, (2, 3)):
+            return f"With passes = {passes} and count = {count}: {said}"
     return ""
 
 
@@ -448,20 +421,16 @@ PASSES = Exercise(
     Stage("one pass: the batch goes through the encoder once", _one_pass, "all views start from that one table"),
     Stage("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
     Stage("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
-    standing_in=_views,
+    right=_views,
 )
 
 # ---- 7: how far views lie apart: my_distance(views), the mean over pairs of views and sentences -------------
 
 
-def _distance(
-    scaled: Any = lambda x: normalize(x, dim=1),
-    pairs: Any = lambda views: list(combinations(views, 2)),
-    apart: Any = lambda a, b: (a - b).square().sum(1).mean(),
-    end: Any = lambda found: sum(found) / len(found),
-) -> Any:
-    """The mean squared distance with one mistake."""
-    return lambda views: end([apart(a, b) for a, b in pairs([scaled(view) for view in views])])
+def _distance(views: Any) -> Any:
+    scaled = [unit(view) for view in views]
+    found = [(a - b).square().sum(1).mean() for a, b in combinations(scaled, 2)]
+    return sum(found) / len(found)
 
 
 def _by_cosines(views: list[Any]) -> float:
@@ -480,27 +449,27 @@ DISTANCE = Exercise(
     Example("two views at a right angle: 2, however long they are", (_CORNER,), 2.0),
     Example("three views of four sentences", (_APART,), _by_cosines(_APART)),
     Example("the same view three times", ([_APART[0]] * 3,), 0.0),
-    mistakes={
-        "Square the distance.": _distance(apart=lambda a, b: (a - b).norm(dim=1).mean()),
-        "Square each distance, then take the mean: this is the square of a mean distance.": _distance(
-            apart=lambda a, b: (a - b).norm(dim=1).mean() ** 2
+    mistakes=LENGTHS
+    | {
+        "Square the distance.": "square().sum(1) -> norm(dim=1)",
+        "Square each distance, then take the mean: this is the square of a mean distance.": (
+            "square().sum(1).mean() -> norm(dim=1).mean() ** 2"
         ),
-        "Add up the squares of a row, do not take their mean.": _distance(apart=lambda a, b: (a - b).square().mean()),
-        "Take the mean over the sentences, not the sum.": _distance(apart=lambda a, b: (a - b).square().sum()),
-        "Take the mean over the pairs of views, not the sum.": _distance(end=sum),
-        "The other views are compared with each other, too, not with the first one alone.": _distance(
-            pairs=lambda views: [(views[0], view) for view in views[1:]]
+        "Add up the squares of a row, do not take their mean.": ".sum(1).mean() -> .mean()",
+        "Take the mean over the sentences, not the sum.": ".sum(1).mean() -> .sum()",
+        "Take the mean over the pairs of views, not the sum.": " / len(found) -> ",
+        "The other views are compared with each other, too, not with the first one alone.": (
+            "combinations(scaled, 2) -> [(scaled[0], other) for other in scaled[1:]]"
         ),
-        "A view has no distance from itself: leave those pairs out.": _distance(
-            pairs=lambda views: [(a, b) for a in views for b in views]
+        "A view has no distance from itself: leave those pairs out.": (
+            "combinations(scaled, 2) -> [(a, b) for a in scaled for b in scaled]"
         ),
-        "This is the mean cosine; the distance is 2 - 2 cos.": _distance(apart=lambda a, b: (a * b).sum(1).mean()),
-        "Row i of one view belongs to row i of the other, to no other row.": _distance(
-            apart=lambda a, b: torch.cdist(a, b).square().mean()
+        "This is the mean cosine; the distance is 2 - 2 cos.": "(a - b).square() -> (a * b)",
+        "Row i of one view belongs to row i of the other, to no other row.": (
+            "(a - b).square().sum(1) -> torch.cdist(a, b).square()"
         ),
-    }
-    | length_mistakes(lambda scaled: _distance(scaled)),
-    standing_in=_distance(),
+    },
+    right=_distance,
 )
 
 # ---- 8: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
@@ -560,40 +529,21 @@ UNSEEN_CHANGE = Exercise(
         _is_no_cone,
         "What all sentences share makes a cone: give them more of it.",
     ),
-    standing_in=lambda x: x + 100,
+    right=lambda x: x + 100,
 )
 
 # ---- 9: the interval of a difference: my_interval(ones, others, t=2.776) gives low and high ----------------
 
 
-def _gaps(ones: Any, others: Any) -> list[float]:
-    return [one - other for one, other in zip(ones, others, strict=True)]
-
-
-def _interval(
-    differences: Any = _gaps,
-    error: Any = lambda d: _deviation(d) / len(d) ** 0.5,
-    factor: Any = lambda t: t,
-    end: Any = lambda middle, reach: [middle - reach, middle + reach],
-) -> Any:
-    """The 95 % interval of a mean difference, with one mistake."""
-
-    def of(ones: Any, others: Any, t: float = 2.776) -> Any:
-        found = differences(ones, others)
-        return end(sum(found) / len(found), factor(t) * error(found))
-
-    return of
+def _interval(ones: Any, others: Any, t: float = 2.776) -> Any:
+    gaps = [one - other for one, other in zip(ones, others, strict=True)]
+    middle, reach = sum(gaps) / len(gaps), t * (_deviation(gaps) / len(gaps) ** 0.5)
+    return [middle - reach, middle + reach]
 
 
 def _deviation(found: list[float], correction: int = 1) -> float:
     mean = sum(found) / len(found)
     return math.sqrt(sum((x - mean) ** 2 for x in found) / (len(found) - correction))
-
-
-def _unpaired(ones: Any, others: Any, t: float = 2.776) -> Any:
-    middle = sum(ones) / len(ones) - sum(others) / len(others)
-    reach = t * math.sqrt((_deviation(ones) ** 2 + _deviation(others) ** 2) / len(ones))
-    return [middle - reach, middle + reach]
 
 
 _SCORES = [56.0, 58.5, 55.0, 57.5, 56.5], [55.0, 56.5, 54.5, 56.0, 57.0]
@@ -607,18 +557,20 @@ INTERVAL = Exercise(
     Example("five seeds of two methods", (*_SCORES, 2.776), list(ttest_rel(*_SCORES).confidence_interval())),
     Example("seven seeds", (*_SEVEN, 2.447), list(ttest_rel(*_SEVEN).confidence_interval()), tolerance=2e-3),
     mistakes={
-        "Pair the seeds: the spread that counts is that of the differences.": _unpaired,
-        "The deviation of a sample divides by n - 1.": _interval(error=lambda d: _deviation(d, 0) / len(d) ** 0.5),
-        "The spread of a mean: divide the deviation by the root of n.": _interval(error=_deviation),
-        "Divide the deviation by the root of n, not by n.": _interval(error=lambda d: _deviation(d) / len(d)),
-        "This is the variance: take its root.": _interval(error=lambda d: _deviation(d) ** 2 / len(d) ** 0.5),
-        "t is not used.": _interval(factor=lambda t: 1),
-        "t is 2.776 in your code, whatever is asked for.": _interval(factor=lambda t: 2.776),
-        "The first less the second, not the other way round.": _interval(lambda a, b: _gaps(b, a)),
-        "First the low end, then the high one.": _interval(end=lambda middle, reach: [middle + reach, middle - reach]),
-        "This is the mean and how far it reaches; wanted are both ends.": _interval(
-            end=lambda middle, reach: [middle, reach]
+        "Pair the seeds: the spread that counts is that of the differences.": (
+            "_deviation(gaps) -> math.hypot(_deviation(ones), _deviation(others))"
+        ),
+        "The deviation of a sample divides by n - 1.": "_deviation(gaps) -> _deviation(gaps, 0)",
+        "The spread of a mean: divide the deviation by the root of n.": " / len(gaps) ** 0.5 -> ",
+        "Divide the deviation by the root of n, not by n.": " ** 0.5 -> ",
+        "This is the variance: take its root.": "_deviation(gaps) -> _deviation(gaps) ** 2",
+        "t is not used.": "t * (_dev -> 1 * (_dev",
+        "t is 2.776 in your code, whatever is asked for.": "t * (_dev -> 2.776 * (_dev",
+        "The first less the second, not the other way round.": "one - other -> other - one",
+        "First the low end, then the high one.": "middle - reach, middle + reach -> middle + reach, middle - reach",
+        "This is the mean and how far it reaches; wanted are both ends.": (
+            "middle - reach, middle + reach -> middle, reach"
         ),
     },
-    standing_in=_interval(),
+    right=_interval,
 )

@@ -7,28 +7,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import pearsonr, spearmanr
+from scipy import stats
 
 from cselab_lab.lessons.checks.encoders import plain, sentences
-from cselab_lab.lessons.checks.mistakes import root_mistakes
+from cselab_lab.lessons.checks.mistakes import ROOT, unit
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: ZCA's matrix: my_zca(x, eps=0.0) gives W [d, d] for rows x [n, d] ---------------------------------
 
 
-def _zca(
-    centre: Any = lambda x: x - x.mean(0),
-    covariance: Any = lambda x: x.T @ x / len(x),
-    scale: Any = lambda values, eps: (values + eps).clamp(min=0) ** -0.5,
-    end: Any = lambda axes, scale: axes * scale @ axes.T,
-) -> Any:
-    """A whitening matrix with one mistake: in the covariance, in what is made of its eigenvalues, at the end."""
-
-    def of(x: Any, eps: Any = 0.0) -> Any:
-        values, axes = torch.linalg.eigh(covariance(centre(x.double())))
-        return end(axes, scale(values.clamp(min=0), eps))
-
-    return of
+def _zca(x: Any, eps: Any = 0.0) -> Any:
+    z = x.double() - x.double().mean(0)
+    values, axes = torch.linalg.eigh(z.T @ z / len(z))
+    variances = values.clamp(min=0)
+    scale = (variances + eps) ** -0.5
+    return axes * scale @ axes.T
 
 
 # Points at (2, 2), (-2, -2) on one axis and (1, -1), (-1, 1) on the other: variances 4 and 1 along the diagonals.
@@ -59,14 +52,15 @@ ZCA = Exercise(
         (_THIN, 9.0),
         torch.tensor([[1 / 5, 0.0], [0.0, 1 / 4]]),
     ),
-    mistakes={
-        "Divide the covariance by N, the number of rows, not by N - 1.": _zca(covariance=lambda x: x.T.cov()),
-        "Divide the covariance by N, the number of rows.": _zca(covariance=lambda x: x.T @ x),
-        "Subtract the mean of each channel before you compute the covariance.": _zca(centre=lambda x: x),
-        "Each channel was scaled alone.": _zca(covariance=lambda x: torch.diag((x * x).mean(0))),
-        "Return the matrix W, not the whitened rows.": lambda x, eps=0.0: (x - x.mean(0)).double() @ _zca()(x, eps),
-    }
-    | root_mistakes(_zca),
+    right=_zca,
+    mistakes=ROOT
+    | {
+        "Divide the covariance by N, the number of rows, not by N - 1.": "z.T @ z / len(z) -> z.T.cov()",
+        "Divide the covariance by N, the number of rows.": "z.T @ z / len(z) -> z.T @ z",
+        "Subtract the mean of each channel before you compute the covariance.": " - x.double().mean(0) -> ",
+        "Each channel was scaled alone.": "z.T @ z / len(z) -> torch.diag((z * z).mean(0))",
+        "Return the matrix W, not the whitened rows.": "return axes -> return z @ axes",
+    },
 )
 
 # ---- 2: how many dimensions BERT-whitening keeps: my_choice(corpus, dev, test, ks) gives (k, score) --------
@@ -74,33 +68,19 @@ ZCA = Exercise(
 # the highest Spearman correlation on dev is taken, and scored on test.
 
 
-def _choice(
-    by: str = "dev",
-    rows: Any = lambda corpus, dev, test: corpus,
-    axes: Any = lambda axes: axes,
-    power: float = -1.0,
-    mean: float = 1.0,
-    length: Any = lambda x: np.linalg.norm(x, axis=1),
-    correlation: Any = spearmanr,
-    best: Any = lambda scores, ks: int(np.argmax(scores)),
-    gives: Any = lambda score, ks, place: (ks[place], score("test", ks[place])),
-) -> Any:
-    """k and the score on test, right or with one mistake."""
+def _choice(corpus: Any, dev: Any, test: Any, ks: Any) -> Any:
+    rows = corpus
+    mean = rows.mean(0)
+    _, singular, directions = np.linalg.svd(rows - mean, full_matrices=False)
+    kernel = directions.T * (singular / len(rows) ** 0.5) ** -1.0
 
-    def of(corpus: Any, dev: Any, test: Any, ks: Any) -> Any:
-        fitted = rows(corpus, dev, test)
-        centre = fitted.mean(0)
-        _, singular, directions = np.linalg.svd(fitted - centre, full_matrices=False)
-        kernel = axes(directions.T * (singular / len(fitted) ** 0.5) ** power)
+    def score(pairs: Any, k: int) -> float:
+        a, b = ((side - mean) @ kernel[:, :k] for side in pairs[:2])
+        return float(stats.spearmanr((unit(a) * unit(b)).sum(1), pairs[2])[0])
 
-        def score(name: str, k: int) -> float:
-            pairs = {"dev": dev, "test": test}[name]
-            a, b = ((side - mean * centre) @ kernel[:, :k] for side in pairs[:2])
-            return float(correlation((a * b).sum(1) / length(a) / length(b), pairs[2])[0])
-
-        return gives(score, ks, best([score(by, k) for k in ks], ks))
-
-    return of
+    scores = [score(dev, k) for k in ks]
+    best = int(np.argmax(scores))
+    return ks[best], score(test, ks[best])
 
 
 def _pairs(draw: Any, n: int, weights: Any) -> tuple[Any, Any, Any]:
@@ -123,38 +103,35 @@ _TEST = _pairs(_DRAW, 40, [False, False, True, True, True, False])  # on test th
 
 def _of(what: str, ks: list[int]) -> Example:
     given = (_CORPUS, _DEV, _TEST, ks)
-    return Example(what, given, _choice()(*given))  # a test computes them in another way
+    return Example(what, given, _choice(*given))  # a test computes them in another way
 
 
 CHOICE = Exercise(
     _of("one k to choose from, 4 of 6: fit on the corpus, score the test pairs", [4]),
     _of("with k = 3, 6, 2, 4 or 5, dev decides", [3, 6, 2, 4, 5]),
     _of("dev and test would choose differently: dev decides, whatever it costs", [6, 5, 4]),
+    right=_choice,
     mistakes={
-        "You chose k on the test pairs. That score is too good: choose on dev.": _choice("test"),
-        "That is the score on dev; the second number is the score on test.": _choice(
-            gives=lambda score, ks, at: (ks[at], score("dev", ks[at]))
+        "You chose k on the test pairs. That score is too good: choose on dev.": "score(dev, k) -> score(test, k)",
+        "That is the score on dev; the second number is the score on test.": "score(test, -> score(dev,",
+        "Return k itself, not its place in `ks`.": "return ks[best] -> return best",
+        "Leave the correlation between -1 and 1: do not multiply by 100.": "score(test, -> 100 * score(test,",
+        "First k, then the score.": "ks[best], score(test, ks[best]) -> score(test, ks[best]), ks[best]",
+        "The best k has the highest score; you took the lowest.": "argmax -> argmin",
+        "You took the first of the ks, whatever dev says.": "int(np.argmax(scores)) -> 0",
+        "You took the last of the ks, whatever dev says.": "int(np.argmax(scores)) -> len(ks) - 1",
+        "You took the largest k, whatever dev says.": "int(np.argmax(scores)) -> ks.index(max(ks))",
+        "You took the smallest k, whatever dev says.": "int(np.argmax(scores)) -> ks.index(min(ks))",
+        "Fit on `corpus`, not on the dev pairs.": "rows = corpus -> rows = np.concatenate(dev[:2])",
+        "Fit on `corpus`, not on the test pairs.": "rows = corpus -> rows = np.concatenate(test[:2])",
+        "The largest variances; eigh gives the smallest first.": "kernel[:, :k] -> kernel[:, ::-1][:, :k]",
+        "The directions are there, but not scaled to variance 1: divide by the standard deviations.": (
+            "** -1.0 -> ** 0"
         ),
-        "Return k itself, not its place in `ks`.": _choice(gives=lambda score, ks, at: (at, score("test", ks[at]))),
-        "Leave the correlation between -1 and 1: do not multiply by 100.": _choice(
-            gives=lambda score, ks, at: (ks[at], 100 * score("test", ks[at]))
-        ),
-        "First k, then the score.": _choice(gives=lambda score, ks, at: (score("test", ks[at]), ks[at])),
-        "The best k has the highest score; you took the lowest.": _choice(
-            best=lambda scores, ks: int(np.argmin(scores))
-        ),
-        "You took the first of the ks, whatever dev says.": _choice(best=lambda scores, ks: 0),
-        "You took the last of the ks, whatever dev says.": _choice(best=lambda scores, ks: len(ks) - 1),
-        "You took the largest k, whatever dev says.": _choice(best=lambda scores, ks: ks.index(max(ks))),
-        "You took the smallest k, whatever dev says.": _choice(best=lambda scores, ks: ks.index(min(ks))),
-        "Fit on `corpus`, not on the dev pairs.": _choice(rows=lambda corpus, dev, test: np.concatenate(dev[:2])),
-        "Fit on `corpus`, not on the test pairs.": _choice(rows=lambda corpus, dev, test: np.concatenate(test[:2])),
-        "The largest variances; eigh gives the smallest first.": _choice(axes=lambda kernel: kernel[:, ::-1]),
-        "The directions are there, but not scaled to variance 1: divide by the standard deviations.": _choice(power=0),
-        "Divide by the standard deviations, the roots of the variances.": _choice(power=-2.0),
-        "Subtract the mean of `corpus` before you multiply.": _choice(mean=0.0),
-        "Compare by the cosine: divide the product by both lengths.": _choice(length=lambda x: 1.0),
-        "Spearman correlates the ranks; this is Pearson's correlation.": _choice(correlation=pearsonr),
+        "Divide by the standard deviations, the roots of the variances.": "** -1.0 -> ** -2.0",
+        "Subtract the mean of `corpus` before you multiply.": "side - mean -> side",
+        "Compare by the cosine: divide the product by both lengths.": "unit( -> (",
+        "Spearman correlates the ranks; this is Pearson's correlation.": "spearmanr -> pearsonr",
     },
 )
 

@@ -23,24 +23,11 @@ if TYPE_CHECKING:
 # the importance weights of Robinson et al. (2021, "Contrastive Learning with Hard Negative Samples") within a batch.
 
 
-def _log_weights(
-    own: bool = False, dim: int = 1, count: Any = lambda n: n - 1, scale: Any = lambda beta: beta, end: Any = None
-) -> Any:
-    """Weights with one mistake."""
-
-    def of(cosines: Any, beta: Any) -> Any:
-        logits, eye = scale(beta) * cosines.detach(), torch.eye(len(cosines), dtype=torch.bool)
-        others = logits if own else logits.masked_fill(eye, -math.inf)
-        weights = logits - others.logsumexp(dim, keepdim=True) + math.log(count(len(cosines)))
-        return weights.masked_fill(eye, 0.0) if end is None else end(weights, eye)
-
-    return of
-
-
-def _over_everything(cosines: Any, beta: Any) -> Any:
-    logits, n = beta * cosines.detach(), len(cosines)
-    off = logits[~torch.eye(n, dtype=torch.bool)]
-    return (logits - off.logsumexp(0) + math.log(len(off))).fill_diagonal_(0)
+def _log_weights(cosines: Any, beta: Any) -> Any:
+    logits, eye = beta * cosines.detach(), torch.eye(len(cosines), dtype=torch.bool)
+    others = logits.masked_fill(eye, -math.inf)
+    weights = logits - others.logsumexp(1, keepdim=True) + math.log(len(cosines) - 1)
+    return weights.masked_fill(eye, 0.0)
 
 
 def _by_hand(beta: float) -> list[list[float]]:
@@ -94,22 +81,25 @@ LOG_WEIGHTS = Exercise(
     ),
     Stage("no gradient flows through the weights", _constant, "weights are numbers, not to be learnt: .detach()"),
     Stage("through info_nce the hardest negative is pushed away harder", _pushes, "does info_nce get them?"),
+    right=_log_weights,
     mistakes={
-        "The logarithm is missing: info_nce adds log weights to the logits.": _log_weights(
-            end=lambda made, eye: made.masked_fill(eye, 0.0).exp()
+        "The logarithm is missing: info_nce adds log weights to the logits.": "(eye, 0.0) -> (eye, 0.0).exp()",
+        "The positive is no negative: leave the diagonal out of the mean.": (
+            "logits.masked_fill(eye, -math.inf) -> logits; len(cosines) - 1 -> len(cosines)"
         ),
-        "The positive is no negative: leave the diagonal out of the mean.": _log_weights(own=True, count=lambda n: n),
-        "A row has N - 1 negatives, not N.": _log_weights(count=lambda n: n),
-        "Divide by the mean, not by the sum: they have the mean 1.": _log_weights(count=lambda n: 1),
-        "Each anchor is a row: take the mean along the row, dim=1.": _log_weights(dim=0),
-        "The positive keeps the weight 1, whose logarithm is 0.": _log_weights(end=lambda found, eye: found),
-        "The logarithm of the weight 1 is 0, not 1.": _log_weights(end=lambda made, eye: made.masked_fill(eye, 1.0)),
-        "Harder is more similar: the weight grows with the cosine.": _log_weights(scale=lambda beta: -beta),
-        "beta is not used.": _log_weights(scale=lambda beta: 1.0),
-        "Divide by the mean over the row, so that only the share of each negative changes.": lambda cosines, beta: (
-            beta * cosines
-        ).fill_diagonal_(0),
-        "The mean is taken row by row, not over the whole batch.": _over_everything,
+        "A row has N - 1 negatives, not N.": "len(cosines) - 1 -> len(cosines)",
+        "Divide by the mean, not by the sum: they have the mean 1.": "len(cosines) - 1 -> 1",
+        "Each anchor is a row: take the mean along the row, dim=1.": "logsumexp(1 -> logsumexp(0",
+        "The positive keeps the weight 1, whose logarithm is 0.": "weights.masked_fill(eye, 0.0) -> weights",
+        "The logarithm of the weight 1 is 0, not 1.": "(eye, 0.0) -> (eye, 1.0)",
+        "Harder is more similar: the weight grows with the cosine.": "beta * -> -beta *",
+        "beta is not used.": "beta * -> 1.0 *",
+        "Divide by the mean over the row, so that only the share of each negative changes.": (
+            "return weights -> return logits"
+        ),
+        "The mean is taken row by row, not over the whole batch.": (
+            "logsumexp(1, keepdim=True) -> logsumexp((0, 1)); len(cosines) - 1 -> len(cosines) * (len(cosines) - 1)"
+        ),
     },
 )
 

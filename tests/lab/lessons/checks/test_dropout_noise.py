@@ -269,14 +269,14 @@ def test_what_noise_leaves_of_a_cosine_is_what_is_seen_of_much_noise():
     vectors = torch.randn(2, 400, 512, generator=generator) + 1
     noisy = vectors + 0.5**0.5 * torch.randn(vectors.shape, generator=generator)
     before, after = (float(diagonal(*views).mean()) for views in (vectors, noisy))
-    assert dropout_noise.SHRUNK.standing_in(before, vectors.flatten(0, 1), 0.5) == pytest.approx(after, abs=5e-3)
+    assert dropout_noise.SHRUNK.right(before, vectors.flatten(0, 1), 0.5) == pytest.approx(after, abs=5e-3)
 
 
 def test_pull_and_push_add_up_to_the_whole_gradient():
     generator = torch.Generator().manual_seed(0)
     views = list(torch.randn(2, 6, 8, generator=generator, dtype=torch.float64).requires_grad_())
     others = [view + torch.randn(6, 8, generator=generator) for view in views]
-    pull, push = dropout_noise.PULL_AND_PUSH.standing_in(contrast_by_mask, views, others, views)
+    pull, push = dropout_noise.PULL_AND_PUSH.right(contrast_by_mask, views, others, views)
     whole = torch.autograd.grad(contrast_by_mask(*views, *others), views)
     torch.testing.assert_close([one + other for one, other in zip(pull, push, strict=True)], list(whole))
 

@@ -28,9 +28,9 @@ def test_a_right_answer_is_solved_however_it_is_spelled(name):
     assert [(at, verdict) for at, verdict in enumerate(verdicts) if not verdict.solved] == []
 
 
-STANDING_IN = [name for name, exercise in EXERCISES.items() if exercise.standing_in]
+STANDING_IN = [name for name, exercise in EXERCISES.items() if exercise.right]
 
 
 @pytest.mark.parametrize("name", STANDING_IN)
 def test_what_stands_in_for_the_student_is_right(name):
-    assert diagnose(lambda *given: EXERCISES[name].standing_in(*given), EXERCISES[name]).solved
+    assert diagnose(lambda *given: EXERCISES[name].right(*given), EXERCISES[name]).solved
