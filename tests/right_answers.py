@@ -12,7 +12,8 @@ from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
 from scipy.optimize import brentq
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import pearsonr, rankdata, spearmanr
+from sklearn.neighbors import NearestNeighbors
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
 
 from cselab import SentenceEncoder
@@ -1068,7 +1069,20 @@ def preservation_by_loops(vectors, points, k=10):
     return kept / k / len(vectors)
 
 
-PRESERVATION = [lambda v, p, k=10: hits(near(-alike(v), k), near(apart(p), k)).mean() / k, preservation_by_loops]
+def preservation_by_sklearn(vectors, points, k=10):
+    full, flat = (
+        NearestNeighbors(n_neighbors=k, metric=metric).fit(rows).kneighbors(return_distance=False)
+        for rows, metric in ((vectors, "cosine"), (points, "euclidean"))
+    )
+    return hits(full, flat).mean() / k
+
+
+PRESERVATION = [
+    lambda v, p, k=10: hits(near(-alike(v), k), near(apart(p), k)).mean() / k,
+    lambda v, p, k=10: hits(near(apart(normed(v)), k), near(apart(p), k)).mean() / k,
+    preservation_by_loops,
+    preservation_by_sklearn,
+]
 ISLANDS_IN_NOISE = [
     *of_a_dictionary(dict(perplexity=2, init="random", max_iter=500)).values(),
     dict(perplexity=2),
@@ -1099,7 +1113,21 @@ def spearman_by_counting(x, y):
     return np.corrcoef(ranks(x), ranks(y))[0, 1]
 
 
-SPEARMAN = [lambda x, y: spearmanr(x, y).statistic, spearman_by_counting]
+def spearman_by_unique(x, y):
+    def ranks(v):
+        _, which, counts = np.unique(v, return_inverse=True, return_counts=True)
+        return (counts.cumsum() - (counts - 1) / 2)[which]
+
+    a, b = (side - side.mean() for side in (ranks(x), ranks(y)))
+    return float(np.einsum("i,i", a, b) / np.sqrt((a @ a) * (b @ b)))
+
+
+SPEARMAN = [
+    lambda x, y: spearmanr(x, y).statistic,
+    lambda x, y: pearsonr(rankdata(x), rankdata(y)).statistic,
+    spearman_by_counting,
+    spearman_by_unique,
+]
 
 
 def correlations(predicted, gold):
@@ -1195,6 +1223,11 @@ def log_weights(c, beta, dim=1, others=True, n=None, keep=0.0, sign=1):
     return found if keep is None else found.masked_fill(own(c), keep)
 
 
+def weights_by_softmax(c, beta):
+    found = (beta * c.detach()).masked_fill(own(c), -torch.inf).log_softmax(1) + np.log(len(c) - 1)
+    return found.diagonal_scatter(torch.zeros(len(c)))
+
+
 def weights_by_loop(c, beta):
     rows = []
     for i, row in enumerate(c.tolist()):
@@ -1204,7 +1237,7 @@ def weights_by_loop(c, beta):
     return rows
 
 
-LOG_WEIGHTS = [log_weights, weights_by_loop]
+LOG_WEIGHTS = [log_weights, weights_by_softmax, weights_by_loop]
 
 
 def entry(name, run, control):
@@ -1273,7 +1306,17 @@ def last_by_flip(layer, mask):
     return layer[torch.arange(len(layer)), mask.shape[1] - 1 - mask.flip(1).argmax(1)]
 
 
-LAST_TOKEN = [last_by_flip, last_by_loop, last_token]
+def last_by_gather(layer, mask):
+    places = (mask * torch.arange(mask.shape[1])).argmax(1)
+    return layer.gather(1, places[:, None, None].expand(-1, 1, layer.shape[2])).squeeze(1)
+
+
+def last_by_a_mask(layer, mask):
+    after = mask.flip(1).cumsum(1).flip(1)  # how many real tokens stand here and later
+    return torch.einsum("ntd,nt->nd", layer, ((after == 1) & mask.bool()).to(layer.dtype))
+
+
+LAST_TOKEN = [last_by_flip, last_by_loop, last_by_gather, last_by_a_mask, last_token]
 
 
 def cut_by_loop(first, second, k):
@@ -1283,6 +1326,8 @@ def cut_by_loop(first, second, k):
 
 CUT_COSINES = [
     lambda a, b, k: F.cosine_similarity(a[:, :k], b[:, :k], dim=1),
+    lambda a, b, k: (unit(a[:, :k]) * unit(b[:, :k])).sum(1),
+    lambda a, b, k: torch.diagonal(unit(a[:, :k]) @ unit(b[:, :k]).T),
     lambda a, b, k: torch.einsum("nd,nd->n", unit(unit(a)[:, :k]), unit(unit(b)[:, :k])),
     cut_by_loop,
 ]
