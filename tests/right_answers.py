@@ -3,7 +3,8 @@
 import hashlib
 import zlib
 from inspect import isfunction
-from itertools import combinations
+from itertools import combinations, cycle
+from statistics import fmean, stdev
 
 import numpy as np
 import torch
@@ -11,19 +12,27 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
+from scipy.linalg import sqrtm
 from scipy.optimize import brentq
-from scipy.stats import pearsonr, rankdata, spearmanr
+from scipy.stats import pearsonr, rankdata, sem, spearmanr
+from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
 
-from cselab import SentenceEncoder
+from cselab import SentenceEncoder, metrics
 from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
-from cselab.losses import decoupled_info_nce, dimension_contrastive, multi_positive_info_nce, off_dropout_info_nce
+from cselab.losses import (
+    decoupled_info_nce,
+    dimension_contrastive,
+    info_nce,
+    multi_positive_info_nce,
+    off_dropout_info_nce,
+)
 from cselab.methods import MixCSE, SNCSEDropout
 from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
-from cselab.sgw import shuffled_group_whiten
+from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 
 
@@ -52,7 +61,18 @@ def uniformity_by_loop(v, t=2):
     return np.log(sum(terms) / len(terms))
 
 
-UNIFORMITY = [lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(), uniformity_by_loop]
+def uniformity_by_einsum(v, t=2):
+    u = unit(v)
+    squared = 2 - 2 * torch.einsum("id,jd->ij", u, u)
+    return (-t * squared[torch.triu(torch.ones_like(squared), 1).bool()]).exp().mean().log()
+
+
+UNIFORMITY = [
+    lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(),
+    lambda v, t=2: metrics.uniformity(v.numpy(), t=t),
+    uniformity_by_loop,
+    uniformity_by_einsum,
+]
 INFO_NCE = [
     lambda c, t=0.05: ((c / t).logsumexp(1) - (c / t).diagonal()).mean(),
     lambda c, t=0.05: F.cross_entropy(c / t, labels(c)),
@@ -90,7 +110,13 @@ def mean_cosine_by_loop(x):
     return (sum(value * value for value in total) - n) / n / (n - 1)
 
 
-MEAN_COSINE = [mean_cosine, mean_cosine_in_torch, mean_cosine_by_loop]
+MEAN_COSINE = [
+    mean_cosine,
+    lambda x: (np.linalg.norm(normed(x).mean(axis=0)) ** 2 * len(x) - 1) / (len(x) - 1),
+    mean_cosine_in_torch,
+    mean_cosine_by_loop,
+    lambda x: (np.einsum("id->d", normed(x)) ** 2).sum() / len(x) / (len(x) - 1) - 1 / (len(x) - 1),
+]
 
 
 def removed(x, k):
@@ -105,7 +131,26 @@ def removed_by_eigh(x, k):
     return x - np.einsum("id,dk,ek->ie", x, axes, axes)
 
 
-REMOVAL = [removed, removed_by_eigh, lambda x, k: ComponentsRemoved(k).fit(x).transform(x)]
+def removed_one_by_one(x, k):
+    x = x - x.mean(0)
+    for _ in range(k):
+        axis = np.linalg.svd(x)[2][0]
+        x = x - np.outer(x @ axis, axis)
+    return x
+
+
+def removed_by_sklearn(x, k):
+    pca = PCA(max(k, 1)).fit(x)
+    return x - (pca.inverse_transform(pca.transform(x)) if k else pca.mean_)
+
+
+REMOVAL = [
+    removed,
+    removed_by_eigh,
+    removed_one_by_one,
+    removed_by_sklearn,
+    lambda x, k: ComponentsRemoved(k).fit(x).transform(x),
+]
 REPORT = "According to the report, inflation rose to 3.5 per cent in March."
 LEAVE_THE_CONE = [*of_texts((REPORT, "I do not know.")).values(), (REPORT, "She loves him.")]
 
@@ -158,7 +203,11 @@ def VIEWS():
     return [
         lambda n, ids, mask: (n(ids, mask), n(ids, mask)),
         lambda n, ids, mask: [n(ids, mask) for _ in range(2)],
+        lambda n, ids, mask: torch.stack([n(ids, mask), n(ids, mask)]).unbind(),
         lambda n, ids, mask: stacked(n, ids, mask).chunk(2),
+        lambda n, ids, mask: list(stacked(n, ids, mask).split(len(ids))),
+        lambda n, ids, mask: stacked(n, ids, mask).unflatten(0, (2, -1)).unbind(),
+        lambda n, ids, mask: n(ids.repeat(2, 1), mask.repeat(2, 1)).tensor_split(2),
         lambda n, ids, mask: tuple(stacked(n, ids, mask).view(2, len(ids), -1)),
         in_turn,
     ]
@@ -170,7 +219,11 @@ def loss_by_loop(first, second, t=0.05):
     return np.mean([np.logaddexp.reduce(row) - row[i] for i, row in enumerate(rows)])
 
 
-LOSS = [lambda a, b, t=0.05: F.cross_entropy(unit(a) @ unit(b).T / t, labels(a)), loss_by_loop]
+LOSS = [
+    lambda a, b, t=0.05: F.cross_entropy(unit(a) @ unit(b).T / t, labels(a)),
+    lambda a, b, t=0.05: F.cross_entropy(F.cosine_similarity(a[:, None], b[None], dim=2) / t, labels(a)),
+    loss_by_loop,
+]
 
 
 def adam_by_lists(weight, gradient, m, v, step, lr):
@@ -230,7 +283,12 @@ def gradient_by_autograd(c, t=0.05):
     return c.grad
 
 
-GRADIENT = [lambda c, t=0.05: ((c / t).softmax(1) - torch.eye(len(c))) / t, gradient_by_autograd]
+def gradient_by_parts(c, t=0.05):
+    shares = (c / t - (c / t).logsumexp(1, keepdim=True)).exp()
+    return shares.diagonal_scatter(-(shares.sum(1) - shares.diagonal())) / t
+
+
+GRADIENT = [lambda c, t=0.05: ((c / t).softmax(1) - torch.eye(len(c))) / t, gradient_by_autograd, gradient_by_parts]
 NUMBERS = [f"{number} men sing." for number in "Two Three Four Five Six Seven Eight Nine".split()]
 ROLES = [
     f"{one} {first} bit {two} {second}."
@@ -253,7 +311,12 @@ def zca_in_numpy(x, eps=0.0):
     return np.einsum("ik,k,jk->ij", axes, 1 / np.sqrt(values + eps), axes)
 
 
-ZCA = [zca_by_eigh, zca_in_numpy]
+def zca_by_singular_values(x, eps=0.0):
+    _, singular, axes = torch.linalg.svd(x - x.mean(0), full_matrices=False)
+    return axes.T @ torch.diag((singular**2 / len(x) + eps).rsqrt()) @ axes
+
+
+ZCA = [zca_by_eigh, zca_in_numpy, zca_by_singular_values, lambda x, eps=0.0: whitening_matrix(covariance(x), eps=eps)]
 
 
 def score(whiten, pairs, correlation=spearmanr, cosine=True):
@@ -299,6 +362,9 @@ def covariance_by_loop(x):
 
 COVARIANCE = [
     lambda x: (x - x.mean(0)).T @ (x - x.mean(0)) / len(x),
+    lambda x: torch.cov(x.T, correction=0),
+    lambda x: x.T @ x / len(x) - torch.outer(x.mean(0), x.mean(0)),
+    lambda x: torch.einsum("nc,nd->cd", x - x.mean(0), x - x.mean(0)) / len(x),
     lambda x: np.cov(x.numpy(), rowvar=False, bias=True),
     covariance_by_loop,
 ]
@@ -309,7 +375,18 @@ def root_by_loop(c, eps=1e-6):
     return sum(np.outer(axis, axis) / np.sqrt(value + eps) for value, axis in zip(values, axes.T, strict=True))
 
 
-MATRIX = [lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c), eps), root_by_loop]
+def root_by_svd(c, eps=1e-6):
+    u, values, _ = torch.linalg.svd(c.double())
+    return (u / (values + eps).sqrt()) @ u.T
+
+
+MATRIX = [
+    lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c), eps),
+    lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c + eps * torch.eye(len(c))), 0),
+    lambda c, eps=1e-6: np.linalg.inv(sqrtm(c.double().numpy() + eps * np.eye(len(c)))),
+    root_by_loop,
+    root_by_svd,
+]
 
 
 def zca_of(values, axes, eps):
@@ -330,12 +407,19 @@ def WHITENED():
     return [
         lambda x, c, w: (x - x.mean(0)) @ w(c(x)).detach(),
         lambda x, c, w: (x - x.mean(0)) @ w(c(x.detach())),
+        lambda x, c, w: (x - x.mean(0, keepdim=True)).mm(w(c(x)).data),
+        lambda x, c, w: torch.einsum("nc,cd->nd", x - x.mean(0), w(c(x)).detach()),
         lambda x, c, w: x @ w(c(x)).detach() - x.mean(0) @ w(c(x)).detach(),
+        lambda x, c, w: F.linear(x - x.mean(0), w(c(x)).detach().T),
         lambda x, c, w: (x.double() - x.double().mean(0)) @ w(c(x.double())).detach(),
         lambda x, c, w: (x - x.mean(0)).float() @ torch.tensor(w(c(x)).tolist()),
         rows_first,
         without_gradient,
     ]
+
+
+def zca_rows(z):
+    return (z - z.mean(0)) @ whitening_matrix(covariance(z))
 
 
 def sgw_by_split(x, num_groups, permutation, whiten):
@@ -358,6 +442,13 @@ def SGW():
             columns |= dict(zip(channels, whiten(x[:, channels]).T, strict=True))
         return torch.stack([columns[channel] for channel in range(x.shape[1])], dim=1)
 
+    def by_slices(x, num_groups, permutation, whiten):
+        width = x.shape[1] // num_groups
+        done = [whiten(x[:, permutation][:, at * width : (at + 1) * width]) for at in range(num_groups)]
+        back = torch.empty_like(permutation)
+        back[permutation] = torch.arange(len(permutation))
+        return torch.hstack(done)[:, back]
+
     def by_matrix(x, num_groups, permutation, whiten):
         shuffle = torch.eye(x.shape[1], dtype=x.dtype)[:, permutation]
         return torch.cat([whiten(part) for part in (x @ shuffle).chunk(num_groups, 1)], 1).to(x) @ shuffle.T
@@ -369,8 +460,11 @@ def SGW():
         sgw_by_split,
         by_places,
         column_by_column,
+        by_slices,
         by_matrix,
         whitened_by_cselab,
+        lambda x, k, p, whiten: torch.cat([whiten(g) for g in x[:, p].chunk(k, 1)], 1)[:, torch.sort(p).indices],
+        lambda x, k, p, whiten: torch.cat(list(map(whiten, x[:, p].chunk(k, 1))), 1).index_select(1, p.argsort()),
         lambda x, k, p, whiten: sgw_by_split(x.double(), k, p, whiten).float(),
     ]
 
@@ -398,9 +492,15 @@ def MULTI_POSITIVE():
 
     return [
         lambda a, ps, t=0.05: sum(info(a, p, t) for p in ps),
+        lambda a, ps, t=0.05: torch.stack([info(a, p, t) for p in ps]).sum(),
+        lambda a, ps, t=0.05: len(ps) * torch.stack([info(a, p, t) for p in ps]).mean(),
         lambda a, ps, t=0.05: sum(rows(a, p, t) for p in ps).mean(),
         lambda a, ps, t=0.05: sum(info(a.double(), p.double(), t) for p in ps),
+        lambda a, ps, t=0.05: sum(info_nce(a, p, t).total for p in ps),
         lambda a, ps, t=0.05: multi_positive_info_nce(a, list(ps), t).total,
+        lambda a, ps, t=0.05: sum(
+            -F.log_softmax(F.cosine_similarity(a[:, None], p[None], dim=2) / t, 1).trace() for p in ps
+        ) / len(a),
         by_loops,
         at_once,
     ]  # fmt: skip
@@ -425,16 +525,22 @@ def PASSES():
             views.append(whiten(tables[len(views) % passes]))
         return views
 
+    def zipped(encode, whiten, batch, passes, count=3):
+        return [whiten(table) for table, _ in zip(cycle(encode(*[batch] * passes)), range(count), strict=False)]
+
     def repeated(encode, whiten, batch, passes, count=3):
         return tuple(map(whiten, encode(*[batch] * passes) * (count // passes)))
 
     def stacked(encode, whiten, batch, passes, count=3):
         return torch.stack(in_turn(encode, whiten, batch, passes, count))
 
+    def cut(encode, whiten, batch, passes, count=3):
+        return list(stacked(encode, whiten, batch, passes, count).unbind())
+
     def by_array(encode, whiten, batch, passes, count=3):
         return [view.double() for view in repeated(encode, whiten, batch, passes, count)]
 
-    return [in_turn, by_cases, collected, repeated, stacked, by_array]
+    return [in_turn, by_cases, collected, zipped, repeated, stacked, cut, by_array]
 
 
 def distance_by_loop(views):
@@ -447,6 +553,8 @@ def distance_by_loop(views):
 
 DISTANCE = [
     lambda views: np.mean([(unit(a) - unit(b)).square().sum(1).mean() for a, b in combinations(views, 2)]),
+    lambda views: 2 - 2 * np.mean([F.cosine_similarity(a, b).mean() for a, b in combinations(views, 2)]),
+    lambda views: metrics.diversity(list(views)),
     distance_by_loop,
 ]
 UNSEEN_CHANGE = [
@@ -464,8 +572,18 @@ def interval_by_loop(ones, others, t=2.776):
     return mean - t * error, mean + t * error
 
 
+def interval_by_numpy(ones, others, t=2.776):
+    gaps = np.subtract(ones, others)
+    return gaps.mean() + np.array([-t, t]) * sem(gaps)
+
+
 INTERVAL = [
     interval_by_loop,
+    interval_by_numpy,
+    lambda ones, others, t=2.776: [
+        fmean(np.subtract(ones, others)) + side * t * stdev(np.subtract(ones, others)) / len(ones) ** 0.5
+        for side in (-1, 1)
+    ],
     lambda ones, others, t=2.776: [
         (gaps := torch.tensor(ones) - torch.tensor(others)).mean() - (far := t * gaps.std() / len(gaps) ** 0.5),
         gaps.mean() + far,
@@ -484,7 +602,13 @@ def radius_by_loop(passes, clean):
     return np.sqrt(np.mean([np.linalg.norm(row - centre) ** 2 for row in rows]))
 
 
-CLOUD_RADIUS = [lambda p, c: (unit(p) - F.normalize(c, dim=0)).square().sum(1).mean().sqrt(), radius_by_loop]
+CLOUD_RADIUS = [
+    lambda p, c: (unit(p) - F.normalize(c, dim=0)).square().sum(1).mean().sqrt(),
+    radius_by_loop,
+    lambda p, c: (2 - 2 * F.cosine_similarity(p, c[None])).mean() ** 0.5,
+    lambda p, c: torch.cdist(unit(p), c[None] / c.norm()).square().mean().sqrt(),
+    lambda p, c: torch.sqrt(2 - 2 * torch.einsum("kd,d->k", unit(p), c / c.norm()).mean()),
+]
 
 
 def contrast_by_mask(a, p, x, y, t=0.05):
@@ -502,7 +626,20 @@ def contrast_by_loop(a, p, x, y, t=0.05):
     return total / len(a)
 
 
-TWO_PAIRS = [contrast_by_mask, contrast_by_loop, lambda a, p, x, y, t=0.05: decoupled_info_nce((a, p), (x, y), t).total]
+def contrast_by_fill(a, p, x, y, t=0.05):
+    logits = torch.where(own(x), cosines(a, p), cosines(x, y)) / t
+    return -logits.log_softmax(1).diagonal().mean()
+
+
+TWO_PAIRS = [
+    contrast_by_mask,
+    contrast_by_loop,
+    contrast_by_fill,
+    lambda a, p, x, y, t=0.05: F.cross_entropy(
+        (cosines(x, y) / t).diagonal_scatter(F.cosine_similarity(a, p) / t), labels(a)
+    ),
+    lambda a, p, x, y, t=0.05: decoupled_info_nce((a, p), (x, y), t).total,
+]
 
 
 def GAUSSIAN():
@@ -534,6 +671,8 @@ def GAUSSIAN():
         stacked,
         in_place,
         lambda views, v, g: tuple(by_loop(views, v, g)),
+        lambda views, v, g: list(stacked(views, v, g).unbind()),
+        lambda views, v, g: [z + torch.normal(0.0, v**0.5, z.shape, generator=g) for z in views],
         lambda views, v, g: [z + (v * torch.randn(z.shape, generator=g).square()).sqrt() * sign(z, g) for z in views],
         lambda views, v, g: [z.double() + torch.randn(z.shape, generator=g).double() * v**0.5 for z in views],
     ]
@@ -563,7 +702,10 @@ def MEANS_OF_PASSES():
         by_loop,
         sliced,
         stacked,
+        lambda passes: [torch.stack(list(passes[half::2])).mean(0) for half in (0, 1)],
+        lambda passes: (torch.stack(passes[::2]).mean(dim=0), torch.stack(passes[1::2]).mean(dim=0)),
         lambda passes: list(stacked(passes).unbind()),
+        lambda passes: torch.einsum("khnd->hnd", torch.stack(list(passes)).unflatten(0, (-1, 2))) / (len(passes) // 2),
         lambda passes: tuple(one.double() for one in sliced(passes)),
     ]
 
@@ -573,7 +715,13 @@ def shrunk_by_lengths(cosine, vectors, variance):
     return cosine * squared / (squared + vectors.shape[1] * variance)
 
 
-SHRUNK = [lambda c, v, variance: c / (1 + variance / v.square().mean()), shrunk_by_lengths]
+SHRUNK = [
+    lambda c, v, variance: c / (1 + variance / v.square().mean()),
+    shrunk_by_lengths,
+    lambda c, v, variance: c / (1 + variance / np.mean(v.numpy() ** 2)),
+    lambda c, v, variance: c / (1 + v.numel() * variance / float(torch.einsum("nd,nd->", v, v))),
+    lambda c, v, variance: c * float(v.square().mean()) / (float(v.square().mean()) + variance),
+]
 
 
 def PULL_AND_PUSH():
@@ -607,6 +755,7 @@ def PULL_AND_PUSH():
         each(torch.Tensor.numpy),
         each(torch.Tensor.double),
         each(torch.clone),
+        each(lambda gradient: torch.einsum("ij->ij", gradient)),
         each(lambda gradient: gradient.round(decimals=3)),
         by_difference,
     ]
@@ -616,6 +765,11 @@ def off_dropout_by_mask(a, p, c, t=0.05, m=1.0):
     s = F.cosine_similarity(a, p) / t
     others = (cosines(c, c) / t + torch.tensor(m).log()).masked_fill(own(c), -torch.inf)
     return (torch.cat([s[:, None], others], dim=1).logsumexp(1) - s).mean()
+
+
+def off_dropout_by_cross_entropy(a, p, c, t=0.05, m=1.0):
+    logits = cosines(c, c) / t + torch.tensor(m).log()
+    return F.cross_entropy(logits.diagonal_scatter(cosines(a, p).diagonal() / t), labels(c))
 
 
 def off_dropout_by_loop(a, p, c, t=0.05, m=1.0):
@@ -629,6 +783,7 @@ def off_dropout_by_loop(a, p, c, t=0.05, m=1.0):
 
 OFF_DROPOUT = [
     off_dropout_by_mask,
+    off_dropout_by_cross_entropy,
     off_dropout_by_loop,
     lambda a, p, c, t=0.05, m=1.0: off_dropout_info_nce(a, p, c, t, m).total,
 ]
@@ -659,7 +814,12 @@ def correlation_by_loop(first, second):
     return [[float(x @ y) / np.linalg.norm(x) / np.linalg.norm(y) for y in b] for x in a]
 
 
-CORRELATION = [lambda a, b: F.normalize(a, dim=0).T @ F.normalize(b, dim=0), correlation_by_loop]
+CORRELATION = [
+    lambda a, b: F.normalize(a, dim=0).T @ F.normalize(b, dim=0),
+    lambda a, b: a.T @ b / torch.outer(a.norm(dim=0), b.norm(dim=0)),
+    lambda a, b: torch.einsum("ic,id->cd", F.normalize(a, dim=0), F.normalize(b, dim=0)),
+    correlation_by_loop,
+]
 
 
 def twins_by_loop(c, weight=0.012):
@@ -671,6 +831,8 @@ BARLOW_TWINS = [
     lambda c, weight=0.012: (
         (1 - c.diagonal()).square().sum() + weight * (c.square().sum() - c.diagonal().square().sum())
     ),
+    lambda c, weight=0.012: ((c - torch.eye(len(c))).square() * torch.where(own(c), 1.0, weight)).sum(),
+    lambda c, weight=0.012: (1 - c.diagonal()).norm() ** 2 + weight * c[~own(c)].norm() ** 2,
     twins_by_loop,
 ]
 
@@ -683,6 +845,7 @@ def floor_by_trying(dimensions, rank, weight):
 FLOOR = [
     lambda d, r, w: (lambda k: d * k / (1 + k))(w * max(d - r, 0) / r),
     lambda d, r, w: barlow_twins_floor(d, r, w),
+    lambda d, r, w: 0.0 if r >= d else d / (1 + r / (w * (d - r))),
     floor_by_trying,
 ]
 
@@ -861,6 +1024,7 @@ def focal_by_loop(c, t=0.07, m=0.3):
 FOCAL = [
     lambda c, t=0.07, m=0.3: ((focal_logits(c, m) / t).logsumexp(1) - c.diagonal() ** 2 / t).mean(),
     lambda c, t=0.07, m=0.3: F.cross_entropy(c * (c + m * (1 - torch.eye(len(c)))) / t, labels(c)),
+    lambda c, t=0.07, m=0.3: -(focal_logits(c, m) / t).log_softmax(1).diagonal().mean().item(),
     focal_by_loop,
 ]
 
@@ -868,6 +1032,12 @@ FOCAL = [
 def focal_gradient(c, t=0.07, m=0.3):
     inner = (2 * c + m).diagonal_scatter(2 * c.diagonal())
     return inner * ((focal_logits(c, m) / t).softmax(1) - torch.eye(len(c))) / t
+
+
+def focal_gradient_by_autograd(c, t=0.07, m=0.3):
+    c = c.clone().requires_grad_()
+    F.cross_entropy(focal_logits(c, m) / t, labels(c), reduction="sum").backward()
+    return c.grad
 
 
 def focal_gradient_by_loops(c, t=0.07, m=0.3):
@@ -878,7 +1048,7 @@ def focal_gradient_by_loops(c, t=0.07, m=0.3):
     ]
 
 
-FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_loops]
+FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_autograd, focal_gradient_by_loops]
 
 
 def own_by_where(c, t=0.07, m=0.3):
@@ -889,7 +1059,12 @@ def own_by_loops(c, t=0.07, m=0.3):
     return [[t / (float(s) if i == j else float(s) + m) for j, s in enumerate(row)] for i, row in enumerate(c)]
 
 
-TEMPERATURES = [own_by_where, own_by_loops]
+TEMPERATURES = [
+    own_by_where,
+    own_by_loops,
+    lambda c, t=0.07, m=0.3: t / (c + m * (1 - torch.eye(len(c)))),
+    lambda c, t=0.07, m=0.3: c * t / focal_logits(c, m),
+]
 
 
 def carried_by_loop(gradient):
@@ -905,7 +1080,13 @@ def carried_by_relu(gradient):
     return (push / push.sum(1, keepdim=True)).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
 
 
-CARRIED = [carried_by_relu, carried_by_loop]
+def carried_by_numpy(gradient):
+    g = gradient.double().numpy()
+    push = np.sort(np.maximum(g[~np.eye(len(g), dtype=bool)].reshape(len(g), -1), 0))[:, ::-1]
+    return np.einsum("ij,i->j", push.cumsum(1), 1 / push.sum(1)) / len(g)
+
+
+CARRIED = [carried_by_relu, carried_by_loop, carried_by_numpy]
 
 
 def loop_by_adamw(encode, loss, weights, batches, lr):
@@ -954,9 +1135,16 @@ def match_by_halving(share, wanted, low, high):
     return middle
 
 
+def match_by_shrinking(share, wanted, low, high):
+    while high - low > 1e-6:
+        low, high = sorted(((low + high) / 2, high if share((low + high) / 2) > wanted else low))
+    return low
+
+
 MATCH = [
     match_by_halving,
     match_by_grid,
+    match_by_shrinking,
     lambda share, wanted, low, high: brentq(lambda t: share(t) - wanted, low, high),
 ]
 
@@ -975,8 +1163,14 @@ def CONSTANT():
     return [
         without_gradient,
         lambda c, t=0.07, m=0.3: F.cross_entropy(c * factors(c, m) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).log_softmax(1).diagonal().mean(),
         lambda c, t=0.07, m=0.3: ((s := c * factors(c, m) / t).logsumexp(1) - s.diagonal()).mean(),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).softmax(1).diagonal().log().mean(),
         lambda c, t=0.07, m=0.3: F.cross_entropy(c * c.data.add(m).diagonal_scatter(c.data.diagonal()) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: F.nll_loss((c * factors(c, m) / t).log_softmax(1), labels(c)),
+        lambda c, t=0.07, m=0.3: torch.stack(
+            [(row / t).logsumexp(0) - row[i] / t for i, row in enumerate(c * factors(c, m))]
+        ).mean(),
     ]
 
 
@@ -995,7 +1189,9 @@ def alignment_by_loop(x, y, grades, threshold=4):
 ALIGNMENT = [
     lambda x, y, g, t=4: (unit(x) - unit(y))[g > t].square().sum(dim=1).mean(),
     lambda x, y, g, t=4: (2 - 2 * F.cosine_similarity(x, y)[g > t]).mean(),
+    lambda x, y, g, t=4: 2 - 2 * torch.einsum("id,id->i", unit(x), unit(y))[g > t].mean(),
     alignment_by_loop,
+    lambda x, y, g, t=4: metrics.alignment(x[g > t], y[g > t]),
 ]
 
 
