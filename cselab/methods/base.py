@@ -157,15 +157,15 @@ class Method(nn.Module):
 
     def __init__(self, *, variant: str = "default", **hyperparameters: Any) -> None:
         super().__init__()
-        known = self.hyperparameters()
-        require_known(f"variant of {self.name}", variant, ("default", *self.variants))
+        known, own = self.hyperparameters(), getattr(self, "name", type(self).__name__)
+        require_known(f"variant of {own}", variant, ("default", *self.variants))
         for name in hyperparameters:
-            require_known(f"hyper-parameter of {self.name}", name, ("variant", *known))
+            require_known(f"hyper-parameter of {own}", name, ("variant", *known))
         self.variant = variant
         for name, value in {**known, **self.variants.get(variant, {}), **hyperparameters}.items():
             note = self._annotation(name)
             if not accepts(note, value):
-                raise ValueError(f"{name} of {self.name} is {value!r}; it must be {allowed(note)}")
+                raise ValueError(f"{name} of {own} is {value!r}; it must be {allowed(note)}")
             setattr(self, name, value)
         self.generator = torch.Generator().manual_seed(0)
 
