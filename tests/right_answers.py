@@ -3,7 +3,7 @@
 import hashlib
 import zlib
 from inspect import isfunction
-from itertools import combinations
+from itertools import combinations, cycle
 
 import numpy as np
 import torch
@@ -18,7 +18,13 @@ from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_
 from cselab import SentenceEncoder
 from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
-from cselab.losses import decoupled_info_nce, dimension_contrastive, multi_positive_info_nce, off_dropout_info_nce
+from cselab.losses import (
+    decoupled_info_nce,
+    dimension_contrastive,
+    info_nce,
+    multi_positive_info_nce,
+    off_dropout_info_nce,
+)
 from cselab.methods import MixCSE, SNCSEDropout
 from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
@@ -157,7 +163,11 @@ def VIEWS():
     return [
         lambda n, ids, mask: (n(ids, mask), n(ids, mask)),
         lambda n, ids, mask: [n(ids, mask) for _ in range(2)],
+        lambda n, ids, mask: torch.stack([n(ids, mask), n(ids, mask)]).unbind(),
         lambda n, ids, mask: stacked(n, ids, mask).chunk(2),
+        lambda n, ids, mask: list(stacked(n, ids, mask).split(len(ids))),
+        lambda n, ids, mask: stacked(n, ids, mask).unflatten(0, (2, -1)).unbind(),
+        lambda n, ids, mask: n(ids.repeat(2, 1), mask.repeat(2, 1)).tensor_split(2),
         lambda n, ids, mask: tuple(stacked(n, ids, mask).view(2, len(ids), -1)),
         in_turn,
     ]
@@ -329,7 +339,10 @@ def WHITENED():
     return [
         lambda x, c, w: (x - x.mean(0)) @ w(c(x)).detach(),
         lambda x, c, w: (x - x.mean(0)) @ w(c(x.detach())),
+        lambda x, c, w: (x - x.mean(0, keepdim=True)).mm(w(c(x)).data),
+        lambda x, c, w: torch.einsum("nc,cd->nd", x - x.mean(0), w(c(x)).detach()),
         lambda x, c, w: x @ w(c(x)).detach() - x.mean(0) @ w(c(x)).detach(),
+        lambda x, c, w: F.linear(x - x.mean(0), w(c(x)).detach().T),
         lambda x, c, w: (x.double() - x.double().mean(0)) @ w(c(x.double())).detach(),
         lambda x, c, w: (x - x.mean(0)).float() @ torch.tensor(w(c(x)).tolist()),
         rows_first,
@@ -357,6 +370,13 @@ def SGW():
             columns |= dict(zip(channels, whiten(x[:, channels]).T, strict=True))
         return torch.stack([columns[channel] for channel in range(x.shape[1])], dim=1)
 
+    def by_slices(x, num_groups, permutation, whiten):
+        width = x.shape[1] // num_groups
+        done = [whiten(x[:, permutation][:, at * width : (at + 1) * width]) for at in range(num_groups)]
+        back = torch.empty_like(permutation)
+        back[permutation] = torch.arange(len(permutation))
+        return torch.hstack(done)[:, back]
+
     def by_matrix(x, num_groups, permutation, whiten):
         shuffle = torch.eye(x.shape[1], dtype=x.dtype)[:, permutation]
         return torch.cat([whiten(part) for part in (x @ shuffle).chunk(num_groups, 1)], 1).to(x) @ shuffle.T
@@ -368,8 +388,11 @@ def SGW():
         sgw_by_split,
         by_places,
         column_by_column,
+        by_slices,
         by_matrix,
         whitened_by_cselab,
+        lambda x, k, p, whiten: torch.cat([whiten(g) for g in x[:, p].chunk(k, 1)], 1)[:, torch.sort(p).indices],
+        lambda x, k, p, whiten: torch.cat(list(map(whiten, x[:, p].chunk(k, 1))), 1).index_select(1, p.argsort()),
         lambda x, k, p, whiten: sgw_by_split(x.double(), k, p, whiten).float(),
     ]
 
@@ -397,9 +420,15 @@ def MULTI_POSITIVE():
 
     return [
         lambda a, ps, t=0.05: sum(info(a, p, t) for p in ps),
+        lambda a, ps, t=0.05: torch.stack([info(a, p, t) for p in ps]).sum(),
+        lambda a, ps, t=0.05: len(ps) * torch.stack([info(a, p, t) for p in ps]).mean(),
         lambda a, ps, t=0.05: sum(rows(a, p, t) for p in ps).mean(),
         lambda a, ps, t=0.05: sum(info(a.double(), p.double(), t) for p in ps),
+        lambda a, ps, t=0.05: sum(info_nce(a, p, t).total for p in ps),
         lambda a, ps, t=0.05: multi_positive_info_nce(a, list(ps), t).total,
+        lambda a, ps, t=0.05: sum(
+            -F.log_softmax(F.cosine_similarity(a[:, None], p[None], dim=2) / t, 1).trace() for p in ps
+        ) / len(a),
         by_loops,
         at_once,
     ]  # fmt: skip
@@ -424,16 +453,22 @@ def PASSES():
             views.append(whiten(tables[len(views) % passes]))
         return views
 
+    def zipped(encode, whiten, batch, passes, count=3):
+        return [whiten(table) for table, _ in zip(cycle(encode(*[batch] * passes)), range(count), strict=False)]
+
     def repeated(encode, whiten, batch, passes, count=3):
         return tuple(map(whiten, encode(*[batch] * passes) * (count // passes)))
 
     def stacked(encode, whiten, batch, passes, count=3):
         return torch.stack(in_turn(encode, whiten, batch, passes, count))
 
+    def cut(encode, whiten, batch, passes, count=3):
+        return list(stacked(encode, whiten, batch, passes, count).unbind())
+
     def by_array(encode, whiten, batch, passes, count=3):
         return [view.double() for view in repeated(encode, whiten, batch, passes, count)]
 
-    return [in_turn, by_cases, collected, repeated, stacked, by_array]
+    return [in_turn, by_cases, collected, zipped, repeated, stacked, cut, by_array]
 
 
 def distance_by_loop(views):
@@ -533,6 +568,8 @@ def GAUSSIAN():
         stacked,
         in_place,
         lambda views, v, g: tuple(by_loop(views, v, g)),
+        lambda views, v, g: list(stacked(views, v, g).unbind()),
+        lambda views, v, g: [z + torch.normal(0.0, v**0.5, z.shape, generator=g) for z in views],
         lambda views, v, g: [z + (v * torch.randn(z.shape, generator=g).square()).sqrt() * sign(z, g) for z in views],
         lambda views, v, g: [z.double() + torch.randn(z.shape, generator=g).double() * v**0.5 for z in views],
     ]
@@ -562,7 +599,10 @@ def MEANS_OF_PASSES():
         by_loop,
         sliced,
         stacked,
+        lambda passes: [torch.stack(list(passes[half::2])).mean(0) for half in (0, 1)],
+        lambda passes: (torch.stack(passes[::2]).mean(dim=0), torch.stack(passes[1::2]).mean(dim=0)),
         lambda passes: list(stacked(passes).unbind()),
+        lambda passes: torch.einsum("khnd->hnd", torch.stack(list(passes)).unflatten(0, (-1, 2))) / (len(passes) // 2),
         lambda passes: tuple(one.double() for one in sliced(passes)),
     ]
 
@@ -606,6 +646,7 @@ def PULL_AND_PUSH():
         each(torch.Tensor.numpy),
         each(torch.Tensor.double),
         each(torch.clone),
+        each(lambda gradient: torch.einsum("ij->ij", gradient)),
         each(lambda gradient: gradient.round(decimals=3)),
         by_difference,
     ]
@@ -974,8 +1015,14 @@ def CONSTANT():
     return [
         without_gradient,
         lambda c, t=0.07, m=0.3: F.cross_entropy(c * factors(c, m) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).log_softmax(1).diagonal().mean(),
         lambda c, t=0.07, m=0.3: ((s := c * factors(c, m) / t).logsumexp(1) - s.diagonal()).mean(),
+        lambda c, t=0.07, m=0.3: -(c * factors(c, m) / t).softmax(1).diagonal().log().mean(),
         lambda c, t=0.07, m=0.3: F.cross_entropy(c * c.data.add(m).diagonal_scatter(c.data.diagonal()) / t, labels(c)),
+        lambda c, t=0.07, m=0.3: F.nll_loss((c * factors(c, m) / t).log_softmax(1), labels(c)),
+        lambda c, t=0.07, m=0.3: torch.stack(
+            [(row / t).logsumexp(0) - row[i] / t for i, row in enumerate(c * factors(c, m))]
+        ).mean(),
     ]
 
 
