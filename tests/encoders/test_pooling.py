@@ -1,4 +1,4 @@
-"""Every pooling against a plain loop over sentences and tokens."""
+"""What a pooling makes of padding, of rows without tokens and of half precision; `test_encoder.py` has them by hand."""
 
 import pytest
 import torch
@@ -26,7 +26,8 @@ def test_first_and_last_token_are_those_that_are_no_padding(layers):
     assert torch.equal(last_token(layer, counted), torch.stack([layer[0, -1], layer[1, -3], layer[2, -1]]))
 
 
-def test_half_precision_stays_half_and_is_close(layers, attention):
+def test_half_precision_stays_half_and_is_close(layers):
+    attention = torch.ones(3, 5, dtype=torch.long)
     halves = [layer.bfloat16() for layer in layers]
     pooled = get_pooling("mean")(halves, attention)
     assert pooled.dtype == torch.bfloat16
