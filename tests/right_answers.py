@@ -4,7 +4,6 @@ import hashlib
 import zlib
 from inspect import isfunction
 from itertools import combinations, cycle
-from statistics import fmean, stdev
 
 import numpy as np
 import torch
@@ -12,14 +11,11 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks.dropout_noise import distance, radius
 from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
-from scipy.linalg import sqrtm
 from scipy.optimize import brentq
-from scipy.stats import pearsonr, rankdata, sem, spearmanr
-from sklearn.decomposition import PCA
-from sklearn.neighbors import NearestNeighbors
+from scipy.stats import rankdata, spearmanr
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
 
-from cselab import SentenceEncoder, metrics
+from cselab import SentenceEncoder
 from cselab.encoders.pooling import last_token
 from cselab.evaluators import RandomEncoder, TransformedEncoder
 from cselab.losses import (
@@ -32,7 +28,7 @@ from cselab.losses import (
 from cselab.methods import MixCSE, SNCSEDropout
 from cselab.metrics import barlow_twins_floor, effective_rank, rank
 from cselab.metrics.significance import paired_bootstrap
-from cselab.sgw import covariance, shuffled_group_whiten, whitening_matrix
+from cselab.sgw import shuffled_group_whiten
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 
 
@@ -61,18 +57,7 @@ def uniformity_by_loop(v, t=2):
     return np.log(sum(terms) / len(terms))
 
 
-def uniformity_by_einsum(v, t=2):
-    u = unit(v)
-    squared = 2 - 2 * torch.einsum("id,jd->ij", u, u)
-    return (-t * squared[torch.triu(torch.ones_like(squared), 1).bool()]).exp().mean().log()
-
-
-UNIFORMITY = [
-    lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(),
-    lambda v, t=2: metrics.uniformity(v.numpy(), t=t),
-    uniformity_by_loop,
-    uniformity_by_einsum,
-]
+UNIFORMITY = [lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(), uniformity_by_loop]
 INFO_NCE = [
     lambda c, t=0.05: ((c / t).logsumexp(1) - (c / t).diagonal()).mean(),
     lambda c, t=0.05: F.cross_entropy(c / t, labels(c)),
@@ -110,13 +95,7 @@ def mean_cosine_by_loop(x):
     return (sum(value * value for value in total) - n) / n / (n - 1)
 
 
-MEAN_COSINE = [
-    mean_cosine,
-    lambda x: (np.linalg.norm(normed(x).mean(axis=0)) ** 2 * len(x) - 1) / (len(x) - 1),
-    mean_cosine_in_torch,
-    mean_cosine_by_loop,
-    lambda x: (np.einsum("id->d", normed(x)) ** 2).sum() / len(x) / (len(x) - 1) - 1 / (len(x) - 1),
-]
+MEAN_COSINE = [mean_cosine, mean_cosine_in_torch, mean_cosine_by_loop]
 
 
 def removed(x, k):
@@ -131,26 +110,7 @@ def removed_by_eigh(x, k):
     return x - np.einsum("id,dk,ek->ie", x, axes, axes)
 
 
-def removed_one_by_one(x, k):
-    x = x - x.mean(0)
-    for _ in range(k):
-        axis = np.linalg.svd(x)[2][0]
-        x = x - np.outer(x @ axis, axis)
-    return x
-
-
-def removed_by_sklearn(x, k):
-    pca = PCA(max(k, 1)).fit(x)
-    return x - (pca.inverse_transform(pca.transform(x)) if k else pca.mean_)
-
-
-REMOVAL = [
-    removed,
-    removed_by_eigh,
-    removed_one_by_one,
-    removed_by_sklearn,
-    lambda x, k: ComponentsRemoved(k).fit(x).transform(x),
-]
+REMOVAL = [removed, removed_by_eigh, lambda x, k: ComponentsRemoved(k).fit(x).transform(x)]
 REPORT = "According to the report, inflation rose to 3.5 per cent in March."
 LEAVE_THE_CONE = [*of_texts((REPORT, "I do not know.")).values(), (REPORT, "She loves him.")]
 
@@ -219,11 +179,7 @@ def loss_by_loop(first, second, t=0.05):
     return np.mean([np.logaddexp.reduce(row) - row[i] for i, row in enumerate(rows)])
 
 
-LOSS = [
-    lambda a, b, t=0.05: F.cross_entropy(unit(a) @ unit(b).T / t, labels(a)),
-    lambda a, b, t=0.05: F.cross_entropy(F.cosine_similarity(a[:, None], b[None], dim=2) / t, labels(a)),
-    loss_by_loop,
-]
+LOSS = [lambda a, b, t=0.05: F.cross_entropy(unit(a) @ unit(b).T / t, labels(a)), loss_by_loop]
 
 
 def adam_by_lists(weight, gradient, m, v, step, lr):
@@ -283,12 +239,7 @@ def gradient_by_autograd(c, t=0.05):
     return c.grad
 
 
-def gradient_by_parts(c, t=0.05):
-    shares = (c / t - (c / t).logsumexp(1, keepdim=True)).exp()
-    return shares.diagonal_scatter(-(shares.sum(1) - shares.diagonal())) / t
-
-
-GRADIENT = [lambda c, t=0.05: ((c / t).softmax(1) - torch.eye(len(c))) / t, gradient_by_autograd, gradient_by_parts]
+GRADIENT = [lambda c, t=0.05: ((c / t).softmax(1) - torch.eye(len(c))) / t, gradient_by_autograd]
 NUMBERS = [f"{number} men sing." for number in "Two Three Four Five Six Seven Eight Nine".split()]
 ROLES = [
     f"{one} {first} bit {two} {second}."
@@ -311,12 +262,7 @@ def zca_in_numpy(x, eps=0.0):
     return np.einsum("ik,k,jk->ij", axes, 1 / np.sqrt(values + eps), axes)
 
 
-def zca_by_singular_values(x, eps=0.0):
-    _, singular, axes = torch.linalg.svd(x - x.mean(0), full_matrices=False)
-    return axes.T @ torch.diag((singular**2 / len(x) + eps).rsqrt()) @ axes
-
-
-ZCA = [zca_by_eigh, zca_in_numpy, zca_by_singular_values, lambda x, eps=0.0: whitening_matrix(covariance(x), eps=eps)]
+ZCA = [zca_by_eigh, zca_in_numpy]
 
 
 def score(whiten, pairs, correlation=spearmanr, cosine=True):
@@ -362,9 +308,6 @@ def covariance_by_loop(x):
 
 COVARIANCE = [
     lambda x: (x - x.mean(0)).T @ (x - x.mean(0)) / len(x),
-    lambda x: torch.cov(x.T, correction=0),
-    lambda x: x.T @ x / len(x) - torch.outer(x.mean(0), x.mean(0)),
-    lambda x: torch.einsum("nc,nd->cd", x - x.mean(0), x - x.mean(0)) / len(x),
     lambda x: np.cov(x.numpy(), rowvar=False, bias=True),
     covariance_by_loop,
 ]
@@ -375,18 +318,7 @@ def root_by_loop(c, eps=1e-6):
     return sum(np.outer(axis, axis) / np.sqrt(value + eps) for value, axis in zip(values, axes.T, strict=True))
 
 
-def root_by_svd(c, eps=1e-6):
-    u, values, _ = torch.linalg.svd(c.double())
-    return (u / (values + eps).sqrt()) @ u.T
-
-
-MATRIX = [
-    lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c), eps),
-    lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c + eps * torch.eye(len(c))), 0),
-    lambda c, eps=1e-6: np.linalg.inv(sqrtm(c.double().numpy() + eps * np.eye(len(c)))),
-    root_by_loop,
-    root_by_svd,
-]
+MATRIX = [lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c), eps), root_by_loop]
 
 
 def zca_of(values, axes, eps):
@@ -416,10 +348,6 @@ def WHITENED():
         rows_first,
         without_gradient,
     ]
-
-
-def zca_rows(z):
-    return (z - z.mean(0)) @ whitening_matrix(covariance(z))
 
 
 def sgw_by_split(x, num_groups, permutation, whiten):
@@ -553,8 +481,6 @@ def distance_by_loop(views):
 
 DISTANCE = [
     lambda views: np.mean([(unit(a) - unit(b)).square().sum(1).mean() for a, b in combinations(views, 2)]),
-    lambda views: 2 - 2 * np.mean([F.cosine_similarity(a, b).mean() for a, b in combinations(views, 2)]),
-    lambda views: metrics.diversity(list(views)),
     distance_by_loop,
 ]
 UNSEEN_CHANGE = [
@@ -572,18 +498,8 @@ def interval_by_loop(ones, others, t=2.776):
     return mean - t * error, mean + t * error
 
 
-def interval_by_numpy(ones, others, t=2.776):
-    gaps = np.subtract(ones, others)
-    return gaps.mean() + np.array([-t, t]) * sem(gaps)
-
-
 INTERVAL = [
     interval_by_loop,
-    interval_by_numpy,
-    lambda ones, others, t=2.776: [
-        fmean(np.subtract(ones, others)) + side * t * stdev(np.subtract(ones, others)) / len(ones) ** 0.5
-        for side in (-1, 1)
-    ],
     lambda ones, others, t=2.776: [
         (gaps := torch.tensor(ones) - torch.tensor(others)).mean() - (far := t * gaps.std() / len(gaps) ** 0.5),
         gaps.mean() + far,
@@ -602,13 +518,7 @@ def radius_by_loop(passes, clean):
     return np.sqrt(np.mean([np.linalg.norm(row - centre) ** 2 for row in rows]))
 
 
-CLOUD_RADIUS = [
-    lambda p, c: (unit(p) - F.normalize(c, dim=0)).square().sum(1).mean().sqrt(),
-    radius_by_loop,
-    lambda p, c: (2 - 2 * F.cosine_similarity(p, c[None])).mean() ** 0.5,
-    lambda p, c: torch.cdist(unit(p), c[None] / c.norm()).square().mean().sqrt(),
-    lambda p, c: torch.sqrt(2 - 2 * torch.einsum("kd,d->k", unit(p), c / c.norm()).mean()),
-]
+CLOUD_RADIUS = [lambda p, c: (unit(p) - F.normalize(c, dim=0)).square().sum(1).mean().sqrt(), radius_by_loop]
 
 
 def contrast_by_mask(a, p, x, y, t=0.05):
@@ -626,20 +536,7 @@ def contrast_by_loop(a, p, x, y, t=0.05):
     return total / len(a)
 
 
-def contrast_by_fill(a, p, x, y, t=0.05):
-    logits = torch.where(own(x), cosines(a, p), cosines(x, y)) / t
-    return -logits.log_softmax(1).diagonal().mean()
-
-
-TWO_PAIRS = [
-    contrast_by_mask,
-    contrast_by_loop,
-    contrast_by_fill,
-    lambda a, p, x, y, t=0.05: F.cross_entropy(
-        (cosines(x, y) / t).diagonal_scatter(F.cosine_similarity(a, p) / t), labels(a)
-    ),
-    lambda a, p, x, y, t=0.05: decoupled_info_nce((a, p), (x, y), t).total,
-]
+TWO_PAIRS = [contrast_by_mask, contrast_by_loop, lambda a, p, x, y, t=0.05: decoupled_info_nce((a, p), (x, y), t).total]
 
 
 def GAUSSIAN():
@@ -715,13 +612,7 @@ def shrunk_by_lengths(cosine, vectors, variance):
     return cosine * squared / (squared + vectors.shape[1] * variance)
 
 
-SHRUNK = [
-    lambda c, v, variance: c / (1 + variance / v.square().mean()),
-    shrunk_by_lengths,
-    lambda c, v, variance: c / (1 + variance / np.mean(v.numpy() ** 2)),
-    lambda c, v, variance: c / (1 + v.numel() * variance / float(torch.einsum("nd,nd->", v, v))),
-    lambda c, v, variance: c * float(v.square().mean()) / (float(v.square().mean()) + variance),
-]
+SHRUNK = [lambda c, v, variance: c / (1 + variance / v.square().mean()), shrunk_by_lengths]
 
 
 def PULL_AND_PUSH():
@@ -767,11 +658,6 @@ def off_dropout_by_mask(a, p, c, t=0.05, m=1.0):
     return (torch.cat([s[:, None], others], dim=1).logsumexp(1) - s).mean()
 
 
-def off_dropout_by_cross_entropy(a, p, c, t=0.05, m=1.0):
-    logits = cosines(c, c) / t + torch.tensor(m).log()
-    return F.cross_entropy(logits.diagonal_scatter(cosines(a, p).diagonal() / t), labels(c))
-
-
 def off_dropout_by_loop(a, p, c, t=0.05, m=1.0):
     a, p, c = (normed(side.numpy().astype(float)) for side in (a, p, c))
     total = 0.0
@@ -783,7 +669,6 @@ def off_dropout_by_loop(a, p, c, t=0.05, m=1.0):
 
 OFF_DROPOUT = [
     off_dropout_by_mask,
-    off_dropout_by_cross_entropy,
     off_dropout_by_loop,
     lambda a, p, c, t=0.05, m=1.0: off_dropout_info_nce(a, p, c, t, m).total,
 ]
@@ -814,12 +699,7 @@ def correlation_by_loop(first, second):
     return [[float(x @ y) / np.linalg.norm(x) / np.linalg.norm(y) for y in b] for x in a]
 
 
-CORRELATION = [
-    lambda a, b: F.normalize(a, dim=0).T @ F.normalize(b, dim=0),
-    lambda a, b: a.T @ b / torch.outer(a.norm(dim=0), b.norm(dim=0)),
-    lambda a, b: torch.einsum("ic,id->cd", F.normalize(a, dim=0), F.normalize(b, dim=0)),
-    correlation_by_loop,
-]
+CORRELATION = [lambda a, b: F.normalize(a, dim=0).T @ F.normalize(b, dim=0), correlation_by_loop]
 
 
 def twins_by_loop(c, weight=0.012):
@@ -831,8 +711,6 @@ BARLOW_TWINS = [
     lambda c, weight=0.012: (
         (1 - c.diagonal()).square().sum() + weight * (c.square().sum() - c.diagonal().square().sum())
     ),
-    lambda c, weight=0.012: ((c - torch.eye(len(c))).square() * torch.where(own(c), 1.0, weight)).sum(),
-    lambda c, weight=0.012: (1 - c.diagonal()).norm() ** 2 + weight * c[~own(c)].norm() ** 2,
     twins_by_loop,
 ]
 
@@ -845,7 +723,6 @@ def floor_by_trying(dimensions, rank, weight):
 FLOOR = [
     lambda d, r, w: (lambda k: d * k / (1 + k))(w * max(d - r, 0) / r),
     lambda d, r, w: barlow_twins_floor(d, r, w),
-    lambda d, r, w: 0.0 if r >= d else d / (1 + r / (w * (d - r))),
     floor_by_trying,
 ]
 
@@ -1024,7 +901,6 @@ def focal_by_loop(c, t=0.07, m=0.3):
 FOCAL = [
     lambda c, t=0.07, m=0.3: ((focal_logits(c, m) / t).logsumexp(1) - c.diagonal() ** 2 / t).mean(),
     lambda c, t=0.07, m=0.3: F.cross_entropy(c * (c + m * (1 - torch.eye(len(c)))) / t, labels(c)),
-    lambda c, t=0.07, m=0.3: -(focal_logits(c, m) / t).log_softmax(1).diagonal().mean().item(),
     focal_by_loop,
 ]
 
@@ -1032,12 +908,6 @@ FOCAL = [
 def focal_gradient(c, t=0.07, m=0.3):
     inner = (2 * c + m).diagonal_scatter(2 * c.diagonal())
     return inner * ((focal_logits(c, m) / t).softmax(1) - torch.eye(len(c))) / t
-
-
-def focal_gradient_by_autograd(c, t=0.07, m=0.3):
-    c = c.clone().requires_grad_()
-    F.cross_entropy(focal_logits(c, m) / t, labels(c), reduction="sum").backward()
-    return c.grad
 
 
 def focal_gradient_by_loops(c, t=0.07, m=0.3):
@@ -1048,7 +918,7 @@ def focal_gradient_by_loops(c, t=0.07, m=0.3):
     ]
 
 
-FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_autograd, focal_gradient_by_loops]
+FOCAL_GRADIENT = [focal_gradient, focal_gradient_by_loops]
 
 
 def own_by_where(c, t=0.07, m=0.3):
@@ -1059,12 +929,7 @@ def own_by_loops(c, t=0.07, m=0.3):
     return [[t / (float(s) if i == j else float(s) + m) for j, s in enumerate(row)] for i, row in enumerate(c)]
 
 
-TEMPERATURES = [
-    own_by_where,
-    own_by_loops,
-    lambda c, t=0.07, m=0.3: t / (c + m * (1 - torch.eye(len(c)))),
-    lambda c, t=0.07, m=0.3: c * t / focal_logits(c, m),
-]
+TEMPERATURES = [own_by_where, own_by_loops]
 
 
 def carried_by_loop(gradient):
@@ -1080,13 +945,7 @@ def carried_by_relu(gradient):
     return (push / push.sum(1, keepdim=True)).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
 
 
-def carried_by_numpy(gradient):
-    g = gradient.double().numpy()
-    push = np.sort(np.maximum(g[~np.eye(len(g), dtype=bool)].reshape(len(g), -1), 0))[:, ::-1]
-    return np.einsum("ij,i->j", push.cumsum(1), 1 / push.sum(1)) / len(g)
-
-
-CARRIED = [carried_by_relu, carried_by_loop, carried_by_numpy]
+CARRIED = [carried_by_relu, carried_by_loop]
 
 
 def loop_by_adamw(encode, loss, weights, batches, lr):
@@ -1135,16 +994,9 @@ def match_by_halving(share, wanted, low, high):
     return middle
 
 
-def match_by_shrinking(share, wanted, low, high):
-    while high - low > 1e-6:
-        low, high = sorted(((low + high) / 2, high if share((low + high) / 2) > wanted else low))
-    return low
-
-
 MATCH = [
     match_by_halving,
     match_by_grid,
-    match_by_shrinking,
     lambda share, wanted, low, high: brentq(lambda t: share(t) - wanted, low, high),
 ]
 
@@ -1189,9 +1041,7 @@ def alignment_by_loop(x, y, grades, threshold=4):
 ALIGNMENT = [
     lambda x, y, g, t=4: (unit(x) - unit(y))[g > t].square().sum(dim=1).mean(),
     lambda x, y, g, t=4: (2 - 2 * F.cosine_similarity(x, y)[g > t]).mean(),
-    lambda x, y, g, t=4: 2 - 2 * torch.einsum("id,id->i", unit(x), unit(y))[g > t].mean(),
     alignment_by_loop,
-    lambda x, y, g, t=4: metrics.alignment(x[g > t], y[g > t]),
 ]
 
 
@@ -1265,20 +1115,7 @@ def preservation_by_loops(vectors, points, k=10):
     return kept / k / len(vectors)
 
 
-def preservation_by_sklearn(vectors, points, k=10):
-    full, flat = (
-        NearestNeighbors(n_neighbors=k, metric=metric).fit(rows).kneighbors(return_distance=False)
-        for rows, metric in ((vectors, "cosine"), (points, "euclidean"))
-    )
-    return hits(full, flat).mean() / k
-
-
-PRESERVATION = [
-    lambda v, p, k=10: hits(near(-alike(v), k), near(apart(p), k)).mean() / k,
-    lambda v, p, k=10: hits(near(apart(normed(v)), k), near(apart(p), k)).mean() / k,
-    preservation_by_loops,
-    preservation_by_sklearn,
-]
+PRESERVATION = [lambda v, p, k=10: hits(near(-alike(v), k), near(apart(p), k)).mean() / k, preservation_by_loops]
 ISLANDS_IN_NOISE = [
     *of_a_dictionary(dict(perplexity=2, init="random", max_iter=500)).values(),
     dict(perplexity=2),
@@ -1309,21 +1146,7 @@ def spearman_by_counting(x, y):
     return np.corrcoef(ranks(x), ranks(y))[0, 1]
 
 
-def spearman_by_unique(x, y):
-    def ranks(v):
-        _, which, counts = np.unique(v, return_inverse=True, return_counts=True)
-        return (counts.cumsum() - (counts - 1) / 2)[which]
-
-    a, b = (side - side.mean() for side in (ranks(x), ranks(y)))
-    return float(np.einsum("i,i", a, b) / np.sqrt((a @ a) * (b @ b)))
-
-
-SPEARMAN = [
-    lambda x, y: spearmanr(x, y).statistic,
-    lambda x, y: pearsonr(rankdata(x), rankdata(y)).statistic,
-    spearman_by_counting,
-    spearman_by_unique,
-]
+SPEARMAN = [lambda x, y: spearmanr(x, y).statistic, spearman_by_counting]
 
 
 def correlations(predicted, gold):
@@ -1419,11 +1242,6 @@ def log_weights(c, beta, dim=1, others=True, n=None, keep=0.0, sign=1):
     return found if keep is None else found.masked_fill(own(c), keep)
 
 
-def weights_by_softmax(c, beta):
-    found = (beta * c.detach()).masked_fill(own(c), -torch.inf).log_softmax(1) + np.log(len(c) - 1)
-    return found.diagonal_scatter(torch.zeros(len(c)))
-
-
 def weights_by_loop(c, beta):
     rows = []
     for i, row in enumerate(c.tolist()):
@@ -1433,7 +1251,7 @@ def weights_by_loop(c, beta):
     return rows
 
 
-LOG_WEIGHTS = [log_weights, weights_by_softmax, weights_by_loop]
+LOG_WEIGHTS = [log_weights, weights_by_loop]
 
 
 def entry(name, run, control):
@@ -1502,17 +1320,7 @@ def last_by_flip(layer, mask):
     return layer[torch.arange(len(layer)), mask.shape[1] - 1 - mask.flip(1).argmax(1)]
 
 
-def last_by_gather(layer, mask):
-    places = (mask * torch.arange(mask.shape[1])).argmax(1)
-    return layer.gather(1, places[:, None, None].expand(-1, 1, layer.shape[2])).squeeze(1)
-
-
-def last_by_a_mask(layer, mask):
-    after = mask.flip(1).cumsum(1).flip(1)  # how many real tokens stand here and later
-    return torch.einsum("ntd,nt->nd", layer, ((after == 1) & mask.bool()).to(layer.dtype))
-
-
-LAST_TOKEN = [last_by_flip, last_by_loop, last_by_gather, last_by_a_mask, last_token]
+LAST_TOKEN = [last_by_flip, last_by_loop, last_token]
 
 
 def cut_by_loop(first, second, k):
@@ -1522,8 +1330,6 @@ def cut_by_loop(first, second, k):
 
 CUT_COSINES = [
     lambda a, b, k: F.cosine_similarity(a[:, :k], b[:, :k], dim=1),
-    lambda a, b, k: (unit(a[:, :k]) * unit(b[:, :k])).sum(1),
-    lambda a, b, k: torch.diagonal(unit(a[:, :k]) @ unit(b[:, :k]).T),
     lambda a, b, k: torch.einsum("nd,nd->n", unit(unit(a)[:, :k]), unit(unit(b)[:, :k])),
     cut_by_loop,
 ]
