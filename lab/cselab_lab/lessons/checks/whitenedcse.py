@@ -382,7 +382,7 @@ def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tupl
 def _are_tables(answer: Any, count: int = 3) -> str:
     for passes in (count, 1):
         if said := wrong_shapes(_given(answer, passes, count)[1], count, (2, 3)):
-            return f"With passes = {passes} and count = {count}: {said}"
+            return f"With {passes} passes and count = {count}: {said}"
     return ""
 
 
