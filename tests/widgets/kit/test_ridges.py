@@ -34,6 +34,8 @@ def test_a_ridge_stands_on_its_line_and_its_pairs_lie_below_carrying_their_numbe
     bands = by_grade([0.0, 0.0, 1.0, 1.0])
     drawn = {t.uid: t for t in ridges(cosines, bands, "x", cosine_limits(cosines), hover=list("abcd"))}
     assert drawn["x: 1"].y.min() == 1 and drawn["x: 0"].y.max() < 1
-    assert drawn["x: 1: pairs"].customdata.tolist() == [[2, "c"], [3, "d"]]
-    assert (drawn["x: 1: pairs"].y < 1).all() and (drawn["x: 1: pairs"].y > 0.85).all()
+    pairs = drawn["x: pairs"]
+    assert pairs.customdata.tolist() == [[0, "a"], [1, "b"], [2, "c"], [3, "d"]]
+    assert (pairs.y < [0, 0, 1, 1]).all() and (pairs.y > [-0.15, -0.15, 0.85, 0.85]).all()
+    assert pairs.marker.color.tolist() == [drawn[f"x: {grade}"].line.color for grade in (0, 0, 1, 1)]
     assert "2 pairs, mean cosine 0.850" in drawn["x: 1"].text

@@ -67,6 +67,13 @@ def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
     return go.Figure(traces, layout)
 
 
+def above(text: str, x: float = 0.0, xanchor: str = "left", of: str = "paper") -> dict[str, Any]:
+    """A line of text on top of the paper, or of the plane whose axes are `of` ("2": x2 and y2), as an annotation."""
+    xref, yref = ("paper", "paper") if of == "paper" else (f"x{of} domain", f"y{of} domain")
+    place = {"x": x, "y": 1.0, "xref": xref, "yref": yref, "xanchor": xanchor, "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, **place}
+
+
 def _axis(given: Mapping[str, Any], standoff: int, **place: Any) -> dict[str, Any]:
     axis = {**given, **place}
     if "title" in axis:

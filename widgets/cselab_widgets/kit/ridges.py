@@ -1,6 +1,6 @@
 """Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not its mean."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor
@@ -95,7 +95,7 @@ def ridges(
     hover: Sequence[str] | None = None,
     **placed: Any,
 ) -> list[go.Scatter]:
-    """Two traces a band: its density as a filled curve, and below it the pairs, which carry their number.
+    """A trace a band, its density as a filled curve; and one for the pairs, each below its band.
 
     Args:
         uid: begins the traces' `uid`.
@@ -104,11 +104,10 @@ def ridges(
         placed: `xaxis`, `yaxis` of the traces.
     """
     grid = np.linspace(*limits, FINE)
-    curves = [density(cosines[rows], grid) for rows in bands.rows]
     traces = []
     for level, (name, rows, color) in enumerate(zip(bands.names, bands.rows, bands.colors, strict=True)):
-        curve = level + TALL * curves[level] / curves[level].max()  # each as tall as the others
-        common = {**placed, "showlegend": False}
+        height = density(cosines[rows], grid)
+        curve = level + TALL * height / height.max()  # each as tall as the others
         mean = float(cosines[rows].mean())
         traces.append(
             go.Scatter(
@@ -122,27 +121,32 @@ def ridges(
                 hoveron="fills",
                 hoverinfo="text",
                 text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, mean cosine {mean:.3f}",
-                **common,
+                showlegend=False,
+                **placed,
             )
         )
-        if hover is None:
-            continue
-        carried = np.empty((len(rows), 2), dtype=object)
-        carried[:, 0], carried[:, 1] = rows, [hover[row] for row in rows]
+    return traces if hover is None else [*traces, _pairs(cosines, bands, uid, hover, placed)]
+
+
+def _pairs(
+    cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequence[str], placed: Mapping[str, Any]
+) -> go.Scatter:
+    """All pairs as one trace, in their own order: whatever the bands, a page moves the dots that it has."""
+    places, colors = np.empty(len(cosines), np.float32), np.empty(len(cosines), object)
+    for level, (rows, color) in enumerate(zip(bands.rows, bands.colors, strict=True)):
         shift = STRIP * (0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1))  # a little apart, the same each time
-        traces.append(
-            go.Scatter(
-                x=cosines[rows].round(4).astype(np.float32),
-                y=(level - shift).round(3).astype(np.float32),
-                uid=f"{uid}: {name}: pairs",
-                mode="markers",
-                marker={"color": color, "size": 4, "opacity": 0.7},
-                customdata=carried,
-                hovertemplate="%{customdata[1]}<extra></extra>",
-                **common,
-            )
-        )
-    return traces
+        places[rows], colors[rows] = (level - shift).round(3), color
+    return go.Scatter(
+        x=cosines.round(4).astype(np.float32),
+        y=places,
+        uid=f"{uid}: pairs",
+        mode="markers",
+        marker={"color": colors, "size": 4, "opacity": 0.7},
+        customdata=np.array([*enumerate(hover)], dtype=object),
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        showlegend=False,
+        **placed,
+    )
 
 
 def ridge_axes(bands: Bands, limits: tuple[float, float], named: bool = True) -> tuple[dict, dict]:

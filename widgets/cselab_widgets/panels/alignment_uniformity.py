@@ -15,6 +15,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 
 from ..kit.controls import RowOptions, buttons, choice, row_options
 from ..kit.panel import Panel, rounded
+from ..kit.planes import above
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.steps import Scrubber
 from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
@@ -605,17 +606,7 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tupl
         "xaxis3": {**across, "domain": [left, 1.0], "anchor": "y3"},
         "yaxis3": {**up, "domain": [0.0, 1.0], "anchor": "x3"},
     }
-    note = {
-        "text": title,
-        "showarrow": False,
-        "xref": "x3 domain",
-        "yref": "y3 domain",
-        "x": 0,
-        "y": 1,
-        "xanchor": "left",
-        "yanchor": "bottom",
-    }
-    return drawn, axes, note
+    return drawn, axes, above(title, of="3")
 
 
 def _scale_under_the_legend(names: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from ..kit.controls import NAMED, choice
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel, rounded
+from ..kit.planes import above
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
 from ..kit.steps import Scrubber
 from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
@@ -266,18 +267,7 @@ def figure(state: EmbeddingMapState) -> go.Figure:
             "scaleanchor": f"x{axis}",
             "constraintoward": "top",
         }
-        notes.append(
-            {
-                "text": titles(state)[number],
-                "showarrow": False,
-                "x": left + width / 2,
-                "y": 1.0,
-                "xref": "paper",
-                "yref": "paper",
-                "xanchor": "center",
-                "yanchor": "bottom",
-            }
-        )
+        notes.append(above(titles(state)[number], left + width / 2, "center"))
     title = {"text": state.coloring.title if state.coloring else ""}
     return go.Figure(
         traces,

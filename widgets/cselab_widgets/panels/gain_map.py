@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from ..kit.controls import RowOptions, choice, row_options
 from ..kit.inputs import filled_frame
+from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
 from ..kit.theme import TEMPLATE
 
@@ -171,14 +172,9 @@ def details(state: GainMapState) -> str:
         lines = [line for _, line in state.frame[state.frame["row"] == method].iterrows()]
         told = [_told(line) for line in lines]
         names = list(dict.fromkeys(name for cells in told for name in cells))
-        head = "".join(f'<th class="number">{name}</th>' for name in names)
-        body = "".join(
-            f"<tr><td>{escape(str(line['column']))}</td>"
-            + "".join(f'<td class="number">{cells.get(name, "")}</td>' for name in names)
-            + "</tr>"
-            for line, cells in zip(lines, told, strict=True)
-        )
-        parts.append(f"<p><b>{escape(method)}</b></p><table><tr><th></th>{head}</tr>{body}</table>")
+        tests = [escape(str(line["column"])) for line in lines]
+        rows = zip(tests, ([cells.get(name, "") for name in names] for cells in told), strict=True)
+        parts.append(f"<p><b>{escape(method)}</b></p>{number_table(['', *names], rows)}")
     return "".join(parts)
 
 

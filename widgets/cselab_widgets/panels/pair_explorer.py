@@ -17,7 +17,9 @@ from cselab.encoders.any_encoder import KnownVectors, as_encoder, encode
 from cselab.encoders.encoder import TruncationWarning
 
 from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
+from ..kit.number_table import number_table
 from ..kit.panel import Panel
+from ..kit.planes import above
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.theme import INK, TEMPLATE
 
@@ -232,18 +234,8 @@ def figure(state: PairExplorerState) -> go.Figure:
         left = number * (width + gap)
         layout[f"xaxis{axis}"] = {**across, "anchor": f"y{axis}", "domain": [left, left + width]}
         layout[f"yaxis{axis}"] = {**up, "anchor": f"x{axis}", "domain": [0.0, 1.0]}
-        notes.append(
-            {
-                "text": f"{escape(encoder)}: <b>{cosine:.2f}</b>, above {state.place(encoder):.0f} %{of_what}",
-                "showarrow": False,
-                "x": left,
-                "y": 1.0,
-                "xref": "paper",
-                "yref": "paper",
-                "xanchor": "left",
-                "yanchor": "bottom",
-            }
-        )
+        share = f"above {state.place(encoder):.0f} %{of_what}"
+        notes.append(above(f"{escape(encoder)}: <b>{cosine:.2f}</b>, {share}", left))
     return go.Figure(
         traces,
         {
@@ -290,24 +282,13 @@ def details(state: PairExplorerState) -> str:
     """What is not read of the sentences; the kinds of pair, with their mean cosine under each encoder; pairs picked."""
     data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
     bands = data.bands.get("kind", data.bands["grade"])
-    encoders = "".join(f'<th class="number">{escape(encoder)}</th>' for encoder in data.encoders)
-    mine = "".join(f'<td class="number"><b>{state.cosine(e):.2f}</b></td>' for e in data.encoders)
-    lines = [f'<tr><td><b>your pair</b></td><td class="number"></td><td class="number"></td>{mine}</tr>']
-    for name, rows in reversed(list(zip(bands.names, bands.rows, strict=True))):
-        means = "".join(
-            f'<td class="number">{data.cosines(encoder, state.removed)[rows].mean():.2f}</td>'
-            for encoder in data.encoders
-        )
-        lines.append(
-            f"<tr><td>{escape(name.rsplit(' (', 1)[0])}</td>"
-            f'<td class="number">{grades[rows].mean():.2g}</td><td class="number">{len(rows)}</td>{means}</tr>'
-        )
-    table = (
-        f'<table><tr><th>{escape(bands.title.split(" (")[0])}</th><th class="number">grade (0 to 5)</th>'
-        f'<th class="number">pairs</th>{encoders}</tr>{"".join(lines)}</table>'
-    )
+    rows = [("<b>your pair</b>", ["", "", *(f"<b>{state.cosine(encoder):.2f}</b>" for encoder in data.encoders)])]
+    for name, pairs in reversed(list(zip(bands.names, bands.rows, strict=True))):
+        means = [f"{data.cosines(encoder, state.removed)[pairs].mean():.2f}" for encoder in data.encoders]
+        rows.append((escape(name.rsplit(" (", 1)[0]), [f"{grades[pairs].mean():.2g}", str(len(pairs)), *means]))
+    table = number_table([bands.title.split(" (")[0], "grade (0 to 5)", "pairs", *data.encoders], rows)
     remarks = "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
-    return remarks + table + (_listed(state, encoders) if state.selection else "")
+    return remarks + table + (_listed(state) if state.selection else "")
 
 
 class PairExplorer(Panel):
@@ -475,17 +456,12 @@ def _picked(state: PairExplorerState, encoder: str, placed: dict) -> go.Scatter:
     )
 
 
-def _listed(state: PairExplorerState, encoders: str) -> str:
+def _listed(state: PairExplorerState) -> str:
     pairs, data = state.data.pairs, state.data
-    lines = []
+    rows = []
     for row in state.selection[:LISTED]:
-        cosines = "".join(
-            f'<td class="number">{data.cosines(encoder, state.removed)[row]:.2f}</td>' for encoder in data.encoders
-        )
-        lines.append(
-            f"<tr><td>{escape(pairs.sentences1[row])}<br>{escape(pairs.sentences2[row])}</td>"
-            f'<td class="number">{pairs.scores[row]:g}</td>{cosines}</tr>'
-        )
+        cosines = [f"{data.cosines(encoder, state.removed)[row]:.2f}" for encoder in data.encoders]
+        sides = f"{escape(pairs.sentences1[row])}<br>{escape(pairs.sentences2[row])}"
+        rows.append((sides, [f"{pairs.scores[row]:g}", *cosines]))
     more = f"<p>and {len(state.selection) - LISTED} more</p>" if len(state.selection) > LISTED else ""
-    head = f'<tr><th>selected pairs</th><th class="number">grade</th>{encoders}</tr>'
-    return f"<table>{head}{''.join(lines)}</table>{more}"
+    return number_table(["selected pairs", "grade", *data.encoders], rows) + more

@@ -13,7 +13,9 @@ import plotly.graph_objects as go
 
 from ..kit.controls import RowOptions, choice, row_options
 from ..kit.inputs import filled_frame
+from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
+from ..kit.planes import above
 from ..kit.theme import INK, OKABE_ITO, TEMPLATE
 
 if TYPE_CHECKING:
@@ -148,18 +150,7 @@ def figure(state: PaperBesideHereState) -> go.Figure:
         traces += _curves(state)
         layout["xaxis2"] = {"title": {"text": "step"}, "domain": [right + 0.12, 1.0], "anchor": "y2"}
         layout["yaxis2"] = {"title": {"text": "dev score"}, "domain": [0.0, 1.0], "anchor": "x2"}
-        layout["annotations"] = [
-            {
-                "text": escape(state.row or "no curve"),
-                "showarrow": False,
-                "xref": "x2 domain",
-                "yref": "y2 domain",
-                "x": 0,
-                "y": 1,
-                "xanchor": "left",
-                "yanchor": "bottom",
-            }
-        ]
+        layout["annotations"] = [above(escape(state.row or "no curve"), of="2")]
     return go.Figure(traces, layout)
 
 
@@ -191,17 +182,9 @@ def details(state: PaperBesideHereState) -> str:
     said = "".join(f"<li>{escape(verdict)}</li>" for verdict in state.verdicts)
     cells = _cells(state)
     names = list(dict.fromkeys(name for row in cells.values() for name in row if name != "note"))
-    head = "".join(f'<th class="number">{escape(name)}</th>' for name in names)
-    body = "".join(
-        f"<tr><td>{escape(row)}</td>"
-        + "".join(f'<td class="number">{escape(texts[name])}</td>' for name in names)
-        + "</tr>"
-        for row, texts in cells.items()
-    )
+    rows = ((escape(row), [escape(texts[name]) for name in names]) for row, texts in cells.items())
     title = f"<p><b>{escape(state.title)}</b></p>" if state.title else ""
-    return (
-        title + (f"<ul>{said}</ul>" if said else "") + f"<table><tr><th></th>{head}</tr>{body}</table>" + _notes(cells)
-    )
+    return title + (f"<ul>{said}</ul>" if said else "") + number_table(["", *names], rows) + _notes(cells)
 
 
 def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:

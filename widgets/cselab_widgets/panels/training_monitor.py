@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
+from itertools import cycle
 from math import isfinite
 from pathlib import Path
 from threading import Condition, RLock, Thread
@@ -38,6 +39,8 @@ COLUMNS = {
     "effective_rank": "Effective rank",
     "gradient_norm": "Norm of the gradient",
 }
+COLORS = [OKABE_ITO[number] for number in (0, 2, 3, 5, 4, 7)]  # of finished runs
+DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
 
 
@@ -437,7 +440,7 @@ def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     traces = []
-    for name, color in zip(state.others, _colors(), strict=False):
+    for name, color in zip(state.others, cycle(COLORS)):
         steps, mean, low, high = band(state.others[name], column)
         shade = {"color": color, "width": 0}
         traces += [
@@ -454,44 +457,21 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 showlegend=False,
                 visible=len(state.others[name]) > 1,
             ),
-            go.Scatter(
-                x=steps,
-                y=mean,
-                uid=f"{column}: {name}",
-                name=name,
-                mode="lines",
-                line={"color": color, "width": 1.5},
-                hovertemplate="step %{x}: %{y:.4g}<extra>" + escape(name) + "</extra>",
-            ),
+            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name),
         ]
     steps, values = curve(state.rows, column)
-    traces.append(
-        go.Scatter(
-            x=steps,
-            y=rounded(values),
-            uid=f"{column}: live",
-            name=state.name or "run",
-            showlegend=bool(state.rows),
-            mode="lines+markers" if len(steps) < 40 else "lines",
-            line={"color": OKABE_ITO[1], "width": 3},
-            marker={"size": 6},
-            hovertemplate="step %{x}: %{y:.4g}<extra></extra>",
-        )
-    )
-    for term, dash in zip(state.terms if column == "loss" else [], _dashes(), strict=False):
-        steps, values = curve(state.rows, term)
-        traces.append(
-            go.Scatter(
-                x=steps,
-                y=rounded(values),
-                uid=f"term: {term}",
-                name=term.replace("_", " "),
-                mode="lines",
-                line={"color": OKABE_ITO[6], "dash": dash, "width": 2},
-                hovertemplate="step %{x}: %{y:.4g}<extra>" + escape(term) + "</extra>",
-            )
-        )
-    at = dict(zip(*curve(state.rows, column), strict=True))
+    drawn = "lines+markers" if len(steps) < 40 else "lines"
+    live: dict[str, Any] = {
+        "name": state.name or "run",
+        "showlegend": bool(state.rows),
+        "mode": drawn,
+        "marker": {"size": 6},
+    }
+    traces.append(_line(f"{column}: live", steps, values, {"color": OKABE_ITO[1], "width": 3}, **live))
+    for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
+        look = {"color": OKABE_ITO[6], "dash": dash, "width": 2}
+        traces.append(_line(f"term: {term}", *curve(state.rows, term), look, term, name=term.replace("_", " ")))
+    at = dict(zip(steps, values, strict=True))
     marked = [step for step in state.kept if step in at]
     traces.append(
         go.Scatter(
@@ -513,6 +493,14 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     return Plane(title, traces, x, {})
 
 
+def _line(
+    uid: str, steps: list[int], values: list[float], line: Mapping[str, Any], said: str = "", **options: Any
+) -> go.Scatter:
+    hover = f"step %{{x}}: %{{y:.4g}}<extra>{escape(said)}</extra>"
+    given = {"mode": "lines", "hovertemplate": hover, **options}
+    return go.Scatter(x=steps, y=rounded(values), uid=uid, line=line, **given)
+
+
 def _reach(state: TrainingMonitorState) -> int:
     """How far the axis goes: to the end of the longest run, but of a long one no more than twice what is done."""
     others = [row["step"] for histories in state.others.values() for rows in histories for row in rows]
@@ -521,14 +509,6 @@ def _reach(state: TrainingMonitorState) -> int:
     while reach < done:
         reach *= 2
     return max([min(state.steps or reach, reach), *others])
-
-
-def _colors() -> list[str]:
-    return [OKABE_ITO[number] for number in (0, 2, 3, 5, 4, 7)] * 4
-
-
-def _dashes() -> list[str]:
-    return ["dash", "dot", "dashdot", "longdash"] * 4
 
 
 def _standing(state: TrainingMonitorState) -> str:

@@ -18,6 +18,7 @@ from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.computed import COMPUTED, Computed, coarse, finely
 from ..kit.controls import LONG, NAMED, choice, slider
+from ..kit.number_table import number_table
 from ..kit.panel import rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
@@ -257,12 +258,8 @@ def details(state: WhiteningLabState) -> str:
         "effective rank": f"effective rank (1 to {state.views.shape[2]})",
         "largest variance": "largest variance",
     }
-    head = "".join(f'<th class="number">{title}</th>' for title in heads.values())
-    lines = "".join(
-        f"<tr><td>{part}</td>" + "".join(f'<td class="number">{numbers[name]:.3g}</td>' for name in heads) + "</tr>"
-        for part, numbers in parts.items()
-    )
-    return f"<table><tr><th></th>{head}</tr>{lines}</table>"
+    rows = ((part, [f"{numbers[name]:.3g}" for name in heads]) for part, numbers in parts.items())
+    return number_table(["", *heads.values()], rows)
 
 
 class WhiteningLab(Computed):
