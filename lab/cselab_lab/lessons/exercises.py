@@ -403,7 +403,8 @@ class _Watched:
 
     def __init__(self, answer: Any) -> None:
         self.is_function = inspect.isroutine(answer)
-        self.answer, self.result = (self._watching(answer), None) if self.is_function else (answer, answer)
+        self.answer: Any = self._watching(answer) if self.is_function else answer
+        self.result: Any = None if self.is_function else answer
         self.raised: Exception | None = None
         self.of_no_number: tuple | None = None  # the arguments for which it first gave NaN or infinity
 
