@@ -634,7 +634,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Within one run of SimCSE geometry and score move together": lambda r: (
             r["SimCSE: uniformity and score over the steps"] < -0.6
         ),
-        "the correlation vanishes, or turns its sign": lambda r: (
+        "the correlation vanishes, or changes its sign": lambda r: (
             abs(r["uniformity and score, recorded runs"]) < 0.3 and abs(r["alignment and score, recorded runs"]) < 0.3
         ),
         "A loss that asks for uniformity alone gets it, and the score hardly gains": lambda r: (
@@ -644,7 +644,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
     },
     "09_embedding_maps": {
         "t-SNE shows islands in anything, in noise too": lambda r: r["noise: preservation by t-SNE"] > 0.2,
-        "about half are neighbours in truth": lambda r: 0.35 < r["sentences: preservation by t-SNE"] < 0.65,
+        "about half are true neighbours": lambda r: 0.35 < r["sentences: preservation by t-SNE"] < 0.65,
         "The sizes and densities of its islands mean next to nothing": lambda r: (
             r["sport over cooking in the t-SNE map"] < r["sport over cooking in full width"] / 2
         ),
@@ -668,7 +668,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "the harm of noise on the negatives pass the test on both sets": lambda r: all(
             told_from_chance("+noise on negatives", "SimCSE", test) for test in SCORES[:2]
         ),
-        "The gains of ImSimCSE and WhitenedCSE over SimCSE pass on one, just so": lambda r: all(
+        "The gains of ImSimCSE and WhitenedCSE over SimCSE pass on one, narrowly": lambda r: all(
             [told_from_chance(row, "SimCSE", test) for test in SCORES[:2]] == [True, False]
             for row in ("ImSimCSE", "WhitenedCSE, 3 passes")
         ),
@@ -704,7 +704,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Two systems are above SimCSE on the average": lambda r: (
             above_the_baseline("survey-table8") == ["BT-BERT", "TSFC-BERT"]
         ),
-        "when all are counted (Holm's correction), neither lead is told from chance": lambda r: (
+        "when all are counted (Holm's correction), neither lead can be told from chance": lambda r: (
             min(by_holm("survey-table8", "Avg.")[name] for name in ("BT-BERT", "TSFC-BERT")) > 0.1
         ),
         "the survey has both below": lambda r: all(
@@ -751,7 +751,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
     },
     "12_your_own_method": {
-        "Many an idea loses to one of these": lambda r: (
+        "Many ideas lose to one of these": lambda r: (
             r["SimCSE less control, dev"] > 1 and r.over("plain, whitened", "SimCSE", ["STS-B"])[0] > 0
         ),
         "two contrastive losses seldom lie further apart than two seeds of one": lambda r: (
