@@ -69,4 +69,4 @@ def doctor(as_json: bool) -> None:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
-            click.echo(f"{'ok ' if finding.good else '-- '} {finding.what:24}{finding.found}")
+            click.echo(f"{'ok ' if finding.good else '-- '} {finding.what:26}{finding.found}")
