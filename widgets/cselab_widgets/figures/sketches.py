@@ -468,7 +468,7 @@ def neighbours() -> Sketch:
         for name, (x, y) in zip(order, near + far, strict=True):
             drawn += _circle(150 + x, 112 + y, 13, ORANGE if name in kept else "none", edge="currentColor")
             drawn += _text(150 + x, 117 + y, str(name))
-        return drawn + _dot(150, 112, BLUE), 192
+        return drawn + _dot(150, 112, BLUE) + _text(150, 206, "orange: in both", ORANGE), 216
 
     words = (
         "Twice the same sentence, a blue dot, and nine others with numbers. Left, in full width, the five nearest are "
