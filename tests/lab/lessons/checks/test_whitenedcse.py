@@ -169,7 +169,7 @@ WRONG = {
         ("a list of tables", made(lambda e, w, b, passes, count: e(*[b] * passes)[0])),
         ("It returned 1 of shapes", made(lambda e, w, b, passes, count: [w(e(b)[0])])),
         ("3 passes and count = 3: It returned int", made(lambda e, w, b, passes, count: 7)),
-        ("1 passes and count = 3: It returned 1", made(lambda e, w, b, passes, count: [w(t) for t in e(*[b] * passes)])),
+        ("1 passes and count = 3: It returned", made(lambda e, w, b, passes, count: [w(t) for t in e(*[b] * passes)])),
         ("comes from the encoder as it is", made(lambda e, w, b, passes, count: e(*[b] * count))),
         ("come from the same pass", made(lambda e, w, b, passes, count: [w(e(*[b] * passes)[0])] * count)),
         ("given the batch 1 times", made(lambda e, w, b, passes, count: [w(t) for t in e(b) * count])),
