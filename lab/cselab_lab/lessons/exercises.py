@@ -251,6 +251,7 @@ def otherwise(right: Callable | None, change: str | Callable) -> Callable:
         if piece not in source:
             raise ValueError(f"{right.__name__} has no {piece!r}, which was to be changed: {change}")
         source = source.replace(piece, instead)
+    # Both are text of this package, never a student's: nothing that is typed in a lesson comes here.
     code = compile(source, f"<{right.__name__}: {change}>", "exec")
 
     @functools.cache
