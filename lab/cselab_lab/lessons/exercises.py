@@ -474,8 +474,10 @@ class _Watched:
             return f"Your code raised {raised} {hint}"
         if told := self.reason(exercise):
             return told
-        what = f"Your function returned {kind}" if self.is_function else f"It is {kind}"
-        return f"{what}. {hint}" if numbers is None else f"{what}; checking that raised {raised} {hint}"
+        if not self.is_function:
+            return f"It is {kind}; trying it raised {raised} {hint}"
+        why = "." if numbers is None else f"; checking that raised {raised}"
+        return f"Your function returned {kind}{why} {hint}"
 
 
 def _is_finite(value: object) -> bool:
