@@ -191,6 +191,24 @@ def test_each_loss_of_the_loss_lab_has_the_values_and_gradients_of_torch(compute
                 close(curve[part], getattr(wanted, part), f"{name}, {pair}: {part}")
 
 
+def test_the_noise_lab_has_the_cosines_and_the_losses_of_torch(computed):
+    state = LABS["noise"][0]()._changed({"variance": 0.6, "mean_of": 5})
+    told = computed(
+        "noise",
+        """(carried, state) => {
+            const cosines = noiseCosines(state, carried);
+            return { cosines, losses: noiseLosses(cosines, carried.clean.shape[0]) };
+        }""",
+        noise_lab.for_page(state),
+        {"variance": 0.6, "mean_of": 5},
+    )
+    close(told["losses"], list(state.losses.values()), "losses")
+    for kind, (positives, negatives) in state.cosines.items():
+        found = np.array(told["cosines"][kind]).reshape(9, 9)
+        close(np.diagonal(found).tolist(), positives, kind)
+        close(found[~np.eye(9, dtype=bool)].tolist(), negatives, kind)
+
+
 @pytest.mark.parametrize(("rows", "extra"), [(8, 0), (8, 5), (40, 0), (40, 30)])
 def test_the_losses_between_dimensions_have_the_values_and_gradients_of_torch(computed, rows, extra):
     state = LABS["rank"][0]()._changed({"batch_size": rows, "artificial_rows": extra})
@@ -220,3 +238,26 @@ def test_the_losses_between_dimensions_have_the_values_and_gradients_of_torch(co
             close(ours, gradient.flatten(), name)
     for ours, (name, values) in zip(told["singular"], state.singular_values.items(), strict=True):
         close(ours, values[: state.rank(name)], name)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"strategy": "ZCA", "batch_size": 36}, {"batch_size": 12, "eps": 1e-3}, {"num_groups": 24}]
+)
+def test_the_whitening_of_the_page_is_that_of_torch(computed, changes):
+    lab = LABS["whitening"][0]()
+    state = lab._changed(changes)
+    told = computed(
+        "whitening",
+        """(carried, state) => {
+            const found = whiteningOutcome(state, carried);
+            const [batch, others] = ["batch, after", "others, after"].map((part) => Array.from(found[part].values));
+            return { batch, others, geometry: geometryOf(found["others, after"]) };
+        }""",
+        whitening_lab.for_page(lab.state),
+        {name: getattr(state, name) for name in lab.controls()},
+    )
+    found = whitening_lab.outcome(state)
+    close(told["batch"], found.batch_after.flatten(), "batch")
+    close(told["others"], found.others_after.flatten(), "others")
+    geometry = found.geometry["other sentences, after"]
+    close([told["geometry"][name] for name in geometry], list(geometry.values()), "geometry")
