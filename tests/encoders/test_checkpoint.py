@@ -1,10 +1,12 @@
 """A checkpoint comes back exactly, and a damaged one is noticed and named."""
 
+import json
+
 import pytest
 import torch
 from safetensors.torch import save_file
 
-from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint, tensors_hash
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, tensors_hash, unpack
 
 
 @pytest.fixture
@@ -106,3 +108,43 @@ def test_the_hash_knows_names_types_shapes_and_values():
     ]
     assert len(set(hashes)) == len(hashes)
     assert tensors_hash({"a": weight, "b": -weight}) == tensors_hash({"b": -weight, "a": weight.clone()})
+
+
+def test_a_nested_state_is_taken_apart_and_put_together():
+    state = {
+        "state": {0: {"step": torch.tensor(3.0), "exp_avg": torch.ones(2)}, 7: {}},
+        "param_groups": [{"lr": 0.1, "betas": (0.9, 0.999), "params": [0, 7], "fused": None}],
+        "generator": torch.Generator().get_state(),
+    }
+    tensors, tree = pack("optimizer", state)
+    assert all(name.startswith("optimizer/") for name in tensors)
+    back = unpack(tensors, json.loads(json.dumps(tree)))
+    assert list(back["state"]) == [0, 7] and back["state"][7] == {}
+    assert torch.equal(back["state"][0]["exp_avg"], torch.ones(2)) and back["state"][0]["step"] == 3
+    assert back["param_groups"] == [{"lr": 0.1, "betas": [0.9, 0.999], "params": [0, 7], "fused": None}]
+    assert torch.equal(back["generator"], state["generator"])
+
+
+def test_an_optimizer_goes_on_from_its_packed_state():
+    def make():
+        weight = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+        return weight, torch.optim.AdamW([weight], lr=0.1)
+
+    def step(weight, optimizer):
+        optimizer.zero_grad()
+        weight.square().sum().backward()
+        optimizer.step()
+
+    weight, optimizer = make()
+    step(weight, optimizer)
+    tensors, tree = pack("o", {"weight": weight.detach().clone(), "optimizer": optimizer.state_dict()})
+    kept = {name: tensor.clone() for name, tensor in tensors.items()}
+    step(weight, optimizer)
+
+    other, other_optimizer = make()
+    back = unpack(kept, tree)
+    with torch.no_grad():
+        other.copy_(back["weight"])
+    other_optimizer.load_state_dict(back["optimizer"])
+    step(other, other_optimizer)
+    assert torch.equal(weight, other)

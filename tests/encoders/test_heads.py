@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from cselab.encoders.heads import DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
+from cselab.encoders.heads import ACTIVATIONS, DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
 from cselab.sgw import ShuffledGroupWhitening
 
 
@@ -86,6 +86,15 @@ def test_the_whitened_head_whitens_and_then_applies_the_linear_layer(rows):
     torch.testing.assert_close(head(rows), head.mlp(by_hand))
 
 
+@pytest.mark.parametrize("kind", ["mlp", "whitened"])
+def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
+    head = MLPHead(6, seeded()) if kind == "mlp" else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
+    head(rows)  # running estimates
+    torch.testing.assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)
+    again = DenseLayers(list(head.dense_layers()))
+    torch.testing.assert_close(again(rows), head(rows), rtol=1e-6, atol=1e-6)
+
+
 def test_a_whitened_head_that_saw_no_batch_has_no_layers_to_save():
     with pytest.raises(ValueError, match="call it in training mode on at least one batch"):
         list(WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded())).dense_layers())
@@ -94,3 +103,9 @@ def test_a_whitened_head_that_saw_no_batch_has_no_layers_to_save():
 def test_a_chain_of_layers_may_change_the_width(rows):
     chain = DenseLayers([(nn.Linear(6, 3), nn.ReLU()), (nn.Linear(3, 2), nn.Identity())])
     assert chain(rows).shape == (12, 2) and chain(rows).detach().equal(through_layers(chain, rows))
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations_are_known_by_the_name_under_which_they_are_saved(name):
+    kind = ACTIVATIONS[name]
+    assert f"{kind.__module__}.{kind.__name__}" == name

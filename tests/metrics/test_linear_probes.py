@@ -6,10 +6,29 @@ import numpy as np
 import pytest
 import torch
 from drawn import folds_of, overlapping_classes
+from torch import nn
 
-from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
+
+
+def test_a_fold_does_not_depend_on_the_folds_beside_it():
+    x, y = overlapping_classes(83, 4, 2)
+    folds = folds_of(83, 4)
+    together = ADAM.fit(x, y, 2, folds, np.full((4, 1), 1e-3))
+    for f, fold in enumerate(folds):
+        alone = ADAM.fit(x, y, 2, [fold], np.full((1, 1), 1e-3))
+        assert alone.dev_accuracy[0, 0] == together.dev_accuracy[f, 0]
+        np.testing.assert_array_equal(alone.predicted[0], together.predicted[f])
+
+
+def test_the_start_is_that_of_a_linear_layer_after_seeding():
+    with torch.random.fork_rng():
+        torch.manual_seed(1111)
+        layer = nn.Linear(7, 3)
+    expected = torch.cat([layer.weight, layer.bias[:, None]], dim=1)
+    torch.testing.assert_close(initial_weights(7, 3, 1111), expected, rtol=0, atol=0)
 
 
 def test_global_randomness_is_neither_used_nor_changed():
@@ -18,6 +37,33 @@ def test_global_randomness_is_neither_used_nor_changed():
     ADAM.fit(x, y, 2, folds_of(60, 3), np.full((3, 1), 1e-3))
     assert torch.equal(torch.get_rng_state(), before[0])
     assert np.random.get_state()[1].tolist() == before[1]
+
+
+def test_misses_are_counted_over_the_whole_run_and_an_improvement_does_not_reset_them():
+    best = _Best(1, 1, torch.zeros(2, 3))
+    fold = torch.tensor([0])
+    seen = []
+    for correct in (5, 4, 6, 6, 7, 1, 9):
+        weights = torch.full((1, 1, 2, 3), float(correct))
+        seen.append(bool(best.update(fold, torch.tensor([[correct]]), weights, tenacity=2).all()))
+    # the misses are 4, the second 6 and 1: the third is one more than the tenacity, so 9 comes too late
+    assert seen == [True, True, True, True, True, False, False]
+    assert best.correct.item() == 7
+    assert best.weights.unique().item() == 7
+
+
+def test_no_round_starts_after_more_than_the_most_epochs():
+    rounds = []
+
+    class Counted(MinibatchProbes):
+        def _minibatches(self, courses):
+            rounds.append(len(courses))
+            return super()._minibatches(courses)
+
+    x, y = overlapping_classes(40, 3, 2)
+    endless = Counted("Adam", 1e-3, batch_size=16, tenacity=10**6, epoch_size=3, max_epochs=7)
+    endless.fit(x, y, 2, folds_of(40, 2), np.full((2, 1), 1e-3))
+    assert len(rounds) == 9
 
 
 def test_classes_that_a_line_parts_are_learnt():
@@ -34,3 +80,17 @@ def test_too_few_rows_to_set_some_aside_are_refused():
     fold = Fold(np.arange(10), None, np.arange(10, 12))
     with pytest.raises(ValueError, match="10 rows to train on are too few: 5% of them are set aside"):
         ADAM.fit(x, y, 2, [fold], np.full((1, 1), 1e-3))
+
+
+def test_converged_probes_equal_logistic_regressions_from_scratch():
+    from sklearn.linear_model import LogisticRegression
+
+    x, y = overlapping_classes(90, 4, 3)
+    folds = folds_of(90, 3)
+    penalties = np.array([[4.0, 1.0, 0.125], [0.125, 4.0, 1.0], [1.0, 0.125, 4.0]])
+    probes = ConvergedProbes().fit(x, y, 3, folds, penalties)
+    for f, (train, dev, test) in enumerate(folds):
+        for p, penalty in enumerate(penalties[f]):
+            model = LogisticRegression(C=1 / penalty, max_iter=1000).fit(x[train], y[train])
+            assert probes.dev_accuracy[f, p] == model.score(x[dev], y[dev])
+            np.testing.assert_array_equal(probes.predicted[f][p], model.predict(x[test]))

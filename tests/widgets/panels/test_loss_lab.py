@@ -54,6 +54,12 @@ def test_off_dropout_looks_at_negatives_without_noise(lab, views):
     np.testing.assert_allclose(np.diag(shown), np.sum(unit(views[10][0]) * unit(views[10][1]), axis=1), atol=1e-3)
 
 
+def test_the_gradient_of_info_nce_is_softmax_minus_one_hot(lab):
+    cosines = lab.state.cosines()
+    wanted = ((cosines / 0.05).softmax(1) - torch.eye(8)) / 0.05
+    torch.testing.assert_close(lab.state.gradient, wanted, rtol=1e-4, atol=1e-9)
+
+
 def test_the_gradient_of_off_dropout_is_that_of_its_loss(lab):
     """Along a change of the clean vectors, the loss changes as the cosines' gradients say."""
     state = LossLab(lab.state.views, loss="off-dropout").state
@@ -97,6 +103,22 @@ def test_a_curve_is_the_formula_of_one_sentence():
         share = math.exp(cosine / 0.1) / (math.exp(cosine / 0.1) + others)
         assert loss == pytest.approx(-math.log(share))
         assert gradient == pytest.approx((share - 1) / 0.1)
+
+
+def test_the_curve_of_a_negative_is_its_softmax():
+    found = curve("InfoNCE", Setting(temperature=0.1), "negative", 8, 0.8, 0.2)
+    for cosine, gradient in zip(found.cosines, found.gradients, strict=True):
+        total = math.exp(8) + math.exp(cosine / 0.1) + 6 * math.exp(2)
+        assert gradient == pytest.approx(math.exp(cosine / 0.1) / total / 0.1)
+
+
+def test_focal_has_the_derivative_of_its_code_not_of_its_equation_4():
+    found = curve("Focal-InfoNCE", Setting(temperature=0.1, focal_m=0.3), "negative", 8, 0.8, 0.2)
+    for cosine, gradient in zip(found.cosines, found.gradients, strict=True):
+        total = math.exp(6.4) + math.exp(cosine * (cosine + 0.3) / 0.1) + 6 * math.exp(0.2 * 0.5 / 0.1)
+        weight = math.exp(cosine * (cosine + 0.3) / 0.1) / total
+        assert gradient == pytest.approx((2 * cosine + 0.3) / 0.1 * weight)
+    assert min(found.gradients) < 0 < max(found.gradients)
 
 
 @pytest.mark.parametrize("name", LOSSES)
