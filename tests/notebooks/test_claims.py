@@ -341,6 +341,16 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "it is the equal weight of many directions that gains, not the subtracted mean": lambda r: (
             r["whitening gain on dev"] > 3 > 3 * r["mean gain on dev"]
         ),
+        "alone they rank the pairs worse than all the others together": lambda r: (
+            r["dev score by the first ten directions alone"] < r["dev score by all others alone"]
+        ),
+        "SimCSE agrees with the count about as much": lambda r: (
+            r.profile == "smoke"
+            or all(
+                abs(r[f"SimCSE: correlation {what}"] - r[f"all directions: correlation {what}"]) < 2
+                for what in ("with the count", "with the count, at equal grade")
+            )
+        ),
         "Whitening needs several times more rows than channels": lambda r: (
             r["rows with the lowest dev score"] in (128, 256)  # the width, not the smallest number of rows
         ),
