@@ -54,7 +54,7 @@ WRONG = {
         ("a pair", "sncse_dropout"),
         ("a pair", create_method("dclr").settings()),
         ("unknown method 'dlcr'", ("dlcr", {})),
-        ("it has variant, temperature, noise", ("dclr", {"noises": 0.0})),
+        ("Choose one of variant, temperature, noise", ("dclr", {"noises": 0.0})),
         ("it must be a number of at least 0", ("dclr", {"noise": -1.0})),
         ("take another method", ("simcse", {})),
         ("take another method", ("simcse", {"num_views": 3})),
