@@ -508,7 +508,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Noise of variance $0.01$ hardly changes the balance": lambda r: (
             abs(r["pull over push, noise on negatives, 0.01"] - r["pull over push, SimCSE"]) < 0.1
         ),
-        "*Less noise on the positives* takes the pull": lambda r: (
+        "*Less noise on the positives* removes the pull": lambda r: (
             r["pull over push, less noise on positives"] < 0.5 * r["pull over push, SimCSE"]
         ),
         "pairs that mean the same end further apart than under SimCSE": lambda r: (
