@@ -13,6 +13,6 @@ def test_every_claim_has_its_cell_and_its_source(lesson):
 
 def test_what_a_claim_rests_on_is_told_apart():
     tour = claims.table("00_tour")
-    assert "| cell `cone-numbers`: plain: mean cosine |" in tour
+    assert "| cell `record`: plain: mean cosine |" in tour
     assert "recorded, `effects`: plain, mean subtracted, mean_cosine" in tour
     assert "the paper's: whitenedcse, Table 1" in tour
