@@ -22,6 +22,7 @@
     rankings         two rankings of the same pairs, joined by lines: few that cross, and many
     hard_negatives   negatives that count once each, and negatives that count for more the nearer they are
     pipeline         from a row of the corpus to the loss: SimCSE, and a method that changes two of its stages
+    sentence_vector  a sentence as tokens, the layers above them, and one vector: of [CLS], or the mean
 
 Lines and letters take the colour of the text around them, so a drawing follows a light or a dark page. Its panes stand
 side by side where there is room, else below each other. Where no picture is shown, `str(sketch)` says it in words.
@@ -53,6 +54,7 @@ __all__ = [
     "pipeline",
     "queue",
     "rankings",
+    "sentence_vector",
     "several_positives",
     "whitening",
 ]
@@ -82,6 +84,27 @@ class Sketch:
         drawn = "".join(_svg(inside, height) for inside, height in self.panes)
         flow = "display: flex; flex-wrap: wrap; gap: 1em; margin: 0.5em 0"
         return f'<div role="img" aria-label="{escape(self.words)}" style="{flow}">{drawn}</div>'
+
+
+def sentence_vector() -> Sketch:
+    """Tokens, the layers above them, and the one vector that is taken for the sentence: of [CLS], or the mean."""
+    tokens = ("[CLS]", "dogs", "bite", "men")
+
+    def one(title: str, taken: int, color: str) -> tuple[str, int]:
+        drawn = _text(150, 16, title, color) + _box(126, 26, 48, 20, color)
+        drawn += _box(14, 112, 272, 26, "none") + _text(150, 130, "layers")
+        for at, token in enumerate(tokens):
+            middle = 48 + 68 * at
+            shade = color if at < taken else "none"
+            drawn += _box(middle - 24, 78, 48, 20, shade) + _text(middle, 184, token) + _arrow(middle, 168, middle, 142)
+            drawn += _arrow(middle, 76, 150, 50) if at < taken else ""
+        return drawn, 194
+
+    words = (
+        "A sentence of three words goes in as tokens, [CLS] before them. The layers mix them, and each token leaves "
+        "with a vector. Left, that of [CLS] is taken for the whole sentence; right, the mean of all of them."
+    )
+    return Sketch(words, (one("the vector of [CLS]", 1, BLUE), one("the mean of all tokens", 4, ORANGE)))
 
 
 def dropout_passes() -> Sketch:
