@@ -1,6 +1,7 @@
 """The papers' effects, each beside its control: many runs of `mini`, for lessons and panels that compute none.
 
-Recorded under the profile `mini`, seeds 0 to 4 (`read_results("effects", "mini")`); `results/effects.md` is the page.
+Recorded under `study` (`read_results("effects")`), and before batches were cut by length under `mini`
+(`read_results("effects", "mini")`), of which `results/effects.md` is the page.
 
 See also: `cselab_lab.experiments.comparison`, whose controls these are; the papers' own tables.
 """
