@@ -59,7 +59,7 @@ def lessons(executed: Path, target: Path) -> int:
         notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
             tags = cell.metadata.setdefault("tags", [])
-            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            if cell.metadata.get("jupyter", {}).get("source_hidden") or "parameters" in tags:
                 tags.append("hide-input")
             if "injected-parameters" in tags:
                 tags.append("remove-input")

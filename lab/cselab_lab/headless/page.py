@@ -23,6 +23,13 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
 TEMPLATE = Path(__file__).parent / "page_template"
 PLOTS, GUESSES = TEMPLATE / "plots.js", [TEMPLATE / "guessing.js", TEMPLATE / "guesses.js"]
+UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a prime no higher than its letter
+    r"<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)": r'<mo lspace="0.17em" rspace="0.17em">\1</mo>',
+    r'<mo stretchy="false">&#x0007C;': '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;',
+    r"<msubsup>(<mi>.</mi>)((?:(?!msubsup).)*?)<mi>&#x02032;</mi></msubsup>": (
+        r'<msub><mrow>\1<mo lspace="0" rspace="0">&#x02032;</mo></mrow>\2</msub>'
+    ),
+}
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
 
 
@@ -141,7 +148,7 @@ def _exporter() -> Any:
 
     class Renderer(IPythonRenderer):
         def inline_math(self, body: str) -> str:
-            return mathml(body, "inline")
+            return f"{mathml(body, 'inline')}&#8288;"  # a full stop behind it stays on its line
 
         def block_math(self, body: str) -> str:
             return mathml(body, "block")
@@ -190,6 +197,8 @@ def mathml(latex: str, display: str) -> str:
         converted = "\\"
     if "\\" in converted:  # a command that it does not know is left in the text
         return f"<code>{escape(latex.strip())}</code>"
+    for written, shown in UNCROWDED.items():
+        converted = re.sub(written, shown, converted)
     return converted
 
 

@@ -99,6 +99,26 @@ def test_a_formula_that_is_not_understood_stays_as_it_was_written(latex):
     assert mathml(latex, "inline") == f"<code>{latex}</code>"
 
 
+def test_formulas_have_room_where_no_font_for_them_gives_it():
+    assert mathml(r"p \log p", "inline").count('rspace="0.17em">log</mo>') == 1
+    assert "<mi>log</mi>" in mathml(r"\log(p)", "inline")  # a bracket follows closely
+    assert mathml("|z|", "inline").count('lspace="0" rspace="0"') == 2
+    primed = mathml("h_i + h_j'", "inline")
+    assert primed.count("<msub>") == 2 and "<msubsup>" not in primed and "&#x02032;</mo></mrow><mi>j</mi>" in primed
+
+
+def test_a_full_stop_behind_a_formula_stays_on_its_line(render):
+    page, _ = render(new_markdown_cell("It grows with $n$."))
+    assert "</math>\u2060." in page.replace("&#8288;", "\u2060")
+
+
+def test_what_a_run_was_given_is_folded(render):
+    given, other = new_code_cell("steps = 1", metadata={"tags": ["parameters"]}), new_code_cell("steps")
+    passed = new_code_cell("steps = 2", metadata={"tags": ["injected-parameters"]})
+    page, _ = render(given, passed, other)
+    assert re.findall(r'<details class="code"( open)?', page) == ["", "", " open"]
+
+
 def test_aligned_equations_are_rows_of_a_table():
     assert mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", "block").count("<mtr>") == 2
 

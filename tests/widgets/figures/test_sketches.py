@@ -72,3 +72,41 @@ def test_a_batch_has_one_positive_a_row(size):
 def test_noise_changes_the_diagonal_or_all_but_the_diagonal(size):
     drawn = [pane[0].count(f'fill="{ORANGE}"') for pane in sketches.noisy_cells(size).panes]
     assert drawn == [size, size * (size - 1)]
+
+
+def shapes(pane, kind):
+    return ElementTree.fromstring(f"<g>{pane[0]}</g>").findall(kind)
+
+
+def test_an_interval_holds_0_where_the_drawing_says_so():
+    for pane, said in zip(sketches.interval().panes, ("outside", "inside"), strict=True):
+        (bar,), zero = shapes(pane, "rect"), float(re.search(r"M(\S+) 44L", pane[0])[1])
+        (mean,) = (dot for dot in shapes(pane, "circle") if dot.get("fill") == ORANGE)
+        dots = [float(dot.get("cx")) for dot in shapes(pane, "circle") if dot.get("fill") == BLUE]
+        low, width = float(bar.get("x")), float(bar.get("width"))
+        assert (low < zero < low + width) == (said == "inside") and f"0 is {said}" in pane[0]
+        assert len(dots) == 5 and float(mean.get("cx")) == pytest.approx(sum(dots) / 5, abs=0.1)
+        assert float(mean.get("cx")) == pytest.approx(low + width / 2, abs=0.1)
+
+
+def lengths(pane, color):
+    """Of a drawing's arrows of one colour, how far each goes up or down."""
+    lines = [line for line in shapes(pane, "path") if line.get("stroke") == color]
+    ends = [re.fullmatch(r"M\S+ (\S+)L\S+ (\S+)", line.get("d")).groups() for line in lines]
+    return [float(start) - float(end) for start, end in ends]
+
+
+def test_adams_steps_do_not_depend_on_the_size_of_the_gradients_but_on_their_agreement():
+    gradients, steps = (lengths(pane, color) for pane, color in zip(sketches.adam().panes, (BLUE, ORANGE), strict=True))
+    large, small, to_and_fro = steps
+    assert sum(gradients[:4]) > 4 * sum(gradients[4:8])
+    assert large == pytest.approx(small, rel=0.02) and to_and_fro < large / 3
+
+
+@pytest.mark.parametrize("variance", [0.25, 1.0])
+def test_noise_of_a_variance_is_its_root_as_long_as_the_common_part(variance):
+    for pane, given in zip(sketches.shrinkage(variance, 1).panes, (variance, 1), strict=True):
+        (common,) = (line for line in shapes(pane, "path") if line.get("stroke") == "currentColor")
+        start, end = map(float, re.fullmatch(r"M(\S+) \S+L(\S+) \S+", common.get("d")).groups())
+        assert max(lengths(pane, ORANGE)) == pytest.approx((end - start) * given**0.5)
+        assert f"= {1 / (1 + given):.2f}" in pane[0]

@@ -23,6 +23,9 @@
     hard_negatives   negatives that count once each, and negatives that count for more the nearer they are
     pipeline         from a row of the corpus to the loss: SimCSE, and a method that changes two of its stages
     sentence_vector  a sentence as tokens, the layers above them, and one vector: of [CLS], or the mean
+    adam             the last gradients of three weights, and Adam's step for each of them
+    interval         paired differences, their mean, and an interval that holds 0 or does not
+    shrinkage        two views with a common part and noise of their own: the more noise, the lower their cosine
 
 Lines and letters take the colour of the text around them, so a drawing follows a light or a dark page. Its panes stand
 side by side where there is room, else below each other. Where no picture is shown, `str(sketch)` says it in words.
@@ -34,9 +37,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from statistics import fmean, stdev
 
 __all__ = [
     "Sketch",
+    "adam",
     "artificial_rows",
     "averaging",
     "batch_matrix",
@@ -48,6 +53,7 @@ __all__ = [
     "focal",
     "group_whitening",
     "hard_negatives",
+    "interval",
     "neighbours",
     "noisy_cells",
     "off_dropout",
@@ -56,6 +62,7 @@ __all__ = [
     "rankings",
     "sentence_vector",
     "several_positives",
+    "shrinkage",
     "whitening",
 ]
 
@@ -539,6 +546,75 @@ def _negatives(title: str, thick: Sequence[float], said: str) -> tuple[str, int]
         inside += _line(40, 90, x, y, width) + _dot(x, y, ORANGE)
     inside += _dot(40, 90, BLUE)
     return inside + _text(110, 38, "near") + _text(268, 64, "far") + _text(150, 166, said), 178
+
+
+def adam() -> Sketch:
+    """The last gradients of three weights, and the steps that Adam takes: their mean over their root mean square."""
+    weights = {"large": (56, 64, 60, 62), "small": (13, 15, 13, 14), "to and fro": (62, -42, 58, -38)}
+    base = 112
+    before, after = _text(150, 18, "the last gradients"), _text(150, 18, "Adam's steps")
+    for at, (name, gradients) in enumerate(weights.items()):
+        middle = 50 + 100 * at
+        for place, gradient in enumerate(gradients):
+            x = middle - 30 + 20 * place
+            before += _arrow(x, base, x, base - gradient, BLUE, 2)
+        size = math.sqrt(fmean(gradient**2 for gradient in gradients))
+        after += _arrow(middle, base, middle, base - 60 * fmean(gradients) / size, ORANGE, 2)
+        before, after = (drawn + _text(middle, 178, name) for drawn in (before, after))
+    line = f'<path d="M10 {base}L290 {base}" stroke="currentColor" stroke-opacity="0.4"/>'
+    words = (
+        "Left, the last four gradients of three weights as arrows: of the first they are large, of the second small, "
+        "of the third large, up and down by turns. Right, the step that Adam takes for each weight, the mean of its "
+        "gradients over their own size: the first two steps are equally long, and the third is short."
+    )
+    return Sketch(words, ((line + before, 188), (line + after, 188)))
+
+
+def interval() -> Sketch:
+    """Five paired differences on a line, their mean and its interval: away from 0, and with 0 in it."""
+
+    def pane(title: str, differences: Sequence[float], said: str) -> tuple[str, int]:
+        middle, half = fmean(differences), 2.776 * stdev(differences) / math.sqrt(len(differences))
+        zero, low, at, high = (110 + 60 * value for value in (0, middle - half, middle, middle + half))
+        line = f"M10 92L290 92M{zero:g} 44L{zero:g} 150"
+        drawn = _text(150, 18, title) + f'<path d="{line}" stroke="currentColor" stroke-opacity="0.4"/>'
+        drawn += _text(zero, 168, "0") + "".join(_dot(110 + 60 * one, 72, BLUE) for one in differences)
+        drawn += _box(low, 98, high - low, 12, ORANGE, edge="none") + _circle(at, 104, 6, ORANGE)
+        return drawn + _text(at, 134, "mean") + _text(150, 192, said, ORANGE), 202
+
+    words = (
+        "Twice five differences, one a seed, as blue dots above a line with 0; below it their mean, and in orange an "
+        "interval around it. Both means are equal. Left, the dots lie close together: the interval is short, and all "
+        "of it is above 0. Right, they lie far apart: the interval is long, and 0 is in it."
+    )
+    near = pane("five differences, close together", (0.9, 1.4, 1.1, 1.2, 0.4), "0 is outside: decided")
+    return Sketch(words, (near, pane("the same mean, far apart", (2.3, -0.7, 1.9, 0, 1.5), "0 is inside: undecided")))
+
+
+def shrinkage(little: float = 0.2, much: float = 1.0) -> Sketch:
+    """Two views: what they share, and noise of their own at right angles to it and to each other.
+
+    Args:
+        little, much: the variance of the noise in each pane, where the common part has 1.
+    """
+
+    def pane(title: str, variance: float) -> tuple[str, int]:
+        x, y, long, noise = 104, 128, 84, 84 * math.sqrt(variance)
+        end, one, other = (x + long, y), (x + long, y - noise), (x + long - 0.45 * noise, y + 0.6 * noise)
+        drawn = _text(150, 18, title) + _arrow(x, y, *end, thick=3) + _text(x - 8, y + 5, "common part", end=True)
+        drawn += "".join(_arrow(*end, *tip, ORANGE, 2) + _arrow(x, y, *tip, BLUE, 2) for tip in (one, other))
+        drawn += _text(one[0] + 8, one[1] + 5, "a view", BLUE, start=True)
+        drawn += _text(other[0], other[1] + 18, "the other", BLUE)
+        drawn += _text(end[0] + 8, y + 5, "noise", ORANGE, start=True)
+        return drawn + _text(150, 222, f"cosine 1 / (1 + {variance:g}) = {1 / (1 + variance):.2f}"), 232
+
+    words = (
+        "Twice two views, blue arrows from one point. They share a common part, the arrow to the right; at its end "
+        "each has noise of its own, an orange arrow at right angles to the common part and to the other's noise. Left, "
+        "the noise is short, and the views point nearly the same way; right, it is as long as the common part, and "
+        "they point far apart. The common part is the same in both."
+    )
+    return Sketch(words, (pane("little noise", little), pane("as much noise as is common", much)))
 
 
 def _svg(inside: str, height: int) -> str:
