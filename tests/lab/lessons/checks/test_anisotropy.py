@@ -98,7 +98,7 @@ WRONG = {
             lambda x, k: (x - x.mean(0)) @ axes_of(x - x.mean(0), 3)[k:].T if k else removed(x, k),
         ),
         ("not of each row", lambda x, k: x - x.mean(1, keepdims=True)),
-        ("stay as they are", in_place),
+        ("changes what it is given", in_place),
         ("not its columns", columns_of_svd),
         ("Try it: <lambda>(np.array([[", lambda x, k: x * 17),
         ("The shape should be", lambda x, k: removed(x, k)[0]),
