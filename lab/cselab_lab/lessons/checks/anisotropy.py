@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.mistakes import LENGTHS, unit
-from cselab_lab.lessons.checks.sentences import words
+from cselab_lab.lessons.checks.sentences import KNOWN_WORDS, are_known, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: the mean cosine of all pairs of different rows: my_mean_cosine(vectors) --------------------------
@@ -195,5 +195,6 @@ LEAVE_THE_CONE = Exercise(
         lambda p: all(len({word for word in words(text) if not word.isdecimal()}) >= WORDS for text in p),
         "codes, exclamations and repeated words do not count.",
     ),
+    Stage("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
     Stage(f"their cosine is below {BELOW}", _apart),
 )

@@ -17,7 +17,7 @@ from cselab_lab.lessons.checks.encoders import mini_views
 from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches, by_hand
 from cselab_lab.lessons.checks.mistakes import GRADIENT as GRADIENT_MISTAKES
 from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, slopes, temperature_mistakes, unit
-from cselab_lab.lessons.checks.sentences import JUDGE, may_mean_the_same, words
+from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, are_known, may_mean_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
@@ -382,6 +382,12 @@ def _training(model: Any, loss: Any, adam: Any, batches: Any, lr: float) -> list
     return losses
 
 
+def _holds_no_graph(answer: Any) -> bool:
+    """Whether the losses are numbers: a tensor that has a gradient keeps all that it was computed from."""
+    losses = answer(TwoViews(), apart, _adam, batches(1, 1), RATE)
+    return not any(getattr(loss, "requires_grad", False) for loss in losses)
+
+
 TRAINING = Exercise(
     Example("the loss of each of 3 steps", (TwoViews(), apart, _adam, batches(1, 1, 1), RATE), by_hand(1, 1, 1)[0]),
     Example(
@@ -389,8 +395,16 @@ TRAINING = Exercise(
         (TwoViews(), apart, _adam, batches(*SCALES), RATE),
         by_hand(*SCALES)[0],
     ),
+    Stage(
+        "the losses are numbers",
+        _holds_no_graph,
+        "a loss that is kept as it is keeps its whole step in memory: append(found.item()).",
+    ),
     mistakes=LOOP
     | {
+        "Leave the model in training mode: model.eval() switches dropout off.": (
+            "weights = list(model.parameters()) -> weights = list(model.eval().parameters())"
+        ),
         "The loss of the two views, not of one with itself.": "*model(batch) -> *model(batch)[:1] * 2",
         "The first view comes first.": "*model(batch) -> *model(batch)[::-1]",
         "Gradients go through both views.": "loss(*model(batch)) -> loss(model(batch)[0], model(batch)[1].detach())",
@@ -500,6 +514,7 @@ HARD_BATCH = Exercise(
         'write ["...", "...", ...], each sentence in quotes',
     ),
     Stage("each has at least three words", lambda b: all(len(words(text)) > 2 for text in b), "write sentences"),
+    Stage("their words are English", lambda b: all(map(are_known, b)), KNOWN_WORDS),
     Stage(
         "they all differ in their words",
         lambda b: len({tuple(words(text)) for text in b}) == SIZE,

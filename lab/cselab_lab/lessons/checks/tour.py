@@ -17,7 +17,7 @@ from cselab_lab.lessons.checks.mistakes import (
     terms,
     unit,
 )
-from cselab_lab.lessons.checks.sentences import JUDGE, LITTLE, say_the_same, words
+from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: two sentences that `mini` takes for nearly the same although they are not ------------------------
@@ -37,6 +37,7 @@ FOOLED = Exercise(
         lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),
         "one of the two is too short, or has no word in it that means something.",
     ),
+    Stage("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
     Stage(f"they say different things ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
     Stage(
         "the encoder finds them closer than the two cooks",

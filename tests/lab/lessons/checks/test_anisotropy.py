@@ -112,6 +112,7 @@ WRONG = {
         ("in brackets", {"first": REPORT, "second": "I do not know."}),
         ("in brackets", lambda: (REPORT, "I do not know.")),
         ("do not count", (REPORT, "...")),
+        ("knows no word of one of them", (REPORT, "xq zzv kkp")),
         ("do not count", (REPORT, "Yes.")),
         ("do not count", (REPORT, "3 4 5 6 7")),
         ("do not count", (REPORT, "no no no no no no")),
