@@ -8,16 +8,8 @@ from functools import cache
 BE = set("is are was were be been being".split())
 LITTLE = BE | set("a an the some this that these those has have had do does did by of to in on at".split())
 LITTLE |= set("there very really quite just so".split())
-USUAL = (
-    "big large",
-    "small little",
-    "happy glad",
-    "begin began start",
-    "buy bought purchase",
-    "ill sick",
-    "fast quick",
-)
-USUAL += ("grey gray", "colour color", "centre center", "dr doctor")
+USUAL = ("big large", "small little", "happy glad", "begin began start", "buy bought purchase", "ill sick")
+USUAL += ("fast quick", "grey gray", "colour color", "centre center", "dr doctor")
 SHORT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not", "'re": " are", "'m": " am"}
 SHORT |= {f"{who}'s": f"{who} is" for who in ("it", "he", "she", "that", "there")} | {"'ve": " have", "'ll": " will"}
 KNOWN_WORDS = "`mini` knows no word of one of them: is it English?"
@@ -74,8 +66,8 @@ def say_the_same(first: str, second: str) -> str:
 def may_mean_the_same(first: str, second: str) -> str:
     """Why two sentences of the same words in another order may mean the same; empty where no reason is known.
 
-    Known are the passive, an exchange around "and" or "or", "gave him a book" beside "gave a book to him", and words that
-    moved from the front to the end.
+    Known are the passive, an exchange around "and" or "or", "gave him a book" beside "gave a book to him", and words
+    that moved from the front to the end.
 
     >>> may_mean_the_same("The girl hugs the boy.", "The boy is hugged by the girl.")
     'These may mean the same: one is like the passive of the other.'

@@ -212,7 +212,7 @@ def test_two_views_may_be_one_tensor_and_two_calls_of_the_network_are_two_passes
 def test_a_loss_whose_gradient_goes_through_one_view_alone_is_refused():
     for cut in (lambda a, b, t=0.05: LOSS[0](a, b.detach(), t), lambda a, b, t=0.05: LOSS[0](a.detach(), b, t)):
         verdict = diagnose(cut, simcse.LOSS)
-        assert not verdict.solved and "not their gradient" in verdict.lines[-1]
+        assert not verdict.solved and "gets no gradient" in verdict.lines[-1]
 
 
 def test_adam_in_place_is_right_and_another_epsilon_is_not_called_misplaced():
