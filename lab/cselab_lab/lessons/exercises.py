@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import math
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -45,6 +46,9 @@ SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide
 }  # fmt: skip
 
 
+CHANGED = "That is right, but your function changes what it is given: x = x - 1 makes a new x, x -= 1 does not."
+WRONG_GRADIENT = "the numbers are right, but one of the arguments gets no gradient (.detach()? .data? torch.no_grad()?)"
+CONSTANT = "It returns the same whatever it is given."
 NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
 FACTORS = {
     "The sign is the other way round.": -1,
@@ -54,6 +58,7 @@ FACTORS = {
     "This is half as much: is a factor of 2 missing, or something counted once that counts twice?": 1 / 2,
 }
 """What may be off by a factor in any exercise."""
+BASES = {f"Use the natural logarithm, not the one to base {base}.": 1 / math.log(base) for base in (2, 10)}
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,12 @@ class Example:
     def returned_by(self, function: Callable) -> Any:
         """What a function returns; who writes into its arguments spoils no later stage."""
         return function(*copy.deepcopy(self.arguments))
+
+    def is_left_as_given(self, function: Callable) -> bool:
+        """Whether the numbers in the arguments are the same after the call."""
+        given = copy.deepcopy(self.arguments)
+        function(*given)
+        return _are_the_same(self.arguments, given)
 
     def numbers_in(self, returned: object) -> Any:
         """The numbers that were returned, None where there are none; a list with one number is that number."""
@@ -147,6 +158,7 @@ class Exercise:
         mistakes: diagnosis -> what is written otherwise in the right function (`otherwise`), or a function that makes
             this mistake. It takes the arguments of the examples.
         trained: the lesson trains through it, so `yours` asks that a gradient goes through what it returns.
+        in_place: the function may write into what it is given, as an optimiser does.
     """
 
     def __init__(
@@ -155,8 +167,9 @@ class Exercise:
         right: Callable | None = None,
         mistakes: Mapping[str, str | Callable] = MappingProxyType({}),
         trained: bool = False,
+        in_place: bool = False,
     ) -> None:
-        self.stages, self.right, self.trained = stages, right, trained
+        self.stages, self.right, self.trained, self.in_place = stages, right, trained, in_place
         self.mistakes = {said: otherwise(right, wrong) for said, wrong in mistakes.items()}
         self._wrong: dict[Example, dict[str, Any]] = {}
 
@@ -172,9 +185,12 @@ class Exercise:
         returned = stage.returned_by(answer)
         numbers = stage.numbers_in(returned)
         if numbers is None:
-            return f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(stage.expected))}."
+            rows = " Its rows are not of one length." if _is_ragged(returned) else ""
+            return (
+                f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(stage.expected))}.{rows}"
+            )
         if stage.is_right(numbers):
-            return ""
+            return "" if self.in_place or stage.is_left_as_given(answer) else CHANGED
         return f"{stage.comparison(numbers)} {self._reason(stage, answer, numbers)}"
 
     def is_solved_by(self, answer: Any) -> bool:
@@ -209,10 +225,18 @@ class Exercise:
         if told := self._mistake(example, answer, numbers):
             return told
         if numbers.shape == expected.shape:
-            return example.call(answer)
+            same = f"{CONSTANT} " if self._is_constant(answer, numbers) else ""
+            return f"{same}{example.call(answer)}"
         if expected.ndim == 0:
             return "One number is wanted: is a mean or a sum missing at the end?"
         return f"The shape should be {expected.shape}, it is {numbers.shape}."
+
+    def _is_constant(self, answer: Callable, numbers: Any) -> bool:
+        """Whether all examples give these numbers, although not all expect the same."""
+        expected = [numbers_of(example.expected) for example in self.examples]
+        given = [_tried(answer, example) for example in self.examples]
+        alike = all(one is not None and np.array_equal(one, numbers) for one in given)
+        return alike and not all(np.array_equal(one, expected[0]) for one in expected)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
         """The mistake that explains an answer in every example; else, as a guess, the only one that does in this."""
@@ -225,7 +249,7 @@ class Exercise:
                 explains = [said for said in explains if said not in wrong or other.is_same(given, wrong[said])]
         if explains:
             return explains[0]
-        alone = len(fits) == 1 and fits[0] in self.mistakes
+        alone = len(fits) == 1 and fits[0] in self.mistakes and numbers.any()  # zeros come from anything
         return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
 
 
@@ -266,7 +290,7 @@ def otherwise(right: Callable | None, change: str | Callable) -> Callable:
 def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
     """What is off by a sign or a factor in any exercise: diagnosis and the numbers that it gives."""
     right = numbers_of(example.expected)
-    yield from ((said, factor * right) for said, factor in FACTORS.items())
+    yield from ((said, factor * right) for said, factor in (FACTORS | BASES).items())
     if right.ndim == 0:
         yield "This is its square.", right**2
         yield "This is its square root.", np.sqrt(right)
@@ -358,7 +382,10 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
             said = textwrap.shorten(f"{stage.what}. {finding}", LONGEST, placeholder=" ...")
             return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(stages)}): {said}"))
         lines.append(f"passed: {stage.what}")
-    return Verdict(True, (*lines, "solved."))
+    missing = _missing_in(answer, exercise.right, exercise) if exercise.trained and exercise.right else ""
+    if missing == WRONG_GRADIENT:
+        return Verdict(False, (*lines, f"not yet: {missing}"))
+    return Verdict(True, (*lines, f"solved. But the lesson trains with cselab's: {missing}" if missing else "solved."))
 
 
 def staged_check(answer: object, exercise: Exercise) -> None:
@@ -382,30 +409,42 @@ def yours(answer: Callable, exercise: Exercise) -> Any:
         raise ValueError("nothing stands in for this exercise; give Exercise(..., right=...).")
     name, solved = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise).solved
     missing = _missing_in(answer, ours, exercise) if solved else "is not right yet"
+    missing = f"is right, but {missing}" if solved and missing else missing
     print(f"{name} {missing}: cselab's stands in" if missing else f"{name}: yours")
     return ours if missing else answer
 
 
 def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     """What keeps the lesson from going on with a right answer; empty where nothing does."""
-    for example in exercise.examples[:1]:
-        returned = []
-        for function in (answer, right):
-            given = copy.deepcopy(example.arguments)
-            for argument in given if exercise.trained else ():
-                if getattr(argument, "is_floating_point", bool)():
-                    argument.requires_grad_()
-            try:
-                result = function(*given)
-            except RuntimeError:  # NumPy refuses what has a gradient
-                result = None
-            returned.append(result if isinstance(result, list | tuple) else [result])
-        mine, ours = returned
+    for example in exercise.examples:
+        mine, of_mine = _traced(answer, example, exercise.trained)
+        ours, of_ours = _traced(right, example, exercise.trained)
         if any(hasattr(one, "detach") for one in ours) and not all(hasattr(one, "detach") for one in mine):
-            return "is right, but gives no tensors, with which the lesson goes on"
+            return "gives no tensors, with which the lesson goes on"
         if exercise.trained and not all(one.requires_grad for one in mine):
-            return "is right, but no gradient goes through what it returns (.item()? .detach()?)"
+            return "no gradient goes through what it returns (.item()? .detach()?)"
+        if of_mine and any(
+            not one.any() and abs(other).max() > 1e-4 for one, other in zip(of_mine, of_ours, strict=True)
+        ):
+            return WRONG_GRADIENT
     return ""
+
+
+def _traced(function: Callable, example: Example, trained: bool) -> tuple[Any, list[Any]]:
+    """What a function returns for an example, in a list; and the gradient of its sum by each argument, if trained."""
+    given = copy.deepcopy(example.arguments)
+    weights = [one.requires_grad_() for one in given if trained and getattr(one, "is_floating_point", bool)()]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = function(*given)
+    except RuntimeError:  # NumPy refuses what has a gradient
+        result = None
+    results = result if isinstance(result, list | tuple) else [result]
+    if not weights or not all(getattr(one, "requires_grad", False) for one in results):
+        return results, []
+    sum(one.sum() for one in results).backward()
+    return results, [np.zeros(()) if weight.grad is None else numbers_of(weight.grad) for weight in weights]
 
 
 def numbers_of(value: object) -> Any:
@@ -501,6 +540,22 @@ def _divided(answer: Any, factor: float) -> Any:
     return answer / factor if isinstance(answer, int | float) or hasattr(answer, "shape") else answer
 
 
+def _are_the_same(one: Any, other: Any) -> bool:
+    """Whether two values hold the same numbers. What holds none is the same, and so are weights, which may change."""
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_are_the_same, one, other))
+    numbers = None if getattr(one, "requires_grad", False) else numbers_of(one)
+    return numbers is None or np.array_equal(numbers, numbers_of(other), equal_nan=True)
+
+
+def _is_ragged(value: object) -> bool:
+    """Whether this is a list of rows, or has one in it, that are lists of unequal length."""
+    if not isinstance(value, list | tuple):
+        return False
+    rows = [len(row) for row in value if isinstance(row, list | tuple)]
+    return len(set(rows)) > 1 or any(map(_is_ragged, value))
+
+
 def _tried(answer: Callable, example: Example) -> Any:
     """The finite numbers that an answer gives for an example; None where it gives none."""
     try:
@@ -559,9 +614,12 @@ def _kind_of(value: object) -> str:
     name = type(value).__name__.removeprefix("nd")
     kind = f"an {name}" if name[0] in "aeio" else f"a {name}"
     shape = tuple(getattr(value, "shape", ()))
+    if callable(value):  # repr would show an address, or a network of many lines
+        return f"the function {value.__name__}" if inspect.isroutine(value) else kind
     text = " ".join(repr(value).split())
     if shape:
         return f"{kind} of shape {shape}"
     if len(text) > 60 and isinstance(value, list | tuple):
-        return f"{kind} of {len(value)}"
+        shapes = [str(tuple(one.shape)) for one in value[:4] if hasattr(one, "shape")]
+        return f"{kind} of {len(value)}" + (f" (shapes {', '.join(shapes)})" if shapes else "")
     return f"{kind}, {text if len(text) <= 60 else text[:60] + ' ...'}"

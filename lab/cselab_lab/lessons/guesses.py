@@ -117,9 +117,12 @@ def number(text: str) -> float:
     plain = re.sub(r"\b(?:math|numpy|np|torch)\.(?=[a-z])", "", share.strip().lower())
     written = re.sub(r"\b([a-z]+\d*)\s+(\d[\d.]*)", r"\1(\2)", plain).replace("^", "**")
     try:
+        if (ends := re.fullmatch(r"(\d[\d.]*)\s*-\s*(\d[\d.]*)", written)) and float(ends[1]) < float(ends[2]):
+            raise ValueError  # from 0.5 to 0.7, not 0.5 less 0.7
         value = _value(ast.parse(written, mode="eval").body)
     except (ValueError, TypeError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
-        raise ValueError(f'{text!r} is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"') from None
+        short = text if len(text) <= 40 else f"{text[:40]} ..."
+        raise ValueError(f'{short!r} is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"') from None
     return value / 100 if text.strip().endswith("%") else value
 
 
@@ -172,7 +175,7 @@ def _verdict(mine: Any, measured: Any) -> str:
     if abs(mine - measured) <= CLOSE * max(abs(measured), abs(mine)) or (mine == 0 and abs(measured) < NOTHING):
         return "close"
     if 0 <= measured <= 1 and 10 <= mine <= 100:
-        return f"you said too much; a share of {mine:g} % is written {mine / 100:g}"
+        return f"you said too much; if you meant {mine:g} %, write {mine / 100:g}"
     if mine * measured < 0:
         return "the other sign"
     return "you said too much" if mine > measured else "you said too little"
@@ -194,10 +197,9 @@ def _letters(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy and torch as Python's, tuples as lists."""
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        return value.item()
-    return list(value) if isinstance(value, tuple) else value
+    """Numbers and arrays of numpy and torch as Python's, tuples as lists; one number in a list as that number."""
+    plain = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
+    return plain[0] if isinstance(plain, list) and len(plain) == 1 and _is_number(plain[0]) else plain
 
 
 def _words(value: object) -> str:

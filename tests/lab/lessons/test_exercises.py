@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -148,16 +150,79 @@ def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
     assert "✓" in diagnose(lambda x: x * x, SQUARE)._repr_html_()
 
 
-def test_an_answer_that_writes_into_its_arguments_spoils_no_later_stage_and_no_second_try():
+def test_an_answer_that_writes_into_its_arguments_is_told_so_and_spoils_no_second_try():
     given = np.array([1.0, 2.0])
 
     def in_place(x):
         x -= 1
         return x
 
-    exercise = Exercise(Example("one less", (given,), given - 1))
-    assert diagnose(in_place, exercise).solved and diagnose(in_place, exercise).solved
+    one_less = Example("one less", (given,), given - 1)
+    for _ in range(2):
+        assert "right, but your function changes what it is given" in last_line(in_place, one_less)
+    assert diagnose(in_place, Exercise(one_less, in_place=True)).solved
     assert given.tolist() == [1.0, 2.0]
+    first = Example("the first row", ([[1, 2], [3]], 0), [1, 2])
+    assert "changes what it is given" in last_line(lambda rows, at: rows.pop(at), first)
+
+
+def test_weights_may_change_in_a_function_that_trains():
+    weights = [torch.ones(2, requires_grad=True)]
+
+    def trains(weights):
+        weights[0].data.zero_()
+        return 3
+
+    assert diagnose(trains, Exercise(Example("it trains", (weights,), 3))).solved
+
+
+def test_who_returns_the_same_for_everything_is_told_so():
+    two = Example("2 becomes 4", (2,), 4)
+    said = last_line(lambda x: 5, two, NINE)
+    assert "It returns the same whatever it is given. Try it" in said
+    assert "the same" not in last_line(lambda x: x + 1.5, two, NINE)
+    assert "the same" not in last_line(lambda x: 5, two)  # one example shows nothing
+
+
+def test_zeros_are_no_evidence():
+    four = Example("4 becomes 2", (4,), 2)
+    wrong = {"That is 4 less.": lambda x: x - 4}
+    assert "4 less" not in last_line(lambda x: 0, four, NINE, mistakes=wrong)
+    assert "4 less" in last_line(lambda x: x - 4, four, NINE, mistakes=wrong)
+
+
+@pytest.mark.parametrize(("base", "log"), [(2, math.log2), (10, math.log10)])
+def test_another_logarithm_is_known_everywhere(base, log):
+    said = last_line(lambda x: log(x), Example("log 5", (5,), math.log(5)), Example("log 7", (7,), math.log(7)))
+    assert said.endswith(f"Use the natural logarithm, not the one to base {base}.")
+
+
+def test_functions_networks_and_tables_are_shown_without_addresses():
+    def double(x):
+        return 2 * x
+
+    given = ("no repr " * 40, double, torch.nn.Linear(2, 2))
+    said = last_line(lambda *given: 0.3, Example("called", given, 1))
+    assert "the function double, a Linear" in said and "0x" not in said
+    table = Example("a table", (1,), np.eye(2))
+    assert "a tuple of 2 (shapes (2, 2), (30,))" in last_line(lambda x: (np.eye(2), np.arange(30) / 7), table)
+    assert "Its rows are not of one length." in last_line(lambda x: [[1, 2], [3]], table)
+
+
+def half_detached(x, y):
+    return (x.detach() * y).sum()
+
+
+def test_a_wrong_gradient_is_refused_where_the_lesson_trains_and_one_that_is_missing_is_said():
+    exercise = Exercise(
+        Example("x y", (torch.tensor([2.0]), torch.tensor([3.0])), 6.0), right=lambda x, y: (x * y).sum(), trained=True
+    )
+    assert diagnose(lambda x, y: x @ y, exercise).lines[-1] == "solved."
+    wrong = diagnose(half_detached, exercise)
+    assert not wrong.solved and "gets no gradient" in wrong.lines[-1]
+    for numbers_alone in (lambda x, y: (x @ y).item(), lambda x, y: (x @ y).detach()):
+        verdict = diagnose(numbers_alone, exercise)
+        assert verdict.solved and "trains with cselab's" in verdict.lines[-1]
 
 
 def test_an_answer_that_is_an_object_is_tried_as_it_is_even_where_it_can_be_called():

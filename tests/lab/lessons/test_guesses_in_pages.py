@@ -22,6 +22,7 @@ SPELLINGS = [
     "Show!", "shown", "left", "Left ", "plain, random", "Plain,RANDOM", "random, plain", "plain", "STS B", "STS-B",
     "0.842", "0.8425", "LOG 64", "LOG(64)", "math.log(64)", "np.log(64)", "np.log 64", "torch.exp(1)", "Math.PI", "PI",
     "1E3", "math.", "math.inf", "os.log(64)", "np.np.log(64)", "2math.e", "E",
+    "0.5-0.7", "0.5 - 0.7", "50-70%", "0.7-0.5", "much " * 20,
 ]  # fmt: skip
 FOUND = [0.84, 0.5, 0.0, -0.0, 0.0312, 1.12, 10.2, 0.0105, math.log(64), -2.0, 1 / 3, 52, 0, 8, 1e-7, 12345.678]
 WORDS = ["left", "STS-B", "show", ["plain", "random"], ["plain"], True]

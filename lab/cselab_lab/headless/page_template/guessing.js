@@ -17,6 +17,8 @@ function guessedNumber(text) {
   const bare = text.trim().replace(/%$/, "").replace(/#.*/, "").trim();
   const plain = bare.toLowerCase().replace(/\b(?:math|numpy|np|torch)\.(?=[a-z])/g, "");
   const written = plain.replace(/\b([a-z]+\d*)\s+(\d[\d.]*)/g, "$1($2)").replaceAll("^", "**");
+  const ends = /^(\d[\d.]*)\s*-\s*(\d[\d.]*)$/.exec(written);
+  if (ends && Number(ends[1]) < Number(ends[2])) throw new Error("a range");
   const tokens = [];
   GUESS_TOKENS.lastIndex = 0;
   for (let at = 0; at < written.length; at = GUESS_TOKENS.lastIndex) {
@@ -108,7 +110,7 @@ function guessVerdict(mine, found) {
   if (near || (mine === 0 && Math.abs(found) < GUESS_NOTHING)) return "close";
   if (found >= 0 && found <= 1 && mine >= 10 && mine <= 100) {
     const [percent, part] = [mine, mine / 100].map((value) => guessRounded(value, 6));
-    return `you said too much; a share of ${percent} % is written ${part}`;
+    return `you said too much; if you meant ${percent} %, write ${part}`;
   }
   if (mine * found < 0) return "the other sign";
   return mine > found ? "you said too much" : "you said too little";
@@ -130,7 +132,8 @@ function comparedGuess(text, { name: written, value, words }) {
       mine = guessedNumber(text);
     } catch {
       const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-      const shown = quote + text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`) + quote;
+      const short = text.length > 40 ? `${text.slice(0, 40)} ...` : text;
+      const shown = quote + short.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`) + quote;
       return { line: `${name}: ${shown} is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"`, verdict: "" };
     }
     if (Number.isNaN(mine))

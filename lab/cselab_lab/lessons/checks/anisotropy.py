@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.mistakes import LENGTHS, unit
-from cselab_lab.lessons.checks.sentences import words
+from cselab_lab.lessons.checks.sentences import KNOWN_WORDS, are_known, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: the mean cosine of all pairs of different rows: my_mean_cosine(vectors) --------------------------
@@ -58,7 +58,7 @@ def _needs_no_pairs(function: Any) -> str:
     vectors.sizes = sizes
     returned, expected = numbers_of(function(vectors)), _mean_cosine(np.asarray(vectors))
     if returned.size != 1 or not math.isclose(float(returned.reshape(())), expected, abs_tol=1e-3):
-        return f"Your function returned {returned}; expected is {expected:.4g}."
+        return f"Your function returned {float(returned.flat[0]):.4g}; expected is {expected:.4g}."
     tracemalloc.start()  # what another library computes is not of `_Watched`
     with _Sizes() as of_torch:
         function(np.array(vectors))
@@ -84,6 +84,9 @@ MEAN_COSINE = Exercise(
         "The n products of a row with itself are still in the sum. Take them out.": " - (u**2).sum() -> ",
         "Each of the n products of a row with itself is 1: take out n, not 1.": "(u**2).sum() -> 1",
         "Scale each row to length 1 first: only then is u_i . u_i 1.": "unit(x) -> x; (u**2).sum() -> n",
+        "Scale each row to length 1, not the whole matrix: then take out n.": (
+            "unit(x) -> x / np.linalg.norm(x); (u**2).sum() -> n"
+        ),
         "Scale each row first, and leave out its pair with itself.": (
             "unit(x) -> x; - (u**2).sum() -> + 0; (n * (n - 1)) -> n**2"
         ),
@@ -100,6 +103,10 @@ MEAN_COSINE = Exercise(
         "That is the mean cosine to the mean vector. What is wanted is the mean over pairs of rows.": (
             "between / (n * (n - 1)) -> (u @ x.mean(0)).mean() / np.linalg.norm(x.mean(0))"
         ),
+        "Add the rows (axis=0), not the numbers in each row.": "u.sum(0) -> u.sum(1)",
+        "Square the length of the sum.": "(u.sum(0) ** 2).sum() -> np.linalg.norm(u.sum(0))",
+        "All pairs, not only neighbours.": "between / (n * (n - 1)) -> (u[1:] * u[:-1]).sum(1).mean()",
+        "All pairs, not only those of the first row.": "between / (n * (n - 1)) -> (u[1:] @ u[0]).mean()",
     },
 )
 
@@ -126,19 +133,12 @@ def _twice_is_two(function: Any) -> bool:
     return np.allclose(numbers_of(function(once, 1)), numbers_of(function(x, 2)), atol=5e-3)
 
 
-def _stays_as_it_was(function: Any) -> bool:
-    given = _ROWS.copy()
-    function(given, 1)
-    return np.array_equal(given, _ROWS)
-
-
 REMOVAL = Exercise(
     Example("k = 0 subtracts the mean and no more", (_ROWS, 0), _PATTERNS * [3, 2, 1]),
     Example("k = 1 takes the widest of three axes away", (_ROWS, 1), _PATTERNS * [0, 2, 1]),
     Example("it finds directions that are no axes", (_TURNED, 1), _PATTERNS * [0, 2, 1] @ _TURN.T),
     Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
     Stage("one direction, and then one more, are two", _twice_is_two, "is every row changed in the same way?"),
-    Stage("the vectors that were given stay as they are", _stays_as_it_was, "`x -= mean` changes them: x = x - mean."),
     right=_removal,
     mistakes={
         "The mean is still in it: subtract it from the rows, too.": "rows - rows @ -> x - x @",
@@ -165,6 +165,13 @@ REMOVAL = Exercise(
         ),
         "All k directions, not the k-th alone.": "axes[:k] -> axes[k - 1 : k]",
         "Project the centred rows, not those that were given.": "rows @ -> x @",
+        "Nothing is done to the rows: subtract their mean, then the k directions.": (
+            "rows - rows @ chosen.T @ chosen -> x"
+        ),
+        "Subtract the mean of each column, not one mean of all numbers.": "x - x.mean(0) -> x - x.mean()",
+        "Subtract the part along the directions, do not add it.": "rows - rows @ -> rows + rows @",
+        "Do not divide the columns by their standard deviation.": "x - x.mean(0) -> (x - x.mean(0)) / x.std(0)",
+        "Leave the rows as long as they are: do not scale them first.": "x - x.mean(0) -> unit(x) - unit(x).mean(0)",
     },
 )
 
@@ -188,5 +195,6 @@ LEAVE_THE_CONE = Exercise(
         lambda p: all(len({word for word in words(text) if not word.isdecimal()}) >= WORDS for text in p),
         "codes, exclamations and repeated words do not count.",
     ),
+    Stage("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
     Stage(f"their cosine is below {BELOW}", _apart),
 )

@@ -16,7 +16,7 @@ SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
 class TwoViews(nn.Module):
     """Two views of numbers: times a matrix, and times it with one channel switched off, and shifted.
 
-    One weight is never used.
+    One weight is never used. In eval mode nothing is switched off, as dropout would not be.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,8 @@ class TwoViews(nn.Module):
 
     def forward(self, one: Any, two: Any = None) -> Any:
         two = one if two is None else two
-        return [one @ self.weight, two @ (self.weight * torch.tensor([1.0, 0.0])) + self.shift]
+        kept = torch.tensor([1.0, 0.0 if self.training else 1.0])
+        return [one @ self.weight, two @ (self.weight * kept) + self.shift]
 
 
 def apart(first: Any, second: Any) -> Any:

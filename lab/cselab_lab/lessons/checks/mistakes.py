@@ -62,6 +62,14 @@ GRADIENT: Mistakes = {
     "The positive has a gradient, too: p - 1.": "(shares - eye) -> (shares - eye) * (1 - eye)",
     "The softmax, not its log.": "softmax(1) -> log_softmax(1)",
     "Divide the exponentials by the sum of their row.": "softmax(1) -> exp()",
+    "Each row is divided by its own sum: sum(dim=1, keepdim=True).": (
+        "softmax(1) -> exp(); (shares -> (shares / shares.sum(1)"
+    ),
+    "The softmax of each row by itself, not of the whole table.": "softmax(1) -> flatten().softmax(0).view_as(eye)",
+    "On the diagonal it is p - 1, not 1 - p: the loss falls when the positive comes nearer.": (
+        "(shares - eye) -> (shares - eye) * (1 - 2 * eye)"
+    ),
+    "Divide by the temperature once outside the softmax.": "eye) / t -> eye) / t**2",
 }
 """In (shares - eye) / t, where the shares are a softmax."""
 
@@ -82,9 +90,13 @@ CHOICE = {
     "The right answer for row i is column i, not column 0.": "s.diagonal() -> s[:, 0]",
     "For row i only column i counts, not the mean over all columns.": "s.diagonal() -> s.mean(1)",
     "Each row has a sum of its own, not one for the whole table.": "logsumexp(1) -> logsumexp((0, 1))",
-    "Use the natural logarithm.": ".mean() -> .mean() / torch.tensor(2.0).log()",
     "Divide by the sum of the row, not by its mean.": (
         "s.diagonal() -> s.diagonal() - torch.tensor(float(s.shape[1])).log()"
+    ),
+    "The share of the positive is missing: the log of the sum, less the positive's logit.": "- s.diagonal() -> ",
+    "The loss is -log p, not 1 - p.": "(s.logsumexp(1) - s.diagonal()) -> (1 - s.softmax(1).diagonal())",
+    "nll_loss wants the log of the shares: cross_entropy takes logits.": (
+        "(s.logsumexp(1) - s.diagonal()) -> -s.softmax(1).diagonal()"
     ),
 }
 DIRECTION = {
@@ -123,6 +135,7 @@ def temperature_mistakes(right: Callable, usual: float, at: int = 1) -> Mistakes
         "The temperature is not used.": wrong(lambda t: 1.0),
         "Divide by the temperature, do not multiply.": wrong(lambda t: 1 / t),
         f"The temperature is {usual:g} in your code, whatever is asked for.": wrong(lambda t: usual),
+        "Divide by the temperature once, not by its square.": wrong(lambda t: t * t),
     }
 
 

@@ -7,7 +7,12 @@ from functools import cache
 
 BE = set("is are was were be been being".split())
 LITTLE = BE | set("a an the some this that these those has have had do does did by of to in on at".split())
-USUAL = ("big large", "small little", "happy glad", "begin start", "buy purchase", "ill sick", "fast quick")
+LITTLE |= set("there very really quite just so".split())
+USUAL = ("big large", "small little", "happy glad", "begin began start", "buy bought purchase", "ill sick")
+USUAL += ("fast quick", "grey gray", "colour color", "centre center", "dr doctor")
+SHORT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not", "'re": " are", "'m": " am"}
+SHORT |= {f"{who}'s": f"{who} is" for who in ("it", "he", "she", "that", "there")} | {"'ve": " have", "'ll": " will"}
+KNOWN_WORDS = "`mini` knows no word of one of them: is it English?"
 ALIKE = 0.6  # an unknown word that shares so much with another is that word, misspelt
 JUDGE = "as far as word lists can tell: synonyms and turns of phrase that they do not know are for you to judge"
 
@@ -19,18 +24,18 @@ def words(sentence: str) -> list[str]:
     ['i', 'do', 'not', "anna's", '3', '5', 'per', 'cent']
     """
     said = sentence.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    for short, whole in (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("n't", " not")):
-        said = said.replace(short, whole)
+    for short, whole in SHORT.items():
+        said = re.sub(rf"{short}\b", whole, said)
     return re.findall(r"\w+(?:'\w+)?", said)
 
 
 def say_the_same(first: str, second: str) -> str:
     """Why two sentences say the same, in a sentence; empty where they may say different things.
 
-    Known are capitals, punctuation, articles, auxiliaries, endings, misspelt words and the synonyms of the world.
+    Known are capitals, punctuation, small words, endings, misspelt words and the synonyms of the world.
 
     >>> say_the_same("The girl hugs the boy.", "a girl is hugging the boy")
-    'Only capitals, articles, endings or punctuation differ.'
+    'Only capitals, endings, punctuation or small words differ.'
     >>> say_the_same("Teh girl sings.", "The girl sings.")
     "'teh' is 'the', misspelt."
     >>> say_the_same("The doctor sings.", "The physician sings.")
@@ -55,13 +60,14 @@ def say_the_same(first: str, second: str) -> str:
             return may_mean_the_same(first, second)
     if _is_passive(first) != _is_passive(second):  # who does it and whom it is done to have changed places
         return ""
-    return reasons[0] if reasons else "Only capitals, articles, endings or punctuation differ."
+    return reasons[0] if reasons else "Only capitals, endings, punctuation or small words differ."
 
 
 def may_mean_the_same(first: str, second: str) -> str:
     """Why two sentences of the same words in another order may mean the same; empty where no reason is known.
 
-    Known are the passive, an exchange around "and" or "or", and words that moved from the front to the end.
+    Known are the passive, an exchange around "and" or "or", "gave him a book" beside "gave a book to him", and words
+    that moved from the front to the end.
 
     >>> may_mean_the_same("The girl hugs the boy.", "The boy is hugged by the girl.")
     'These may mean the same: one is like the passive of the other.'
@@ -69,6 +75,8 @@ def may_mean_the_same(first: str, second: str) -> str:
     "These may mean the same: what stands before and after 'and' has changed places."
     >>> may_mean_the_same("On Monday the girl sings.", "The girl sings on Monday.")
     'These may mean the same: words have moved from one end to the other.'
+    >>> may_mean_the_same("She gave the boy a book.", "She gave a book to the boy.")
+    "These may mean the same: they give something to somebody, once with 'to' and once without."
     >>> may_mean_the_same("The dog bit the man.", "The man bit the dog.")
     ''
     """
@@ -78,7 +86,9 @@ def may_mean_the_same(first: str, second: str) -> str:
         turned = not _are_alike(one, other) and all(any(_are_alike([a], [b]) for b in other) for a in one)
         why = "one is like the passive of the other" if turned and len(one) == len(other) else ""
     elif any(_are_alike(exchanged, other) for exchanged in _exchanged(one)):
-        why = "what stands before and after 'and' has changed places"
+        why = f"what stands before and after {'and' if 'and' in one else 'or'!r} has changed places"
+    elif ("to" in words(first)) != ("to" in words(second)) and any(_are_alike(turned, other) for turned in _ends(one)):
+        why = "they give something to somebody, once with 'to' and once without"
     elif any(_are_alike(one[k:] + one[:k], other) for k in range(1, len(one))):
         why = "words have moved from one end to the other"
     return f"These may mean the same: {why}." if why else ""
@@ -90,6 +100,13 @@ def _exchanged(said: list[str]) -> Iterator[list[str]]:
         for start in range(at):
             for end in range(at + 2, len(said) + 1):
                 yield said[:start] + said[at + 1 : end] + [said[at]] + said[start:at] + said[end:]
+
+
+def _ends(said: list[str]) -> Iterator[list[str]]:
+    """The words with the two parts of their end in the other order, however long the end is."""
+    for start in range(1, len(said)):
+        for middle in range(start + 1, len(said)):
+            yield said[:start] + said[middle:] + said[start:middle]
 
 
 def _is_passive(sentence: str) -> bool:
@@ -141,6 +158,15 @@ def _known() -> set[str]:
     from cselab_lab.lessons.checks.encoders import plain
 
     return {*plain().tokenizer.get_vocab(), *(word for said in _groups() for word in words(said))}
+
+
+def are_known(sentence: str) -> bool:
+    """Whether one of its words or more is in the vocabulary of `mini`; a letter by itself is no word.
+
+    >>> are_known("Quokkas devour leaves."), are_known("asdf qwer zxcv")
+    (True, False)
+    """
+    return any(_base(word) & _known() for word in words(sentence) if len(word) > 1)
 
 
 def _misspelt(unknown: str, word: str) -> str:

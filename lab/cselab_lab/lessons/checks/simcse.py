@@ -17,7 +17,7 @@ from cselab_lab.lessons.checks.encoders import mini_views
 from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches, by_hand
 from cselab_lab.lessons.checks.mistakes import GRADIENT as GRADIENT_MISTAKES
 from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, slopes, temperature_mistakes, unit
-from cselab_lab.lessons.checks.sentences import JUDGE, may_mean_the_same, words
+from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, are_known, may_mean_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
@@ -37,7 +37,11 @@ PADDED = Exercise(
         ([[2, 17, 25, 3], [2, 31, 3]], 8),
         [[[2, 17, 25, 3], [2, 31, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
     ),
-    Example("another id for padding", ([[2, 6, 3], [2, 3]], 8, 9), [[[2, 6, 3], [2, 3, 9]], [[1, 1, 1], [1, 1, 0]]]),
+    Example(
+        "another id for padding, 3, which stands in sentences, too",
+        ([[2, 6, 3], [2, 3]], 8, 3),
+        [[[2, 6, 3], [2, 3, 3]], [[1, 1, 1], [1, 1, 0]]],
+    ),
     Example(
         "of a sentence that is longer than 4, the first 3 ids and the last stay",
         ([[2, 11, 12, 13, 14, 3], [2, 15, 3]], 4),
@@ -53,6 +57,13 @@ PADDED = Exercise(
             "[1] * len(row) + [0] * (width - len(row)) -> [0] * (width - len(row)) + [1] * len(row)"
         ),
         "The id of the padding is an argument.": "[pad] -> [0]",
+        "A sentence may hold the id of the padding: the mask counts ids, it does not compare them.": (
+            "torch.tensor(mask) -> (torch.tensor(ids) != pad).long()"
+        ),
+        "Only a row that is longer than `longest` is cut: a shorter one stays as it is.": (
+            "if len(row) <= longest else -> if False else"
+        ),
+        "Measure the width after cutting.": "max(map(len, cut)) -> max(map(len, rows))",
         "The last id ends the sentence: keep it when you cut.": "[*row[: longest - 1], row[-1]] -> row[:longest]",
         "Nothing is cut: a row has at most `longest` ids.": "len(row) <= longest -> True",
         "Pad to the longest row of the batch, not to the most that is allowed.": "max(map(len, cut)) -> longest",
@@ -76,8 +87,10 @@ def _pooled(layer: Any, mask: Any, kind: str) -> Any:
     return (layer * m).sum(1) / m.sum(1)
 
 
-_LAYER = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0]]])
-_MASK = torch.tensor([[1, 1, 1], [1, 1, 0]])
+_LAYER = torch.tensor(  # three words and one padding, two words and two paddings
+    [[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0], [2.0, 9.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [4.0, -3.0]]]
+)
+_MASK = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
 POOLED = Exercise(
     Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
@@ -99,6 +112,10 @@ POOLED = Exercise(
             "(layer * m).sum(1) / m.sum(1) -> layer.masked_fill(m == 0, -math.inf).amax(1)"
         ),
         "The first token, not the last.": "layer[:, 0] -> layer[:, -1]",
+        "The first token has the number 0, not 1.": "layer[:, 0] -> layer[:, 1]",
+        "The mask is 1 on words: yours keeps the padding.": "mask[:, :, None] -> (1 - mask)[:, :, None]",
+        "Divide by the number of words, neither one more nor one fewer.": "/ m.sum(1) -> / (m.sum(1) - 1)",
+        "Leave the vectors as long as they are.": "(layer * m).sum(1) / m.sum(1) -> unit((layer * m).sum(1))",
         "layer[0] is the first sentence; its tokens are along the second axis.": (
             "layer[:, 0] -> layer[0, : len(layer)]"
         ),
@@ -198,6 +215,12 @@ def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
     return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor(lengths)[:, None]
 
 
+def _of_both_views(first: Any, second: Any, t: float = 0.05) -> Any:
+    both, n = torch.cat([first, second]), len(first)
+    logits = _logits(both, both, t).fill_diagonal_(-math.inf)
+    return cross_entropy(logits, (torch.arange(2 * n) + n) % (2 * n))
+
+
 _ANGLES = (0, 80, 200), (10, 45, 170)
 LOSS = Exercise(
     Example("who gives 4 sentences one vector has log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
@@ -233,6 +256,14 @@ LOSS = Exercise(
         "The temperature divides inside the exponential, not the loss.": (
             " / t -> ; return cross -> return 1 / t * cross"
         ),
+        "The loss is not multiplied by the temperature.": "return cross -> return t * cross",
+        "Only rows choose among columns; this is the sum of both directions.": lambda a, b, t=0.05: (
+            _loss_of(a, b, t) + _loss_of(b, a, t)
+        ),
+        "Cosines, not distances: what is near has the larger logit.": (
+            "unit(first) @ unit(second).T -> torch.cdist(unit(first), unit(second))"
+        ),
+        "A row of N, not of 2 N: the first views are no negatives here.": _of_both_views,
     },
     right=_loss_of,
     trained=True,
@@ -276,8 +307,8 @@ ADAM = Exercise(
     ),
     Example(
         "a gradient no larger than epsilon gives half a step",
-        (torch.zeros(2), torch.tensor([1e-8, -1e-8]), torch.zeros(2), torch.zeros(2), 1, 0.1),
-        [[-0.05, 0.05], [0.0, 0.0], [0.0, 0.0]],
+        (torch.zeros(2), torch.tensor([1e-8, -1e-8]), torch.zeros(2), torch.zeros(2), 1, 1e3),
+        [[-500.0, 500.0], [0.0, 0.0], [0.0, 0.0]],
     ),
     Example(
         "where the gradient is 0 a weight stays as it is",
@@ -301,6 +332,21 @@ ADAM = Exercise(
         "Divide by the root of v.": " ** 0.5 -> ",
         "v remembers the square of the gradient.": "(gradient * gradient) -> abs(gradient)",
         "m keeps 0.9 of itself, v 0.999; yours are exchanged.": "0.999 -> 0.v; 0.9 -> 0.999; 0.v -> 0.9",
+        "Return m and v as they are remembered: divide by 1 - 0.9^step for this step alone.": (
+            "size, m, v -> size, m / (1 - 0.9**step), v / (1 - 0.999**step)"
+        ),
+        "Return the new m and v, not those that were given.": lambda w, g, m, v, *at: (_adam(w, g, m, v, *at)[0], m, v),
+        "m takes a share of 0.1 of the gradient, v one of 0.001 of its square.": "(1 - 0.9) * -> ; (1 - 0.999) * -> ",
+        "m keeps 0.9 of itself, v 0.999: the gradient gets the rest.": (
+            "0.9 * m + (1 - 0.9) -> 0.1 * m + 0.9; 0.999 * v + (1 - 0.999) -> 0.001 * v + 0.999"
+        ),
+        "Multiply the step by lr.": "lr * size -> size",
+        "Divide by the root of v: this is a step along m alone.": " / ((v / (1 - 0.999**step)) ** 0.5 + 1e-8) -> ",
+        "Divide by the root of v: this is plain descent.": "lr * size -> lr * gradient",
+        "Divide by 1 - 0.9^step, do not multiply.": (
+            "m / (1 - 0.9**step) -> m * (1 - 0.9**step); (v / (1 - 0.999**step)) -> (v * (1 - 0.999**step))"
+        ),
+        "Only the sign of the gradient is left.": "lr * size -> lr * gradient.sign()",
         "Step along m, which remembers, not along the gradient.": (
             "m / (1 - 0.9**step) -> gradient; (v / (1 - 0.999**step)) -> v"
         ),
@@ -310,6 +356,7 @@ ADAM = Exercise(
         ),
     },
     right=_adam,
+    in_place=True,
 )
 
 # ---- 6: the loop: my_training(model, loss, adam, batches, lr) -> the loss of each step --------------------
@@ -335,6 +382,12 @@ def _training(model: Any, loss: Any, adam: Any, batches: Any, lr: float) -> list
     return losses
 
 
+def _holds_no_graph(answer: Any) -> bool:
+    """Whether the losses are numbers: a tensor that has a gradient keeps all that it was computed from."""
+    losses = answer(TwoViews(), apart, _adam, batches(1, 1), RATE)
+    return not any(getattr(loss, "requires_grad", False) for loss in losses)
+
+
 TRAINING = Exercise(
     Example("the loss of each of 3 steps", (TwoViews(), apart, _adam, batches(1, 1, 1), RATE), by_hand(1, 1, 1)[0]),
     Example(
@@ -342,8 +395,24 @@ TRAINING = Exercise(
         (TwoViews(), apart, _adam, batches(*SCALES), RATE),
         by_hand(*SCALES)[0],
     ),
+    Stage(
+        "the losses are numbers",
+        _holds_no_graph,
+        "a loss that is kept as it is keeps its whole step in memory: append(found.item()).",
+    ),
     mistakes=LOOP
     | {
+        "Leave the model in training mode: model.eval() switches dropout off.": (
+            "weights = list(model.parameters()) -> weights = list(model.eval().parameters())"
+        ),
+        "The loss of the two views, not of one with itself.": "*model(batch) -> *model(batch)[:1] * 2",
+        "The first view comes first.": "*model(batch) -> *model(batch)[::-1]",
+        "Gradients go through both views.": "loss(*model(batch)) -> loss(model(batch)[0], model(batch)[1].detach())",
+        "The loss before the step, not after it.": "value.item() -> loss(*model(batch)).item()",
+        "adam(weight, gradient, ...): the weight comes first.": "adam(weight, weight.grad -> adam(weight.grad, weight",
+        "Each step has its own batch; yours is always the first.": "model(batch) -> model(batches[0])",
+        "Clip the norm of the whole gradient, not each number.": "clip_grad_norm_ -> clip_grad_value_",
+        "The step that Adam is told is that of the batch, not the place of the weight.": "step, rate) -> at + 1, rate)",
         "Steps are counted from 1, and Adam must be told which it is.": "step, rate) -> 1, rate)",
         "Adam remembers: give it the m and v that it returned.": "new, *memory[at] = -> new, *_ =",
         "The weights do not move: copy what Adam returns into them.": "weight.copy_(new) -> pass",
@@ -445,6 +514,7 @@ HARD_BATCH = Exercise(
         'write ["...", "...", ...], each sentence in quotes',
     ),
     Stage("each has at least three words", lambda b: all(len(words(text)) > 2 for text in b), "write sentences"),
+    Stage("their words are English", lambda b: all(map(are_known, b)), KNOWN_WORDS),
     Stage(
         "they all differ in their words",
         lambda b: len({tuple(words(text)) for text in b}) == SIZE,

@@ -17,7 +17,7 @@ from cselab_lab.lessons.checks.mistakes import (
     terms,
     unit,
 )
-from cselab_lab.lessons.checks.sentences import JUDGE, LITTLE, say_the_same, words
+from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: two sentences that `mini` takes for nearly the same although they are not ------------------------
@@ -37,7 +37,8 @@ FOOLED = Exercise(
         lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),
         "one of the two is too short, or has no word in it that means something.",
     ),
-    Stage(f"they do not say the same ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
+    Stage("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
+    Stage(f"they say different things ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
     Stage(
         "the encoder finds them closer than the two cooks",
         _closer_than_the_cooks,
@@ -74,12 +75,14 @@ UNIFORMITY = Exercise(
         "The log is missing.": ".mean().log() -> .mean()",
         "Take the mean over the pairs inside the log, not the sum.": ".mean() -> .sum()",
         "The exponent is negative: -t times the squared distance.": "-t -> t",
-        "Use the natural logarithm.": ".log() -> .log10()",
         "Is there a 2 in your code where t should be?": "-t -> -2",
         "t is not used.": "-t -> -1",
         "Distances, not cosines: |u - v|^2.": "distances.square() -> (1 - distances.square() / 2)",
         "n (n - 1) / 2 pairs: divide by their number, not by n * n.": ".mean() -> .sum().div(len(vectors) ** 2)",
         "Add the squares over the coordinates, do not average them.": ".square() -> .square() / vectors.shape[1]",
+        "The mean over the pairs: divide by their number, not by that of the rows.": ".mean() -> .sum().div(len(u))",
+        "Do not subtract the mean: u is the row as it is, scaled.": "unit(vectors) -> unit(vectors - vectors.mean(0))",
+        "All pairs i < j, not only neighbours.": "torch.pdist(u) -> (u[1:] - u[:-1]).norm(dim=1)",
     },
 )
 
@@ -117,5 +120,8 @@ INFO_NCE = Exercise(
             _logits(F.normalize(c + 1e-9), t)
         ).mean(),
         "The temperature divides inside the exponential, not the loss.": lambda c, t=0.05: terms(c).mean() / t,
+        "The loss is not multiplied by the temperature.": lambda c, t=0.05: terms(c / t).mean() * t,
+        "Divide the positive by the temperature, too.": lambda c, t=0.05: ((c / t).logsumexp(1) - c.diagonal()).mean(),
+        "Divide what is summed by the temperature, too.": lambda c, t=0.05: (c.logsumexp(1) - c.diagonal() / t).mean(),
     },
 )

@@ -60,6 +60,12 @@ ZCA = Exercise(
         "Subtract the mean of each channel before you compute the covariance.": " - x.double().mean(0) -> ",
         "Each channel was scaled alone.": "z.T @ z / len(z) -> torch.diag((z * z).mean(0))",
         "Return the matrix W, not the whitened rows.": "return axes -> return z @ axes",
+        "Divide by the number of rows, not by that of columns.": "/ len(z) -> / z.shape[1]",
+        "The covariance is of the channels as they are: do not scale them first.": (
+            "z.T @ z / len(z) -> (z / z.std(0)).T @ (z / z.std(0)) / len(z)"
+        ),
+        "The covariance, not the correlation of the channels.": "z.T @ z / len(z) -> z.T.corrcoef()",
+        "Scale U by the eigenvalues to the power -1/2.": "axes * scale @ axes.T -> axes",
     },
 )
 
@@ -132,6 +138,20 @@ CHOICE = Exercise(
         "Subtract the mean of `corpus` before you multiply.": "side - mean -> side",
         "Compare by the cosine: divide the product by both lengths.": "unit( -> (",
         "Spearman correlates the ranks; this is Pearson's correlation.": "spearmanr -> pearsonr",
+        "This is Kendall's correlation; Spearman's is wanted.": "spearmanr -> kendalltau",
+        "spearmanr gives the correlation first, then a p-value: [0].": ", pairs[2])[0] -> , pairs[2])[1]",
+        "The sign of the correlation is the other way round.": "score(test, -> -score(test,",
+        "Keep k directions: yours are k + 1.": "[:, :k] -> [:, : k + 1]",
+        "Keep k directions: yours are k - 1.": "[:, :k] -> [:, : max(k - 1, 1)]",
+        "Divide by the standard deviations: yours multiplies.": "** -1.0 -> ** 1",
+        "Subtract the mean of `corpus`, not each side's own.": "side - mean -> side - side.mean(0)",
+        "Fit on `corpus` alone, not on the pairs, too.": (
+            "rows = corpus -> rows = np.concatenate([corpus, *dev[:2], *test[:2]])"
+        ),
+        "Subtract the mean before you take the directions, too.": "svd(rows - mean -> svd(rows",
+        "Compare by the cosine, not by the distance.": ("(unit(a) * unit(b)).sum(1) -> -((a - b) ** 2).sum(1)"),
+        "Whiten the pairs, too; yours are as they were.": "(side - mean) @ kernel[:, :k] -> side",
+        "Turn the rows to the directions first; yours are the first k channels.": "@ kernel[:, :k] -> [:, :k]",
     },
 )
 

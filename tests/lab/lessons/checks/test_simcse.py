@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import simcse
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import ADAM, LOSS, NUMBERS, PADDED, POOLED, ROLES, own
+from right_answers import ADAM, LOSS, NUMBERS, PADDED, POOLED, ROLES, own, training_by_torch
 from spellings import wrong_answers
 
 from cselab.losses import info_nce
@@ -64,8 +64,30 @@ EASY = [
     "A cook peels onions.",
     "The train is late.",
 ]
+
+
+def compared(rows, longest, pad=0):
+    ids = PADDED[0](rows, longest, pad)[0]
+    return ids, ids != pad
+
+
+def cut_in_place(rows, longest, pad=0):
+    for row in rows:
+        del row[longest - 1 : -1]
+    return PADDED[0](rows, longest, pad)
+
+
+def losses_with_graphs(model, loss, adam, batches, lr):
+    found = []
+    training_by_torch(model, lambda *views: found.append(loss(*views)) or found[-1], adam, batches, lr)
+    return found
+
+
 WRONG = {
     "PADDED": [
+        ("it does not compare them", compared),
+        ("changes what it is given", cut_in_place),
+        ("not of one length", lambda rows, longest, pad=0: (rows, [[1] * len(row) for row in rows])),
         ("keep it when you cut", lambda rows, longest, pad=0: PADDED[0]([row[:longest] for row in rows], longest, pad)),
         ("First the ids", lambda *given: PADDED[0](*given)[::-1]),
         ("other way round", lambda *given: (PADDED[0](*given)[0], ~PADDED[0](*given)[1])),
@@ -75,6 +97,7 @@ WRONG = {
         ),
     ],
     "POOLED": [
+        ("yours keeps the padding", lambda layer, mask, kind: POOLED[0](layer, 1 - mask, kind)),
         ("of the sum and of the count", lambda layer, mask, kind: layer[:, 0] if kind == "cls" else layer.mean(1)),
         ("look at `kind`", lambda layer, mask, kind: POOLED[0](layer, mask, "mean")),
         ("is the first sentence", lambda layer, mask, kind: layer[0, :2]),
@@ -107,6 +130,8 @@ WRONG = {
         ("weight decay of AdamW", by_adamw),
     ],
     "TRAINING": [
+        ("training mode", lambda model, *given: training_by_torch(model.eval(), *given)),
+        ("append(found.item())", losses_with_graphs),
         (
             "The rate falls: lr times",
             lambda model, loss, adam, batches, lr: trained(model, loss, adam, batches, lr, falls=False),
@@ -136,6 +161,7 @@ WRONG = {
         ("from exp", lambda c, t=0.05: ((e := (c / t).exp()) / e.sum(1, keepdim=True) - own(c).float()) / t),
     ],
     "HARD_BATCH": [
+        ("knows no word of one of them", [f"x{i} y z" for i in range(8)]),
         ("8.0 of 8 find themselves. Keep the words", EASY),
         ("find themselves", [*EASY[:6], *ROLES[:2]]),
         ("a list of 8 texts", ROLES[:7]),
@@ -181,3 +207,22 @@ def test_two_views_may_be_one_tensor_and_two_calls_of_the_network_are_two_passes
 
     assert diagnose(unbound, simcse.VIEWS).solved
     assert diagnose(lambda network, ids, mask: (network(ids, mask), network(ids, mask)), simcse.VIEWS).solved
+
+
+def test_a_loss_whose_gradient_goes_through_one_view_alone_is_refused():
+    for cut in (lambda a, b, t=0.05: LOSS[0](a, b.detach(), t), lambda a, b, t=0.05: LOSS[0](a.detach(), b, t)):
+        verdict = diagnose(cut, simcse.LOSS)
+        assert not verdict.solved and "gets no gradient" in verdict.lines[-1]
+
+
+def test_adam_in_place_is_right_and_another_epsilon_is_not_called_misplaced():
+    def in_place(weight, gradient, m, v, step, lr):
+        new = ADAM[0](weight, gradient, m, v, step, lr)
+        return tuple(old.copy_(one) for old, one in zip((weight, m, v), new, strict=True))
+
+    def with_epsilon(weight, gradient, m, v, step, lr):
+        m, v = m.lerp(gradient, 0.1), v.lerp(gradient.square(), 0.001)
+        return weight - lr * m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-3), m, v
+
+    assert diagnose(in_place, simcse.ADAM).solved
+    assert "under" not in diagnose(with_epsilon, simcse.ADAM).lines[-1]
