@@ -30,7 +30,7 @@ class DimensionsTask:
     """One set of scored pairs at each width: `score@64`, `pca_score@64`, `effective_rank@64`."""
 
     pairs: Pairs
-    measures: tuple[str, ...]
+    metrics: tuple[str, ...]
     widths: tuple[int, ...]
     seed: int = 0
     name: str = "dimensions"
@@ -40,13 +40,13 @@ class DimensionsTask:
         return self.pairs.sentences
 
     def outline(self) -> list[Record]:
-        return [self._record(measure, measure) for measure in self.measures]
+        return [self._record(measure, measure) for measure in self.metrics]
 
     def measure(self, encoded: Encoded | Scorer) -> Measured:
         distinct = list(dict.fromkeys(self.sentences))
         vectors = encoded(distinct)
         whole = vectors.shape[1]
-        shown = {measure: _principal(vectors) if measure == "pca_score" else vectors for measure in self.measures}
+        shown = {measure: _principal(vectors) if measure == "pca_score" else vectors for measure in self.metrics}
         records = []
         for width in [*(width for width in self.widths if width < whole), whole]:
             for measure, rows in shown.items():
@@ -106,7 +106,7 @@ class Dimensions:
             raise ValueError(f"widths must be numbers of at least 2, got {self.widths!r}")
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """One task with the named measures, or all, on the pairs given as data, or the bundled world's test pairs."""
+        """One task with the named metrics, or all, on the pairs given as data, or the bundled world's test pairs."""
         pairs = data if isinstance(data, Pairs) else replace(world_sts("test"), name="World-STS", provenance="bundled")
-        measures = self.tasks if tasks is None else tuple(tasks)
-        return Collected([DimensionsTask(pairs, measures, tuple(sorted(self.widths)), self.seed)], {})
+        metrics = self.tasks if tasks is None else tuple(tasks)
+        return Collected([DimensionsTask(pairs, metrics, tuple(sorted(self.widths)), self.seed)], {})

@@ -35,12 +35,12 @@ PROTOCOLS = {
     "feature_correlation": "vectors as they are",
     "effective_rank": "singular values of the centred vectors",
 }
-"""The measures, functions of `cselab.metrics.geometry`, and how each is taken."""
+"""The metrics, functions of `cselab.metrics.geometry`, and how each is taken."""
 
 
 @dataclass(frozen=True)
 class GeometryTask:
-    """The measures of `cselab.metrics.geometry` on sentences, and the alignment on positive pairs.
+    """The metrics of `cselab.metrics.geometry` on sentences, and the alignment on positive pairs.
 
     Attributes:
         sentences: repeats included, as in the papers, which take both sides of STS-B.
@@ -50,7 +50,7 @@ class GeometryTask:
 
     sentences: list[str]
     positives: Pairs
-    measures: tuple[str, ...]
+    metrics: tuple[str, ...]
     origin: Record
     threshold: float = ALIGNMENT_THRESHOLD
     name: str = "geometry"
@@ -59,12 +59,12 @@ class GeometryTask:
         return [
             replace(
                 self.origin,
-                metric=measure,
-                rows=len(self.positives) if measure == "alignment" else len(self.sentences),
-                protocol=PROTOCOLS[measure].format(threshold=self.threshold),
-                key=measure,
+                metric=metric,
+                rows=len(self.positives) if metric == "alignment" else len(self.sentences),
+                protocol=PROTOCOLS[metric].format(threshold=self.threshold),
+                key=metric,
             )
-            for measure in self.measures
+            for metric in self.metrics
         ]
 
     def measure(self, encoded: Encoded | Scorer) -> Measured:
@@ -119,20 +119,20 @@ class Geometry:
         require_known("split", self.split, SPLITS)
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """One task with the named measures, or all. Without positive pairs there is no alignment: it is missing.
+        """One task with the named metrics, or all. Without positive pairs there is no alignment: it is missing.
 
         Raises:
             ValueError: the alignment was asked for by name, and there are no positive pairs.
         """
         pairs, sentences, origin = self._origin(data)
-        measures, missing = self.tasks if tasks is None else tuple(tasks), {}
+        metrics, missing = self.tasks if tasks is None else tuple(tasks), {}
         positive = positives(pairs, self.threshold)
-        if not len(positive) and "alignment" in measures:
-            measures = tuple(measure for measure in measures if measure != "alignment")
+        if not len(positive) and "alignment" in metrics:
+            metrics = tuple(metric for metric in metrics if metric != "alignment")
             missing["alignment"] = f"{origin.task} has no pairs with a score above {self.threshold:g}"
             if tasks is not None:
                 raise ValueError(f"no alignment: {missing['alignment']}")
-        return Collected([GeometryTask(sentences, positive, measures, origin, self.threshold)], missing)
+        return Collected([GeometryTask(sentences, positive, metrics, origin, self.threshold)], missing)
 
     def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
         if isinstance(data, Table) and set(COLUMNS) <= set(data.columns):

@@ -268,7 +268,7 @@ def main(part: str, output: Path) -> None:
             names = [finding.name for finding in told.findings]
             row = {"kind": kind, "case": name, "found": names}
             print(json.dumps(row), flush=True)
-            measures = {sign: float(f"{value:.4g}") for sign, value in told.measures.items()}
+            measures = {sign: float(f"{value:.4g}") for sign, value in told.metrics.items()}
             print(json.dumps(row | {"measures": measures}), file=lines, flush=True)
 
         bench = Bench(part, Path(place))

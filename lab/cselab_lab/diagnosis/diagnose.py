@@ -45,9 +45,9 @@ def diagnose(
         subject, others = seeds[0], [*seeds[1:], *others]
     seen = _known(subject, texts, corpus, [_opened(other, pooling) for other in others], pooling)
     readings = {name: sign.measure(seen) for name, sign in SIGNS.items()}
-    measures = {name: value for name, value in readings.items() if value is not None}
-    findings = [Finding(SIGNS[name], value, seen) for name, value in measures.items() if SIGNS[name].is_met(value)]
-    return Diagnosis(_named(subject), findings, measures, [name for name in SIGNS if name not in measures])
+    metrics = {name: value for name, value in readings.items() if value is not None}
+    findings = [Finding(SIGNS[name], value, seen) for name, value in metrics.items() if SIGNS[name].is_met(value)]
+    return Diagnosis(_named(subject), findings, metrics, [name for name in SIGNS if name not in metrics])
 
 
 def _known(

@@ -55,13 +55,13 @@ class Diagnosis:
     Attributes:
         subject: what was looked at, in words.
         findings: what is wrong; empty where no threshold is passed.
-        measures: the number of every sign that could be looked at.
+        metrics: the number of every sign that could be looked at.
         unseen: the signs that could not, for want of a run, a corpus, an encoder or further seeds.
     """
 
     subject: str
     findings: list[Finding]
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     unseen: list[str]
 
     def __str__(self) -> str:
@@ -81,13 +81,13 @@ class Diagnosis:
         return f"<p>{escape(self.subject)}: {self._count()}</p>{''.join(parts)}{unseen}"
 
     def _count(self) -> str:
-        looked = f"signs looked at: {len(self.measures)}"
+        looked = f"signs looked at: {len(self.metrics)}"
         return f"{len(self.findings)} found, {looked}" if self.findings else f"nothing found, {looked}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         findings = [finding.to_dict() for finding in self.findings]
-        return {"subject": self.subject, "findings": findings, "measures": dict(self.measures), "unseen": self.unseen}
+        return {"subject": self.subject, "findings": findings, "metrics": dict(self.metrics), "unseen": self.unseen}
 
     def write_page(self, path: Path) -> None:
         """A page with the pictures that opens without a network."""

@@ -85,12 +85,12 @@ class Results:
         pairs = _paired([self.values(label, measure), self.values(baseline, measure)])
         return {seed: mine - base for seed, (mine, base) in pairs.items()}
 
-    def table(self, labels: Sequence[str], measures: Sequence[str], form: str = "text") -> str:
+    def table(self, labels: Sequence[str], metrics: Sequence[str], form: str = "text") -> str:
         """Rows and measures of one's choice: mean ± standard deviation (seeds)."""
-        return table({label: self._summary(label, measures) for label in labels}, form=form)
+        return table({label: self._summary(label, metrics) for label in labels}, form=form)
 
-    def _summary(self, label: str, measures: Sequence[str]) -> dict[str, str]:
-        values = {measure: list(self.values(label, measure).values()) for measure in measures}
+    def _summary(self, label: str, metrics: Sequence[str]) -> dict[str, str]:
+        values = {measure: list(self.values(label, measure).values()) for measure in metrics}
         return {measure.replace("_", " "): _mean_and_spread(_moments(of), measure) for measure, of in values.items()}
 
     def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:

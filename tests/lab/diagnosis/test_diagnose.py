@@ -136,7 +136,7 @@ class Leaking:
 
 def test_padding_that_leaks_is_seen_in_any_encoder_and_not_where_there_is_none():
     assert "padding that leaks" in names(diagnose(Leaking(), TEXTS))
-    assert diagnose(make_encoder(), TEXTS).measures["padding that leaks"] < 1e-4
+    assert diagnose(make_encoder(), TEXTS).metrics["padding that leaks"] < 1e-4
 
 
 def test_a_pooler_without_training_is_named():
@@ -148,7 +148,7 @@ def test_a_pooler_without_training_is_named():
 
 def test_a_run_is_read_from_its_folder_as_from_memory(runs):
     found = diagnose(runs / "seed-0", TEXTS, TEXTS)
-    assert {"loss at log N", "temperature too low", "dropout missing"} <= found.measures.keys()
+    assert {"loss at log N", "temperature too low", "dropout missing"} <= found.metrics.keys()
     assert "seeds that give the same" in found.unseen
 
 
@@ -160,7 +160,7 @@ def test_a_run_that_did_not_move_is_frozen_even_where_its_start_is_not_here(runs
 
 
 def test_seeds_that_are_copies_are_named_and_others_are_not(runs, tmp_path):
-    assert diagnose(runs, TEXTS).measures["seeds that give the same"] > 1e-3
+    assert diagnose(runs, TEXTS).metrics["seeds that give the same"] > 1e-3
     for number in range(2):
         np.save(tmp_path / f"seed-{number}.npy", CLOUD)
     assert "seeds that give the same" in names(diagnose(tmp_path, TEXTS))
