@@ -29,6 +29,12 @@ def asks_only(cell):
     return isinstance(first, ast.Assign) and ast.unparse(first.value).startswith("lesson.guess(") and shows_them
 
 
+def sketches_only(cell):
+    """Whether a cell draws a sketch and does nothing else."""
+    *others, drawn = [""] + [line for line in cell.source.splitlines() if line.strip()]
+    return drawn.startswith("sketches.") and all(not line or line.startswith("from ") for line in others)
+
+
 def tagged(notebook, tag):
     return [at for at, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])]
 
@@ -40,8 +46,8 @@ def test_there_is_one_cell_of_parameters_and_a_profile_among_them(notebook):
 def test_cells_are_few_and_short(notebook):
     lengths = [len([line for line in cell.source.splitlines() if line.strip()]) for cell in code_cells(notebook)]
     of_exercises = len(tagged(notebook, "exercise")) + len(tagged(notebook, "check"))
-    of_guesses = sum(asks_only(cell) for cell in code_cells(notebook))
-    assert 10 <= len(lengths) - of_exercises - of_guesses <= 20
+    told = sum(asks_only(cell) or sketches_only(cell) for cell in code_cells(notebook))
+    assert 10 <= len(lengths) - of_exercises - told <= 18
     assert median(lengths) <= 8
     assert max(lengths) <= 30
 

@@ -23,8 +23,10 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
 TEMPLATE = Path(__file__).parent / "page_template"
 PLOTS, GUESSES = TEMPLATE / "plots.js", [TEMPLATE / "guessing.js", TEMPLATE / "guesses.js"]
+NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function, with no bracket behind it
 UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a prime no higher than its letter
-    r"<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)": r'<mo lspace="0.17em" rspace="0.17em">\1</mo>',
+    rf"(</(?:mi|mn|msub|msup|msubsup)>){NAME}": r'\1<mo lspace="0.17em" rspace="0.17em">\2</mo>',
+    NAME: r'<mo lspace="0" rspace="0.17em">\1</mo>',
     r'<mo stretchy="false">&#x0007C;': '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;',
     r"<msubsup>(<mi>.</mi>)((?:(?!msubsup).)*?)<mi>&#x02032;</mi></msubsup>": (
         r'<msub><mrow>\1<mo lspace="0" rspace="0">&#x02032;</mo></mrow>\2</msub>'

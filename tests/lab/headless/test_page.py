@@ -100,7 +100,8 @@ def test_a_formula_that_is_not_understood_stays_as_it_was_written(latex):
 
 
 def test_formulas_have_room_where_no_font_for_them_gives_it():
-    assert mathml(r"p \log p", "inline").count('rspace="0.17em">log</mo>') == 1
+    assert '<mo lspace="0.17em" rspace="0.17em">log</mo>' in mathml(r"p \log p", "inline")
+    assert '<mo lspace="0" rspace="0.17em">log</mo>' in mathml(r"\log p", "inline")
     assert "<mi>log</mi>" in mathml(r"\log(p)", "inline")  # a bracket follows closely
     assert mathml("|z|", "inline").count('lspace="0" rspace="0"') == 2
     primed = mathml("h_i + h_j'", "inline")

@@ -602,7 +602,8 @@ def shrinkage(little: float = 0.2, much: float = 1.0) -> Sketch:
         x, y, long, noise = 104, 128, 84, 84 * math.sqrt(variance)
         end, one, other = (x + long, y), (x + long, y - noise), (x + long - 0.45 * noise, y + 0.6 * noise)
         drawn = _text(150, 18, title) + _arrow(x, y, *end, thick=3) + _text(x - 8, y + 5, "common part", end=True)
-        drawn += "".join(_arrow(*end, *tip, ORANGE, 2) + _arrow(x, y, *tip, BLUE, 2) for tip in (one, other))
+        for tip in (one, other):
+            drawn += _arrow(*end, *tip, color=ORANGE, thick=2) + _arrow(x, y, *tip, color=BLUE, thick=2)
         drawn += _text(one[0] + 8, one[1] + 5, "a view", BLUE, start=True)
         drawn += _text(other[0], other[1] + 18, "the other", BLUE)
         drawn += _text(end[0] + 8, y + 5, "noise", ORANGE, start=True)
