@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cselab_lab.lessons.checks.answers import is_whole, wrong_shapes
+from cselab_lab.lessons.checks.answers import AS_IT_IS, TRAINED_THROUGH, is_whole, right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.encoders import mini_views, plain
 from cselab_lab.lessons.checks.mistakes import LENGTHS, choice_mistakes, temperature_mistakes, unit
 from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
@@ -41,9 +41,9 @@ _LENGTHS = torch.tensor([[1.0], [2.0], [0.5], [3.0], [1.5]])
 _ON_A_BALL = torch.tensor([[1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [2.0, -1.0, 2.0], [0.0, 0.0, 1.5]])
 CLOUD_RADIUS = Exercise(
     Example(
-        "one pass at 60 degrees from the clean vector, one at 90: distances 1 and 2^0.5",
-        (_at(60.0, 90.0), _at(0.0)[0]),
-        math.sqrt((1 + 2) / 2),
+        "three passes, at 60, 90 and 180 degrees from the clean vector: distances 1, 2^0.5 and 2",
+        (_at(60.0, 90.0, 180.0), _at(0.0)[0]),
+        math.sqrt((1 + 2 + 4) / 3),
     ),
     Example(
         "five passes, of any length",
@@ -102,7 +102,7 @@ def _logits(a: Any, p: Any, x: Any, y: Any, t: Any = 0.05, m: Any = 1.0) -> Any:
     return others.diagonal_scatter((unit(a) @ unit(p).T).diagonal() / t)
 
 
-_ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 95.0, 220.0)  # degrees
+_ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 130.0, 220.0)  # degrees
 _VIEWS = tuple(_at(*degrees) for degrees in _ANGLES)  # anchor, positive, left (or clean), right
 _RIGHT_ANGLES = _at(0.0, 90.0)
 
@@ -117,31 +117,11 @@ def _by_hand(temperature: float, m: float, right: int = 2) -> float:
     return total / 3
 
 
-def _gradients(loss: Any, views: Any) -> Any:
-    """The gradients of a loss by its views; none of a loss in plain numbers."""
-    asked = [view.detach().double().clone().requires_grad_() for view in views]
-    try:
-        value = loss(*asked, 0.5)
-    except RuntimeError as error:
-        if "numpy" in str(error):  # which takes no tensor that wants a gradient
-            return None
-        raise
-    if not getattr(value, "requires_grad", False):
-        return None
-    return list(torch.autograd.grad(value.sum(), asked, materialize_grads=True))
-
-
-def _has_the_gradient_of(right: Any, *views: torch.Tensor) -> Any:
-    """Whether the gradients by all views are those of a right loss; of an answer in plain numbers nothing is asked."""
-
-    def has(answer: Any) -> bool:
-        found = _gradients(answer, views)
-        wanted = _gradients(right, views)
-        return found is None or all(torch.allclose(a, b, atol=1e-3) for a, b in zip(found, wanted, strict=True))
-
-    return has
-
-
+_ONE_PART = {
+    "The cosine of a positive is divided by the temperature, too.": "diagonal().double() / t -> diagonal().double()",
+    "The cosines of the negatives are divided by the temperature, too.": ".T).double() / t -> .T).double()",
+    "Scale the vectors of the positives to length 1, too.": "unit(anchor) @ unit(positive) -> anchor @ positive",
+}
 DIAGONAL = "n.masked_fill(torch.eye(len(n), dtype=torch.bool), -math.inf) -> n"
 
 TWO_PAIRS = Exercise(
@@ -157,11 +137,7 @@ TWO_PAIRS = Exercise(
         _by_hand(0.5, 1.0, right=3),
     ),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0, right=3)),
-    Stage(
-        "the gradient, where there is one, goes to all four views",
-        _has_the_gradient_of(_contrast, *_VIEWS),
-        "no detach, no no_grad on the way, and nothing written into a view.",
-    ),
+    right_gradient(_contrast, *_VIEWS, 0.5),
     mistakes=LENGTHS
     | {
         "Your negatives are of anchor and positive; wanted are left and right.": (
@@ -176,6 +152,12 @@ TWO_PAIRS = Exercise(
         "Your negatives are of anchor and right; the first of them is left.": "(left) -> (anchor)",
         "Your negatives are of left and positive; the second of them is right.": "(right) -> (positive)",
         "Both sides of your negatives are left: left and right.": "(right) -> (left)",
+        "Both sides of your negatives are right: left and right.": "(left) -> (right)",
+        "Scale the vectors of the negatives to length 1, too.": "unit(left) @ unit(right) -> left @ right",
+        "left[i] chooses among right, and nothing the other way round; this is the mean of both.": (
+            lambda a, p, x, y, *t: (_contrast(a, p, x, y, *t) + _contrast(a, p, y, x, *t)) / 2
+        ),
+        **_ONE_PART,
         "j = i is no negative: cos(left[i], right[i]) does not count.": DIAGONAL,
         "Row i holds the negatives of left[i]; yours are those of right[i] (dim=1).": "None], n] -> None], n.T]",
     }
@@ -198,10 +180,8 @@ OFF_DROPOUT = Exercise(
         _by_hand(0.5, 1.0),
     ),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_hand(0.005, 1.0)),
-    Stage(
-        "the gradient, where there is one, goes to all three views",
-        _has_the_gradient_of(_off_dropout, *_VIEWS[:3]),
-        "off-dropout turns off the noise, not the learning: no detach, no no_grad on the way.",
+    right_gradient(
+        _off_dropout, *_VIEWS[:3], 0.5, hint=f"Off-dropout turns off the noise, not the learning. {AS_IT_IS}"
     ),
     mistakes=LENGTHS
     | {
@@ -215,6 +195,9 @@ OFF_DROPOUT = Exercise(
         ),
         "One side of your positive is clean: both keep their noise.": "(positive) -> (clean)",
         "Both sides of your positive keep their noise: anchor and positive.": "(anchor) -> (clean)",
+        **_ONE_PART,
+        "Scale the clean vectors to length 1, too.": "unit(clean) @ unit(clean) -> clean @ clean",
+        "m multiplies the exponentials: to the exponents log m is added, not m.": "math.log(m) -> m",
         "The clean and the noisy vectors are exchanged.": (
             "(clean) @ unit(clean) -> (a) @ unit(p); (anchor) @ unit(positive) -> (clean) @ unit(clean); "
             "(a) @ unit(p) -> (anchor) @ unit(positive)"
@@ -276,15 +259,17 @@ def _centred_on_the_views(answer: Any) -> str:
 def _as_wide_as_asked(answer: Any) -> str:
     drawn = torch.cat(_added(answer, rows=50, width=50, size=0.0)).flatten()
     found = float(drawn.var())
+    normal = 2.5 * found**2 < float((drawn - drawn.mean()).pow(4).mean()) < 3.6 * found**2
     if abs(found / _ASKED - 1) < 0.08:
-        kurtosis = float((drawn**4).mean()) / found**2
-        return "" if 2.5 < kurtosis < 3.6 else "That is not Gaussian: torch.randn draws normal numbers."
+        return "" if normal else "That is not Gaussian: torch.randn draws normal numbers."
     known = {
         _ASKED**2: "Multiply by the root of the variance, the standard deviation.",
+        _ASKED**4: "Multiply by the root of the variance, not by its square.",
         1.0: "torch.randn has variance 1: multiply by the root of the variance.",
-        _ASKED / 3: "torch.rand minus its mean is not Gaussian; use torch.randn.",
+        0.0: "Added to zeros, it is nothing: noise does not depend on how large the view is.",
     }
-    told = [said for wrong, said in known.items() if abs(found / wrong - 1) < 0.1]
+    told = [said for wrong, said in known.items() if abs(found - wrong) <= 0.1 * wrong]
+    told = told if normal or not found else ["It is not Gaussian either: torch.randn draws normal numbers."]
     return " ".join([f"Yours has variance {found:.3g}; asked for is {_ASKED:g}.", *told])
 
 
@@ -337,7 +322,7 @@ GAUSSIAN = Exercise(
     Stage(
         "gradients go through to the views",
         lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer)[1]),
-        "no detach(), no torch.no_grad(): the sentences are trained through this",
+        TRAINED_THROUGH,
     ),
     right=_noise,
 )
@@ -351,7 +336,7 @@ def _means(passes: Any) -> Any:
 
 def _of_passes(answer: Any, count: int = 6) -> tuple[list[Any], Any]:
     """Passes of which the k-th is 1 at place k: in a mean each place shows the share of a pass."""
-    passes = [torch.eye(count)[[k, k, k]].requires_grad_() for k in range(count)]
+    passes = [torch.eye(count)[[k] * 4].requires_grad_() for k in range(count)]
     return passes, answer([1 * one for one in passes])
 
 
@@ -378,8 +363,8 @@ def _each_pass_once(answer: Any) -> str:
 
 MEANS_OF_PASSES = Exercise(
     Stage(
-        "six passes of 3 sentences make two views",
-        lambda answer: wrong_shapes(_of_passes(answer)[1], 2, (3, 6)),
+        "six passes of 4 sentences make two views",
+        lambda answer: wrong_shapes(_of_passes(answer)[1], 2, (4, 6)),
         "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
     ),
     Stage("each view is the mean of three passes, which take turns", _each_pass_once),
@@ -393,7 +378,7 @@ MEANS_OF_PASSES = Exercise(
     Stage(
         "gradients go through to the passes",
         lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer)[1]),
-        "no detach(), no torch.no_grad(): the sentences are trained through this",
+        TRAINED_THROUGH,
     ),
     right=_means,
 )
@@ -411,8 +396,8 @@ SHRUNK = Exercise(
     Example("a coordinate's mean square is 1, the variance 1: half is left", (0.8, torch.ones(3, 2), 1.0), 0.4),
     Example("three vectors of length 5, variance 2.5: 25 beside 25 + 2 * 2.5", (0.6, _EQUALLY_LONG, 2.5), 0.5),
     Example(
-        "four dimensions, squared length 1, variance 0.1: 1 beside 1 + 4 * 0.1",
-        (0.7, torch.tensor([[0.5, 0.5, -0.5, 0.5], [0.1, 0.7, -0.7, 0.1]]), 0.1),
+        "four dimensions, squared lengths 0.9, 1 and 1.1, variance 0.1: 1 beside 1 + 4 * 0.1",
+        (0.7, torch.tensor([[0.5, 0.5, -0.6, 0.2], [0.1, 0.7, -0.7, 0.1], [0.6, -0.4, 0.3, 0.7]]), 0.1),
         0.5,
     ),
     Example("without noise all is left", (0.6, _EQUALLY_LONG, 0.0), 0.6),
@@ -448,14 +433,14 @@ def _forces(contrast: Any, views: Any, others: Any, weights: Any) -> Any:
 
 
 def _small() -> tuple[Any, ...]:
-    """A loss of four numbers that are 2, 3, 2 + 1 and 3 + 2, made with two weights, 1 and 3."""
+    """A loss a p (x + y) of four numbers that are 2, 3, 2 + 1 and 3 + 2, made with two weights, 1 and 3."""
     weights = [torch.tensor([[1.0]], requires_grad=True), torch.tensor([[3.0]], requires_grad=True)]
     views = [2 * weights[0], 1 * weights[1]]
-    return lambda a, p, x, y: (a * p * x * y).sum(), views, [views[0] + 1, views[1] + 2], weights
+    return lambda a, p, x, y: (a * p * (x + y)).sum(), views, [views[0] + 1, views[1] + 2], weights
 
 
-_PULL, _PUSH = [90.0, 30.0], [60.0, 18.0]  # 2 * 3 * 15 and 2 * 15; 2 * 5 * 6 and 3 * 6
-_WHOLE = [150.0, 48.0]
+_PULL, _PUSH = [48.0, 16.0], [12.0, 6.0]  # 2 * 3 * 8 and 2 * 8; 6 * 2 and 6
+_WHOLE = [60.0, 22.0]
 _MISTAKEN = {
     (*_PUSH, *_PULL): "The two are exchanged: first the gradient through the positives, others held still.",
     (*_WHOLE, *_WHOLE): "Nothing is held still: detach the pair through which no gradient should go.",
@@ -463,8 +448,9 @@ _MISTAKEN = {
     (*_WHOLE, *_PUSH): "In the first the negatives are to be held still: detach the others.",
     (*_PULL, *_PULL): "Both are the pull: for the push, detach the views and not the others.",
     (*_PUSH, *_PUSH): "Both are the push: for the pull, detach the others and not the views.",
-    (90.0, 60.0, 30.0, 18.0): "Yours go weight by weight: first all gradients of the pull, then all of the push.",
-    (45.0, 30.0, 30.0, 18.0): "These are the gradients by the vectors: ask for those by the weights.",
+    (30.0, 15.0, 50.0, 15.0): "contrast takes the views first, for the positives, and then the others.",
+    (48.0, 12.0, 16.0, 6.0): "Yours go weight by weight: first all gradients of the pull, then all of the push.",
+    (24.0, 16.0, 6.0, 6.0): "These are the gradients by the vectors: ask for those by the weights.",
     tuple(-number for number in (*_PULL, *_PUSH)): "The sign is the other way round: return the gradients as they are.",
 }
 
@@ -478,8 +464,11 @@ def _pulled_and_pushed(answer: Any) -> str:
     both = list(result) if isinstance(result, list | tuple) and len(result) == 2 else []
     shapes = [[tuple(getattr(one, "shape", ())) for one in kind] for kind in both if isinstance(kind, list | tuple)]
     if shapes != [[(1, 1)] * 2] * 2:
-        told = f"two of shapes {shapes}" if shapes and len(str(shapes)) < 200 else type(result).__name__
-        return f"It returned {told}; wanted are two lists, each with a gradient for each weight, shaped as the weight."
+        told = f"two, with the shapes {shapes}" if shapes and len(str(shapes)) < 200 else f"one {type(result).__name__}"
+        return (
+            "Wanted are two lists, each with a gradient for each weight, shaped as the weight; "
+            f"your function returned {told}."
+        )
     numbers = [numbers_of(list(kind)) for kind in both]
     values = [float(number) for one in numbers for number in one.ravel()]
     if np.allclose(values, [*_PULL, *_PUSH], atol=1e-2):
@@ -498,9 +487,9 @@ def _used_again(answer: Any) -> bool:
 
 PULL_AND_PUSH = Exercise(
     Stage(
-        "a loss of 2 * 3 * (2 + 1) * (3 + 2): pull and push, by both weights",
+        "a loss of 2 * 3 * (2 + 1 + 3 + 2): pull and push, by both weights",
         _pulled_and_pushed,
-        "view.detach() is the same vector, through which no gradient goes; torch.autograd.grad(loss, weights).",
+        "view.detach() is the same vector, through which no gradient goes.",
     ),
     Stage("the same views can be asked again", _used_again, "retain_graph=True keeps what the next gradient needs"),
     right=_forces,

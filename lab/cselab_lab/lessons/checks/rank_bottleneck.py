@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from cselab_lab.lessons.checks.answers import is_whole, wrong_shapes
+from cselab_lab.lessons.checks.answers import TRAINED_THROUGH, is_whole, right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.encoders import plain, sentences
 from cselab_lab.lessons.checks.mistakes import CENTRE, choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
@@ -43,6 +43,7 @@ CORRELATION = Exercise(
             for a in _ANCHOR.T
         ],
     ),
+    right_gradient(_correlation, _ANCHOR, _POSITIVE),
     mistakes={
         "These are the cosines of sentences; wanted are those of dimensions, D x D.": (
             "norm(dim=0) -> norm(dim=1, keepdim=True); one.T @ other -> one @ other.T"
@@ -92,7 +93,10 @@ BARLOW_TWINS = Exercise(
     Example("a matrix of 3 x 3, weight 2", (torch.tensor(_TABLE), 2.0), _TWINS[0] + 2 * _TWINS[1]),
     Example("the identity costs nothing", (torch.eye(4), 0.7), 0.0),
     Example("4 dimensions that are all one: only off the diagonal", (torch.ones(4, 4), 0.25), 3.0),
+    right_gradient(_twins, torch.tensor(_TABLE), 2.0),
     mistakes={
+        "Both are sums, not means.": ".sum() -> .mean()",
+        "The first is a sum, not a mean.": "** 2).sum() -> ** 2).mean()",
         "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": (
             "on + weight -> -on + weight"
         ),
@@ -213,7 +217,7 @@ DESCENT = Exercise(
         _in_the_bowl(_STARTS[1], _STARTS[0], 6, 0.3),
         tolerance=2e-3,
     ),
-    Stage("the views that were given stay as they are", _leaves_the_views, "move copies: view.clone()"),
+    Stage("the views that were given stay as they are", _leaves_the_views, "Move copies: view.clone()."),
     mistakes={
         "Down the slope: subtract the gradient.": "-= -> +=",
         "Both views move; your second one stays.": "zip(views, gradients, strict=True) -> [(views[0], gradients[0])]",
@@ -241,18 +245,27 @@ def _rows(first: Any, second: Any, count: int, generator: Any) -> Any:
     return torch.cat([first, rows]), torch.cat([second, rows])
 
 
-def _padded(answer: Any, count: int = 5, seed: int = 0, width: int = 4) -> Any:
-    first = torch.arange(3.0 * width).reshape(3, width).requires_grad_()
-    return answer(first, -first, count, torch.Generator().manual_seed(seed))
+_SENTENCES = torch.arange(12.0).reshape(3, 4), 50 + torch.arange(12.0).reshape(3, 4)
+
+
+def _returned(answer: Any, count: int = 5, seed: int = 0) -> Any:
+    views = [1 * view.clone().requires_grad_() for view in _SENTENCES]
+    return answer(*views, count, torch.Generator().manual_seed(seed))
+
+
+def _padded(answer: Any, count: int = 5, seed: int = 0) -> list[Any]:
+    return [torch.from_numpy(numbers_of(view)) for view in _returned(answer, count, seed)]
 
 
 def _beneath(answer: Any) -> str:
-    first = torch.arange(12.0).reshape(3, 4)
-    one, other = _padded(answer)
-    if torch.equal(one[:3], first) and torch.equal(other[:3], -first):
-        return ""
-    if torch.equal(one[-3:], first):
-        return "Your rows stand above the sentences."
+    found = _padded(answer)
+    for told, kept in {
+        "": [view[:3] for view in found],
+        "The two views have changed places.": [view[:3] for view in reversed(found)],
+        "Your rows stand above the sentences.": [view[-3:] for view in found],
+    }.items():
+        if all(torch.allclose(one, view.double(), atol=1e-3) for one, view in zip(kept, _SENTENCES, strict=True)):
+            return told
     return "The first N rows are no longer the sentences."
 
 
@@ -262,12 +275,14 @@ def _same_beneath(answer: Any) -> str:
 
 
 def _normal(answer: Any) -> str:
-    drawn = _padded(answer, count=2_000)[0][3:].detach()
+    drawn = _padded(answer, count=2_000)[0][3:]
     low, mean, spread = float(drawn.min()), float(drawn.mean()), float(drawn.std())
+    if drawn.std(0).min() < 0.5 * spread or drawn.std(1).median() < 0.5 * spread:
+        return "Several numbers of yours are the same: draw each, torch.randn(count, width)."
     if abs(mean) < 0.05 and abs(spread - 1) < 0.05 and low < -2.5:
         return ""
     way = "torch.rand draws from 0 to 1, torch.randn normal numbers." if 0 <= low < spread else ""
-    return f"Yours have mean {mean:.2f} and deviation {spread:.2f}. {way}".strip()
+    return f"Yours have mean {abs(mean):.2f} and deviation {spread:.2f}; wanted are 0 and 1. {way}".strip()
 
 
 def _drawn_anew(answer: Any) -> str:
@@ -277,8 +292,8 @@ def _drawn_anew(answer: Any) -> str:
         torch.set_rng_state(state)
         return "Give the generator to torch.randn: generator=generator."
     view, generator = torch.zeros(2, 4), torch.Generator().manual_seed(0)
-    alike = torch.equal(answer(view, view, 5, generator)[0], answer(view, view, 5, generator)[0])
-    if alike or torch.equal(one, other):
+    first, second = (numbers_of(answer(view, view, 5, generator)[0]) for _ in range(2))
+    if np.array_equal(first, second) or torch.equal(one, other):
         return "Yours are the same at each call: do not seed anything yourself."
     return ""
 
@@ -286,17 +301,17 @@ def _drawn_anew(answer: Any) -> str:
 ROWS = Exercise(
     Stage(
         "of two views of 3 sentences and 5 rows it returns both, 8 rows long",
-        lambda answer: wrong_shapes(_padded(answer), 2, (8, 4)),
-        "torch.cat puts tables below each other",
+        lambda answer: wrong_shapes(_returned(answer), 2, (8, 4)),
+        "torch.cat puts tables below each other.",
     ),
-    Stage("the sentences stand on top", _beneath, "torch.cat([view, rows])"),
+    Stage("the sentences stand on top", _beneath, "Try torch.cat([view, rows])."),
     Stage("the same rows stand beneath both", _same_beneath),
     Stage("the rows are standard normal numbers", _normal),
     Stage("they are drawn anew at each call, from the generator", _drawn_anew),
     Stage(
         "gradients go through to the views",
-        lambda answer: all(view.requires_grad for view in _padded(answer)),
-        "no detach(), no torch.no_grad(): the sentences are trained through this",
+        lambda answer: all(getattr(view, "requires_grad", False) for view in _returned(answer)),
+        TRAINED_THROUGH,
     ),
     right=_rows,
 )
@@ -369,17 +384,17 @@ PULL = Exercise(
     Stage(
         "a weight on which the term does not depend counts nothing",
         _of_unused,
-        "allow_unused=True gives None for it: leave it out",
+        "With allow_unused=True its gradient is None: leave it out.",
     ),
     Stage(
         "another term of the same batch can be asked afterwards",
         _asked_again,
-        "retain_graph=True keeps what the next one needs",
+        "With retain_graph=True the next one can be asked, too.",
     ),
     Stage(
         "it leaves no gradient behind",
         _left_alone,
-        "backward() writes into weight.grad, which training adds to; torch.autograd.grad returns the gradients",
+        "backward() writes into weight.grad, which training adds to; torch.autograd.grad returns the gradients.",
     ),
     right=_pull,
 )
@@ -401,6 +416,7 @@ def _of_dimensions(anchor: Any, positive: Any, temperature: Any = 5.0) -> Any:
     return _standard(anchor).T @ _standard(positive) / len(anchor) / temperature
 
 
+_QUIET = torch.tensor([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]) * torch.tensor([1.0, 1e-5**0.5])
 _UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
 
 
@@ -428,7 +444,22 @@ DIMENSION_CONTRAST = Exercise(
         (torch.tensor([[1.0, 7.0], [-1.0, 7.0]]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), 1.0),
         (math.log1p(math.exp(-1)) + math.log(2)) / 2,
     ),
+    Example(
+        "a dimension of variance 1e-5 comes out half as large: (log(1 + 1 / e) + log(1 + 1 / e^0.5)) / 2",
+        (_QUIET, _QUIET, 1.0),
+        (math.log1p(math.exp(-1)) + math.log1p(math.exp(-0.5))) / 2,
+    ),
+    right_gradient(_contrast, _ANCHOR, _POSITIVE, 0.5),
     mistakes={
+        "10^-5 is added before the root, to the variance.": (
+            "_standard(anchor), _standard(positive) -> "
+            "[(v - v.mean(0)) / (v.std(0, correction=0) + 1e-5) for v in (anchor, positive)]"
+        ),
+        "Divide by the standard deviation, the root of the variance.": (
+            "_standard(anchor), _standard(positive) -> "
+            "[(v - v.mean(0)) / (v.var(0, correction=0) + 1e-5) for v in (anchor, positive)]"
+        ),
+        "Both sides of yours are of anchor: the dimensions of positive stand on the right.": "(positive) -> (anchor)",
         "These are the sentences: transpose.": "a.T @ p -> a @ p.T",
         "These are cosines of sentences: contrast the columns.": (
             "_standard( -> torch.nn.functional.normalize(; a.T @ p / len(a) -> a @ p.T"

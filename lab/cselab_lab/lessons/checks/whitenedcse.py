@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
-from cselab_lab.lessons.checks.answers import wrong_shapes
+from cselab_lab.lessons.checks.answers import right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.mistakes import (
     CENTRE,
     LENGTHS,
@@ -35,20 +35,7 @@ def _centred(z: Any) -> Any:
     return z - z.mean(0)
 
 
-def _trains(call: Callable[[Any, Any], Any], rows: Any) -> Stage:
-    """A stage: what the answer makes of rows has a gradient; `call` takes the answer and the rows."""
-
-    def has_gradient(answer: Any) -> bool:
-        x = rows.clone().requires_grad_()
-        found = call(answer, x)
-        if not torch.is_tensor(found) or not found.requires_grad:
-            return False
-        (gradient,) = torch.autograd.grad(found.square().sum() + found.sum(), x)
-        return bool(gradient.abs().max() > 0)
-
-    hint = "return a tensor, and stay in torch: no .numpy() or .item(), no detach() of the rows, no torch.no_grad()"
-    return Stage("a gradient goes through it, so that an encoder can be trained", has_gradient, hint)
-
+_ONE_MEAN = "Each channel has a mean of its own, x.mean(dim=0); x.mean() is one number."
 
 # ---- 1: the covariance of the channels: my_covariance(x) gives [d, d] for rows [n, d] ---------------------
 
@@ -80,6 +67,7 @@ COVARIANCE = Exercise(
     Example("five rows, three channels", (torch.tensor(_THREE),), _by_loop(_THREE)),
     mistakes=CENTRE
     | {
+        _ONE_MEAN: "x.mean(0) -> x.mean()",
         "These are the covariances of the rows; wanted are those of the channels, d x d.": "z.T @ z -> z @ z.T",
         "Divide by N, the number of rows, not by the number of channels.": "len(z) -> z.shape[1]",
         "This is the correlation: do not divide by the standard deviations.": "z.T @ z / len(z) -> z.T.corrcoef()",
@@ -156,20 +144,8 @@ _HELD = {
 }
 
 
-def _slopes(answer: Any) -> Any:
-    """The gradient of a sum of all whitened numbers, each with another weight, by the rows."""
-    x = _WIDE[:, :3].double().requires_grad_()
-    found = answer(x, *_OF_ONE_GROUP).double()
-    (gradient,) = torch.autograd.grad((found * torch.linspace(-1, 3, x.numel()).reshape(x.shape)).sum(), x)
-    return gradient
-
-
-def _is_constant(answer: Any) -> str:
-    slopes = _slopes(answer)
-    if torch.allclose(slopes, _slopes(_whiten), atol=1e-3):
-        return ""
-    told = [said for said, wrong in _HELD.items() if torch.allclose(slopes, _slopes(wrong), atol=1e-3)]
-    return told[0] if told else "The gradient is another one: W.detach(), and nothing else."
+def _trains(answer: Any) -> bool:
+    return getattr(answer(_WIDE[:, :3].clone().requires_grad_(), *_OF_ONE_GROUP), "requires_grad", False)
 
 
 WHITENED = Exercise(
@@ -180,9 +156,10 @@ WHITENED = Exercise(
         (torch.tensor(_THREE), *_OF_ONE_GROUP),
         _centred(torch.tensor(_THREE).double()) @ _by_schur(torch.tensor(_by_loop(_THREE))),
     ),
-    _trains(lambda answer, x: answer(x, *_OF_ONE_GROUP), _WIDE[:, :3]),
-    Stage("W counts as a constant, the rows and their mean do not", _is_constant),
+    Stage("a gradient goes through it: an encoder can be trained", _trains, "Detach W alone, and stay in torch."),
+    right_gradient(_whiten, _WIDE[:, :3], *_OF_ONE_GROUP, known=_HELD, hint="W.detach(), and nothing else."),
     mistakes={
+        _ONE_MEAN: "x.mean(0) -> x.mean()",
         "The mean must be gone from the result, too.": "x - x.mean(0) -> x",
         "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
         "These are the centred rows: multiply them by the matrix.": "z @ matrix -> z",
@@ -199,7 +176,7 @@ WHITENED = Exercise(
 
 
 def _zca(z: Any) -> Any:
-    return _whiten(z, _covariance, _exact)
+    return _whiten(z, _covariance, _root)  # which has an answer for a few rows, too
 
 
 def _sgw(x: Any, num_groups: Any, permutation: Any, whiten: Any) -> Any:
@@ -234,8 +211,12 @@ SGW = Exercise(
         _placed(_OF_CROSS, _OF_PLUS),
     ),
     Example("three groups of two channels", (_WIDE, 3, _SHUFFLE, _zca), slowly(_WIDE, 3, _SHUFFLE)),
-    _trains(lambda answer, x: answer(x, 3, _SHUFFLE, _zca), _WIDE),
+    right_gradient(_sgw, _WIDE, 3, _SHUFFLE, _zca),
     mistakes={
+        "These are groups of sentences; a group is made of channels, chunk(num_groups, dim=1).": (
+            "x.shape[1] // num_groups, dim=1 -> len(x) // num_groups; , dim=1) -> )"
+        ),
+        "The channels were not shuffled, but put back as if they had been.": "x[:, permutation] -> x",
         "Undo the permutation at the end.": "[:, permutation.argsort()] -> ",
         "Undoing a permutation takes its inverse, permutation.argsort().": "permutation.argsort() -> permutation",
         "The permutation was used the wrong way round: x[:, permutation].": (
@@ -258,6 +239,7 @@ SGW = Exercise(
         ),
     },
     right=_sgw,
+    trained=True,
 )
 
 # ---- 5: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
@@ -315,15 +297,15 @@ _OTHERS = [
     )
 ]
 MULTI_POSITIVE = Exercise(
-    Example("one positive, two sentences at right angles, temperature 1: log(1 + 1 / e) = 0.313",
-            (torch.eye(2), [torch.eye(2)], 1.0), math.log1p(math.exp(-1))),
+    Example("one positive, three sentences at right angles, temperature 1: log(1 + 2 / e) = 0.551",
+            (torch.eye(3), [torch.eye(3)], 1.0), math.log1p(2 * math.exp(-1))),
     Example("the same positive twice, four sentences: 2 log(1 + 3 / e) = 1.487",
             (torch.eye(4), [torch.eye(4)] * 2, 1.0), 2 * math.log1p(3 / math.e)),
     Example("two positives, rows of unequal length", (_VIEW, _OTHERS[:2], 0.7), _by_hand(_VIEW, _OTHERS[:2], 0.7)),
     Example("three positives", (_VIEW, _OTHERS, 0.5), _by_hand(_VIEW, _OTHERS, 0.5)),
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
             _by_hand(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
-    _trains(lambda answer, x: answer(x, _OTHERS, 0.5), _VIEW),
+    right_gradient(_summed, _VIEW, _OTHERS, 0.5),
     mistakes=temperature_mistakes(_summed, usual=0.05, at=2)
     | {
         "Add up over the positives, do not take their mean.": "return sum -> return 1 / len(positives) * sum",
@@ -341,8 +323,13 @@ MULTI_POSITIVE = Exercise(
     | {
         said: _each(otherwise(_info_nce, wrong))
         for said, wrong in (LENGTHS | choice_mistakes(_logits) | direction_mistakes(_logits)).items()
+    }
+    | {
+        "Scale the rows of the anchor to length 1, too.": _each(otherwise(_info_nce, "unit(anchor) -> anchor")),
+        "Scale the rows of the positives to length 1, too.": _each(otherwise(_info_nce, "unit(positive) -> positive")),
     },
     right=_summed,
+    trained=True,
 )  # fmt: skip
 
 # ---- 6: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
@@ -357,20 +344,29 @@ class _Pipeline:
     """An encoder that numbers its tables, and a whitening that numbers its calls: they stand in what comes out."""
 
     def __init__(self) -> None:
-        self.passes = self.whitened = 0
+        self.passes = 0
+        self.batches: list[Any] = []
+        self.tables: list[Any] = []  # of the last call
+        self.made: list[Any] = []
 
     def encode(self, *batches: Any) -> list[Any]:
+        self.batches += batches
         self.passes += len(batches)
-        return [torch.full((2, 3), float(at)) for at in range(self.passes - len(batches) + 1, self.passes + 1)]
+        numbers = range(self.passes - len(batches) + 1, self.passes + 1)
+        self.tables = [torch.full((2, 3), float(at), requires_grad=True) for at in numbers]
+        return list(self.tables)
 
     def whiten(self, table: Any) -> Any:
-        self.whitened += 1
-        return table + 100 * self.whitened
+        self.made += [table + 100 * (len(self.made) + 1)]
+        return self.made[-1]
+
+
+_BATCH = ["one", "two"]
 
 
 def _given(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, Any]:
     told = _Pipeline()
-    return told, answer(told.encode, told.whiten, ["one", "two"], passes, count)
+    return told, answer(told.encode, told.whiten, _BATCH, passes, count)
 
 
 def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tuple[int, int]]]:
@@ -382,14 +378,23 @@ def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tupl
 def _are_tables(answer: Any, count: int = 3) -> str:
     for passes in (count, 1):
         if said := wrong_shapes(_given(answer, passes, count)[1], count, (2, 3)):
-            return f"With {passes} passes and count = {count}: {said}"
+            return f"With passes = {passes} and count = {count}: {said}"
     return ""
 
 
 def _all_whitened(answer: Any) -> str:
-    _, views = _ran(answer, 3)
-    bare = [at for at, (_, call) in enumerate(views) if call == 0]
-    return f"View {bare[0]} comes from the encoder as it is: whiten(table)." if bare else ""
+    def is_of(view: Any, tables: list[Any]) -> bool:
+        return any(one.shape == view.shape and bool((view == one).all()) for one in tables)
+
+    told, views = _given(answer, 3)
+    for at, view in enumerate(views):
+        if is_of(view, told.tables):
+            return f"View {at} comes from the encoder as it is: whiten(table)."
+        if not is_of(view, told.made):
+            return f"View {at} is not what whiten returned: call whiten(table) for each view, and leave it as it is."
+        if not getattr(view, "requires_grad", False):
+            return f"No gradient goes through view {at}, so no encoder could be trained: no detach()."
+    return "" if all(batch == _BATCH for batch in told.batches) else "Give the encoder the whole batch, as it is."
 
 
 def _passes_of_their_own(answer: Any) -> str:
@@ -409,16 +414,16 @@ def _shuffled_anew(answer: Any) -> str:
         told, views = _ran(answer, passes)
         if len({call for _, call in views}) < 3:
             return "Views that are copies have one shuffle: call whiten for each of them."
-        if told.whitened != 3:
-            return f"whiten was called {told.whitened} times for 3 views; once for each is enough."
+        if len(told.made) != 3:
+            return f"whiten was called {len(told.made)} times for 3 views; once for each is enough."
     return ""
 
 
 PASSES = Exercise(
-    Stage("it returns three views", _are_tables, "Wanted is a list of tables [N, d], one for each view."),
+    Stage("it returns three views", _are_tables, "Return a list of tables [N, d], one for each view."),
     Stage("every view is whitened", _all_whitened),
-    Stage("three passes: each view has a pass of its own", _passes_of_their_own, "encode(*[batch] * passes)"),
-    Stage("one pass: the batch goes through the encoder once", _one_pass, "all views start from that one table"),
+    Stage("three passes: each view has a pass of its own", _passes_of_their_own, "Try encode(*[batch] * passes)."),
+    Stage("one pass: the batch goes through the encoder once", _one_pass, "All views start from that one table."),
     Stage("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
     Stage("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
     right=_views,
@@ -443,10 +448,11 @@ def _by_cosines(views: list[Any]) -> float:
     return sum(found) / len(found)
 
 
-_CORNER = [torch.tensor([[1.0, 0.0, 0.0]]), torch.tensor([[0.0, 3.0, 0.0]])]
+_LONG = torch.tensor([[1.0], [3.0], [0.5]])
+_SLANTED = [_LONG * torch.tensor([0.0, 3.0, 0.0, 4.0, 0.0]), _LONG.flip(0) * torch.tensor([0.0, 2.0, 0.0, 0.0, 0.0])]
 _APART = [torch.tensor(_THREE[:4]), torch.tensor(_THREE[1:]), torch.tensor([*_THREE[2:], [2.0, -1.0, 1.0]])]
 DISTANCE = Exercise(
-    Example("two views at a right angle: 2, however long they are", (_CORNER,), 2.0),
+    Example("two views of cosine 0.6: 2 - 2 * 0.6, however long they are", (_SLANTED,), 0.8),
     Example("three views of four sentences", (_APART,), _by_cosines(_APART)),
     Example("the same view three times", ([_APART[0]] * 3,), 0.0),
     mistakes=LENGTHS
@@ -476,6 +482,7 @@ DISTANCE = Exercise(
 # The loss of WhitenedCSE must stay what it was, the mean cosine rise above 0.95.
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
+SHUFFLES = 0  # a seed with which no channel has the same neighbour in both shuffles, so that a change of one is seen
 
 
 def views() -> tuple[Any, Any]:
@@ -491,7 +498,7 @@ def views() -> tuple[Any, Any]:
 
 def whitened_loss(first: Any, second: Any) -> float:
     """InfoNCE of the two views, each after a shuffled group whitening of its own."""
-    draw = torch.Generator().manual_seed(1)
+    draw = torch.Generator().manual_seed(SHUFFLES)
     orders = [torch.randperm(WIDTH, generator=draw) for _ in range(2)]
     one, two = (shuffled_group_whiten(x, GROUPS, p, eps=1e-12) for x, p in zip((first, second), orders, strict=True))
     return float(info_nce(one, two, 0.05).total)
@@ -504,8 +511,8 @@ def _changed(answer: Any) -> list[Any]:
 
 def _is_seen(answer: Any) -> str:
     before, after = whitened_loss(*views()), whitened_loss(*_changed(answer))
-    seen = abs(before - after) > 3e-4 * before
-    return f"The loss was {before:.5f} and is {after:.5f}: it sees what you did." if seen else ""
+    unseen = abs(before - after) <= 3e-4 * before
+    return "" if unseen else f"The loss was {before:.5f} and is {after:.5f}: it sees what you did."
 
 
 def _is_no_cone(answer: Any) -> str:
@@ -513,12 +520,15 @@ def _is_no_cone(answer: Any) -> str:
     return "" if after > 0.95 else f"The mean cosine was {before:.2f} and is {after:.2f}."
 
 
+def _keeps_the_shape(answer: Any) -> str:
+    changed = numbers_of(answer(views()[0]))
+    if changed is None or changed.shape == (ROWS, WIDTH):
+        return "" if changed is not None else "Your function returned no numbers."
+    return f"The shape should be {(ROWS, WIDTH)}, it is {changed.shape}."
+
+
 UNSEEN_CHANGE = Exercise(
-    Stage(
-        "it takes rows and gives rows of the same shape",
-        lambda answer: numbers_of(answer(views()[0])).shape == (ROWS, WIDTH),
-        "one row for each row, one channel for each",
-    ),
+    Stage("it takes rows and gives rows of the same shape", _keeps_the_shape),
     Stage(
         "the whitened loss does not see it",
         _is_seen,
@@ -550,9 +560,9 @@ _SCORES = [56.0, 58.5, 55.0, 57.5, 56.5], [55.0, 56.5, 54.5, 56.0, 57.0]
 _SEVEN = [1.0, 3.0, 2.0, 5.0, 4.0, 2.5, 3.5], [2.0, 2.5, 4.0, 6.0, 3.0, 5.5, 4.5]
 INTERVAL = Exercise(
     Example(
-        "differences of 1, 2, 3, 4 and 5 with t = 2: 3 - 2 sqrt(0.5) = 1.586, 3 + 2 sqrt(0.5) = 4.414",
-        ([11.0, 22.0, 33.0, 44.0, 55.0], [10.0, 20.0, 30.0, 40.0, 50.0], 2.0),
-        [3 - 2**0.5, 3 + 2**0.5],
+        "differences of 1, 2, 3, 4 and 5 with t = 3: 3 - 3 sqrt(0.5) = 0.879, 3 + 3 sqrt(0.5) = 5.121",
+        ([11.0, 22.0, 33.0, 44.0, 55.0], [10.0, 20.0, 30.0, 40.0, 50.0], 3.0),
+        [3 - 3 * 0.5**0.5, 3 + 3 * 0.5**0.5],
     ),
     Example("five seeds of two methods", (*_SCORES, 2.776), list(ttest_rel(*_SCORES).confidence_interval())),
     Example("seven seeds", (*_SEVEN, 2.447), list(ttest_rel(*_SEVEN).confidence_interval()), tolerance=2e-3),
@@ -563,6 +573,7 @@ INTERVAL = Exercise(
         "The deviation of a sample divides by n - 1.": "_deviation(gaps) -> _deviation(gaps, 0)",
         "The spread of a mean: divide the deviation by the root of n.": " / len(gaps) ** 0.5 -> ",
         "Divide the deviation by the root of n, not by n.": " ** 0.5 -> ",
+        "Divide the deviation by the root of n: it has its n - 1 already.": "/ len(gaps) ** -> / (len(gaps) - 1) **",
         "This is the variance: take its root.": "_deviation(gaps) -> _deviation(gaps) ** 2",
         "t is not used.": "t * (_dev -> 1 * (_dev",
         "t is 2.776 in your code, whatever is asked for.": "t * (_dev -> 2.776 * (_dev",

@@ -67,8 +67,12 @@ def trained(encode, loss, weights, batches, lr, falls=True, forgets=True, most=1
 
 WRONG = {
     "FOCAL": [
+        (
+            "expected is",
+            lambda c, t=0.07, m=0.3: F.cross_entropy(c * torch.where(own(c), c, (c + m).abs()) / t, labels(c)),
+        ),
         ("Keep the sign of a negative", focal(lambda c, m: c.abs() * (c + m))),
-        ("nothing is detached", focal(lambda c, m: c * (c.detach() + m), lambda c, m: c * c.detach())),
+        ("Detach nothing", focal(lambda c, m: c * (c.detach() + m), lambda c, m: c * c.detach())),
         ("m belongs to the negatives alone", focal(usual, usual)),
         ("on the wrong side", focal(lambda c, m: c * c, usual)),
         ("The positive has a factor, too", focal(usual, lambda c, m: c)),
@@ -129,6 +133,8 @@ WRONG = {
         ),
     ],
     "TEMPERATURES": [
+        ("expected is", lambda c, t=0.07, m=0.3: t / torch.where(own(c), c, c + m).abs()),
+        ("over the slope", lambda c, t=0.07, m=0.3: t / (2 * c + torch.where(own(c), 0, m))),
         ("a positive has t / s", lambda c, t=0.07, m=0.3: t / (c + m)),
         ("m is missing", lambda c, t=0.07, m=0.3: t / c),
         ("Divide by s + m", lambda c, t=0.07, m=0.3: t * torch.where(own(c), c, c + m)),
@@ -139,6 +145,7 @@ WRONG = {
         ("0.07 in your code", lambda c, t=0.07, m=0.3: TEMPERATURES[0](c, 0.07, m)),
     ],
     "CARRIED": [
+        ("even with a number above 0", lambda g: in_order(F.relu(g))),
         ("leave the diagonal out", lambda g: in_order(g.abs())),
         ("of the column", lambda g: in_order(pushed(g), lambda p: p / p.sum(0))),
         ("no parts yet", lambda g: in_order(pushed(g), lambda p: p)),
@@ -150,6 +157,8 @@ WRONG = {
         ("per cent", lambda g: 100 * CARRIED[0](g)),
     ],
     "TRAINING": [
+        ("AdamW shrinks the weights", lambda *given: trained(*given, by=torch.optim.AdamW)),
+        ("are the first one", lambda encode, *more: trained(lambda *both: encode(*both)[:1] * 2, *more)),
         ("share of steps that are left", lambda *given: trained(*given, falls=False)),
         ("zero_grad", lambda *given: trained(*given, forgets=False)),
         ("at most 1", lambda *given: trained(*given, most=1e9)),
@@ -159,6 +168,7 @@ WRONG = {
         ("is `return` missing?", lambda *given: print(trained(*given))),
     ],
     "MATCH": [
+        ("expected is 0.5621", lambda *given: round(MATCH[0](*given), 2)),
         ("The share falls", lambda share, wanted, low, high: MATCH[0](lambda t: -share(t), -wanted, low, high)),
         ("This is the share", lambda share, wanted, low, high: share(MATCH[0](share, wanted, low, high))),
         ("where to begin", lambda share, wanted, low, high: (low + high) / 2),
@@ -168,8 +178,8 @@ WRONG = {
         ("expected is", lambda c, t=0.07, m=0.3: F.cross_entropy(c / t, labels(c))),
         ("One number is wanted", lambda c, t=0.07, m=0.3: F.cross_entropy(c / t, labels(c), reduction="none")),
         ("still change with s", right),
-        ("detach the factors alone", lambda c, t=0.07, m=0.3: right(c.detach(), t, m) + 0 * c.sum()),
-        ("raised RuntimeError", lambda c, t=0.07, m=0.3: right(c.detach(), t, m)),
+        ("factors.detach()", lambda c, t=0.07, m=0.3: right(c.detach(), t, m) + 0 * c.sum()),
+        ("Detach the factors alone", lambda c, t=0.07, m=0.3: right(c.detach(), t, m)),
         (
             "(s + m) / t",
             lambda c, t=0.07, m=0.3: right(c, t, m) / 2 + right(c.detach(), t, m) / 2 + c.sum() - c.sum().detach(),

@@ -95,8 +95,17 @@ def without_epsilon(anchor, positive, temperature=5.0):
     return F.cross_entropy(one.T @ other / len(one) / temperature, torch.arange(one.shape[1]))
 
 
+def padded(one, other, rows):
+    return torch.cat([one, rows]), torch.cat([other, rows])
+
+
+def scaled(view, eps, power=1):
+    return (view - view.mean(0)) / (view.std(0, correction=0) ** power + eps)
+
+
 WRONG = {
     "CORRELATION": [
+        ("Yours is another one", lambda a, b: (a / a.norm(dim=0).detach()).T @ (b / b.norm(dim=0).detach())),
         ("Keep the sign", lambda a, b: (F.normalize(a, dim=0).T @ F.normalize(b, dim=0)).abs()),
         ("cosines of sentences", lambda a, b: unit(a) @ unit(b).T),
         ("not each row", lambda a, b: unit(a).T @ unit(b)),
@@ -110,6 +119,10 @@ WRONG = {
         ("shape should be", lambda a, b: (length(a) * length(b)).sum(0)),
     ],
     "BARLOW_TWINS": [
+        (
+            "sums, not means",
+            lambda c, w=0.012: ((1 - c.diagonal()) ** 2).mean() + w * (c - c.diagonal().diag()).square().mean(),
+        ),
         ("has a plus", twins(lambda d: -((1 - d) ** 2), torch.square)),
         ("Square 1 - C_cc", twins(lambda d: 1 - d, torch.square)),
         ("then square", twins(lambda d: 1 - d**2, torch.square)),
@@ -129,7 +142,7 @@ WRONG = {
         ("not D.", lambda d, r, w: d * (k := w * d / r) / (1 + k)),
     ],
     "DESCENT": [
-        ("move copies", in_place),
+        ("Move copies", in_place),
         ("subtract the gradient", lambda *given: moved(*given, -1, -1)),
         ("your second one stays", lambda *given: moved(*given, 1, 0)),
         ("your first one stays", lambda *given: moved(*given, 0, 1)),
@@ -139,9 +152,15 @@ WRONG = {
         ("is `return` missing?", lambda *given: print(moved(*given))),
     ],
     "ROWS": [
-        ("returned Tensor", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
-        ("of shapes [(8, 4)]", lambda a, b, m, g: [torch.cat([a, drawn(a, m, g)])]),
-        ("of shapes [(5, 4), (5, 4)]", lambda a, b, m, g: [drawn(a, m, g)] * 2),
+        (
+            "are the same: draw each",
+            lambda a, b, m, g: padded(a, b, torch.randn(m, 1, generator=g).expand(-1, a.shape[1])),
+        ),
+        ("have changed places", lambda a, b, m, g: padded(b, a, drawn(a, m, g))),
+        ("Stay in torch", lambda a, b, m, g: [view.detach().numpy() for view in padded(a, b, drawn(a, m, g))]),
+        ("returned one Tensor", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
+        ("returned 1, of shape (8, 4)", lambda a, b, m, g: [torch.cat([a, drawn(a, m, g)])]),
+        ("of shape (5, 4), (5, 4)", lambda a, b, m, g: [drawn(a, m, g)] * 2),
         ("stand above", lambda a, b, m, g: [torch.cat([rows, v]) for rows in [drawn(a, m, g)] for v in (a, b)]),
         ("no longer the sentences", lambda a, b, m, g: beneath(unit(a), unit(b), drawn(a, m, g))),
         ("Your rows differ", lambda a, b, m, g: [torch.cat([v, drawn(v, m, g)]) for v in (a, b)]),
@@ -149,7 +168,7 @@ WRONG = {
         ("deviation 0.00", lambda a, b, m, g: beneath(a, b, torch.zeros(m, a.shape[1]))),
         ("generator=generator", lambda a, b, m, g: beneath(a, b, torch.randn(m, a.shape[1]))),
         ("do not seed", lambda a, b, m, g: beneath(a, b, drawn(a, m, torch.Generator().manual_seed(0)))),
-        ("no detach()", lambda a, b, m, g: beneath(a.detach(), b.detach(), drawn(a, m, g))),
+        ("without detach()", lambda a, b, m, g: beneath(a.detach(), b.detach(), drawn(a, m, g))),
         ("`return` missing", lambda a, b, m, g: None),
     ],
     "PULL": [
@@ -192,6 +211,9 @@ WRONG = {
         ("One number is wanted", shares),
     ],
     "DIMENSION_CONTRAST": [
+        ("before the root", made(lambda a, p: scaled(a, 1e-5).T @ scaled(p, 1e-5) / len(a))),
+        ("the root of the variance", made(lambda a, p: scaled(a, 1e-5, 2).T @ scaled(p, 1e-5, 2) / len(a))),
+        ("Both sides of yours are of anchor", made(lambda a, p: standard(a).T @ standard(a) / len(a))),
         ("a division by 0", without_epsilon),
         ("transpose", made(lambda a, p: standard(a) @ standard(p).T / len(a))),
         ("contrast the columns", made(lambda a, p: unit(a) @ unit(p).T)),

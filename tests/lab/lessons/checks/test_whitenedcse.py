@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import whitenedcse
-from cselab_lab.lessons.exercises import diagnose
+from cselab_lab.lessons.exercises import diagnose, yours
 from right_answers import INTERVAL, labels, normed, sgw_by_split, unit
 from scipy.linalg import sqrtm
 from spellings import wrong_answers
@@ -111,8 +111,9 @@ WRONG = {
         ("goes through W, too", lambda x, c, w: centred(x) @ w(c(x))),
         ("do not detach the rows", lambda x, c, w: (x.detach() - x.mean(0)) @ w(c(x)).detach()),
         ("do not detach the mean", lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach()),
-        ("stay in torch", lambda x, c, w: (centred(x) @ w(c(x))).detach()),
-        ("stay in torch", lambda x, c, w: (centred(x) @ w(c(x))).detach().numpy()),
+        ("Detach W alone", lambda x, c, w: (centred(x) @ w(c(x))).detach()),
+        ("Detach W alone", lambda x, c, w: (centred(x) @ w(c(x))).detach().numpy()),
+        ("x.mean() is one number", lambda x, c, w: (x - x.mean()) @ w(c(x)).detach()),
         ("Can't call numpy()", lambda x, c, w: torch.from_numpy(centred(x).numpy()) @ slow(c(x))),
     ],
     "SGW": [
@@ -129,7 +130,9 @@ WRONG = {
             lambda x, k, p, w: torch.cat([w(g) for g in x[p].chunk(k, dim=1)], dim=1)[:, p.argsort()],
         ),
         ("still in their order", lambda x, k, p, w: sgw_by_split(x, k, p, w).roll(1, 0)),
-        ("stay in torch", lambda x, k, p, w: sgw_by_split(x.detach(), k, p, w)),
+        ("groups of sentences", lambda x, k, p, w: torch.cat(list(map(w, x[:, p].chunk(k))))[:, p.argsort()]),
+        ("put back as if", lambda x, k, p, w: torch.cat(list(map(w, x.chunk(k, 1))), 1)[:, p.argsort()]),
+        ("Yours is another one", lambda x, k, p, w: sgw_by_split(x, k, p, w) + (x - x.detach())),
         ("The shape should be", lambda x, k, p, w: sgw_by_split(x, k, p, w).T[:1]),
         ("called with a Tensor of shape (8, 4)", lambda x, k, p, w: torch.zeros_like(x) + 17),
     ],
@@ -162,14 +165,20 @@ WRONG = {
         ("do not multiply", added(lambda a, p, t: info(a, p, 1 / t))),
         ("0.05 in your code", added(lambda a, p, t: info(a, p, 0.05))),
         ("takes the softmax", added(lambda a, p, t: F.cross_entropy((unit(a) @ unit(p).T / t).softmax(1), labels(a)))),
-        ("stay in torch", in_numpy),
+        ("rows of the anchor", added(lambda a, p, t: F.cross_entropy(a @ unit(p).T / t, labels(a)))),
+        ("rows of the positives", added(lambda a, p, t: F.cross_entropy(unit(a) @ p.T / t, labels(a)))),
+        ("Yours is another one", added(lambda a, p, t: info(a, p.detach(), t))),
         ("One number is wanted", lambda a, ps, t=0.05: torch.stack([info(a, p, t) for p in ps] * 2)),
     ],
     "PASSES": [
         ("a list of tables", made(lambda e, w, b, passes, count: e(*[b] * passes)[0])),
-        ("It returned 1 of shapes", made(lambda e, w, b, passes, count: [w(e(b)[0])])),
-        ("3 passes and count = 3: It returned int", made(lambda e, w, b, passes, count: 7)),
-        ("1 passes and count = 3: It returned 1", made(lambda e, w, b, passes, count: list(map(w, e(*[b] * passes))))),
+        ("your function returned 1, of shape (2, 3)", made(lambda e, w, b, passes, count: [w(e(b)[0])])),
+        ("Wanted are 3 tables of shape (2, 3); your function returned 7", made(lambda e, w, b, passes, count: 7)),
+        ("With passes = 1 and count = 3", made(lambda e, w, b, passes, count: list(map(w, e(*[b] * passes))))),
+        ("No gradient goes", made(lambda e, w, b, k, count: [w(t).detach() for t in (e(*[b] * k) * 3)[:count]])),
+        ("what whiten returned", made(lambda e, w, b, k, count: [unit(w(t)) for t in (e(*[b] * k) * 3)[:count]])),
+        ("what whiten returned", made(lambda e, w, b, p, count: w(torch.cat((e(*[b] * p) * 3)[:count])).chunk(count))),
+        ("the whole batch", made(lambda e, w, b, p, count: [w(t) for t in (e(*[b[:1]] * p) * 3)[:count]])),
         ("comes from the encoder as it is", made(lambda e, w, b, passes, count: e(*[b] * count))),
         ("come from the same pass", made(lambda e, w, b, passes, count: [w(e(*[b] * passes)[0])] * count)),
         ("given the batch 1 times", made(lambda e, w, b, passes, count: [w(t) for t in e(b) * count])),
@@ -209,7 +218,10 @@ WRONG = {
         ("it sees what you did", lambda x: x.abs() + 100),
         ("it sees what you did", lambda x: x / x.norm(dim=1, keepdim=True) + 100),
         ("it sees what you did", lambda x: torch.ones_like(x)),
-        ("the same shape", lambda x: x.mean(0)),
+        ("it sees what you did", lambda x: 100 + x * torch.tensor([2.0] + [1.0] * (x.shape[1] - 1))),
+        ("a division by 0", lambda x: x / 0 - x / 0),
+        ("The shape should be (64, 16), it is (16,)", lambda x: x.mean(0)),
+        ("no numbers", lambda x: "x + 100"),
         ("Your code raised IndexError", lambda x: x[99]),
         ("`return` missing", lambda x: None),
     ],
@@ -223,6 +235,7 @@ WRONG = {
         ),
         ("divides by n - 1", lambda a, b, t=2.776: reach(gaps(a, b).std() / len(a) ** 0.5, a, b, t)),
         ("divide the deviation by the root", lambda a, b, t=2.776: reach(gaps(a, b).std(ddof=1), a, b, t)),
+        ("has its n - 1 already", lambda a, b, t=2.776: reach(gaps(a, b).std(ddof=1) / (len(a) - 1) ** 0.5, a, b, t)),
         ("not by n.", lambda a, b, t=2.776: reach(gaps(a, b).std(ddof=1) / len(a), a, b, t)),
         ("take its root", lambda a, b, t=2.776: reach(gaps(a, b).var(ddof=1) / len(a) ** 0.5, a, b, t)),
         ("t is not used", lambda a, b, t=2.776: INTERVAL[0](a, b, 1)),
@@ -240,3 +253,10 @@ WRONG = {
 def test_a_wrong_answer_is_named(exercise, said, answer):
     verdict = diagnose(answer, exercise)
     assert not verdict.solved and said in verdict.lines[-1], verdict
+
+
+@pytest.mark.parametrize("answer", [in_numpy, lambda a, ps, t=0.05: sum(info(a, p, t) for p in ps).detach()])
+def test_a_loss_without_a_gradient_is_right_but_cannot_be_trained(answer, capsys):
+    assert diagnose(answer, whitenedcse.MULTI_POSITIVE).solved
+    assert yours(answer, whitenedcse.MULTI_POSITIVE) is whitenedcse.MULTI_POSITIVE.right
+    assert "stands in" in capsys.readouterr().out
