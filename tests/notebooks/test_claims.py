@@ -270,6 +270,11 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "still scores higher, on sentences like those it saw and on others": lambda r: (
             min(r.over("SimCSE", "plain, mean subtracted")) > 0
         ),
+        "Contrast does more than open the cone": lambda r: r["SimCSE: World-STS"] > r["mean subtracted: World-STS"],
+        "uniformity falls, alignment rises": lambda r: (
+            r.mini("SimCSE", "uniformity") < r.mini("plain", "uniformity")
+            and r.mini("SimCSE", "alignment") > r.mini("plain", "alignment")
+        ),
         "`plain` starts far below": lambda r: r["SimCSE: first loss"] < 0.6 * log(64),
         "On this small encoder it is a few points": lambda r: (
             2 < min(r.over("SimCSE", "plain, mean subtracted")) and max(r.over("SimCSE", "plain, mean subtracted")) < 8
@@ -304,7 +309,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Within real sentences frequency tells little": lambda r: (
             abs(r["real: frequency and cosine to the mean"]) < 0.3
         ),
-        "50 words drawn at random keep half or more": lambda r: (
+        "the highest of three draws of 50 random words keeps more than half": lambda r: (
             r["50 words: after, the highest of three"] > r["frequent: after"] / 2
         ),
         "Subtracting one vector removes it; on this encoder the score moves little": lambda r: (
@@ -328,6 +333,9 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "only pushing is left": lambda r: (
             min(r["no dropout: alignment"], r["same mask: alignment"]) > r["two masks: alignment"]
+        ),
+        "there is little left to learn": lambda r: (
+            r["two masks: mean loss of the last 10 steps"] < r["loss of plain"] / 4
         ),
         "and hardly changes the order: training did more than open the cone": lambda r: (
             abs(r["mean subtracted: gain on dev"]) < min(1, r["two masks: gain on dev"])
@@ -359,7 +367,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
                 for what in ("with the count", "with the count, at equal grade")
             )
         ),
-        "Whitening needs several times more rows than channels": lambda r: (
+        "Whitening scores lowest when it is fitted on as many rows as there are channels": lambda r: (
             r["rows with the lowest dev score"] in (128, 256)  # the width, not the smallest number of rows
         ),
         "whitened, SimCSE's vectors lost on both tests with every recorded seed": lambda r: (

@@ -8,8 +8,8 @@ from functools import cache
 BE = set("is are was were be been being".split())
 LITTLE = BE | set("a an the some this that these those has have had do does did by of to in on at".split())
 LITTLE |= set("there very really quite just so".split())
-USUAL = ("big large", "small little", "happy glad", "begin began start", "buy bought purchase", "ill sick")
-USUAL += ("fast quick", "grey gray", "colour color", "centre center", "dr doctor")
+USUAL = ["big large", "small little", "happy glad", "begin began start", "buy bought purchase", "ill sick"]
+USUAL += ["fast quick", "grey gray", "colour color", "centre center", "dr doctor"]
 SHORT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not", "'re": " are", "'m": " am"}
 SHORT |= {f"{who}'s": f"{who} is" for who in ("it", "he", "she", "that", "there")} | {"'ve": " have", "'ll": " will"}
 KNOWN_WORDS = "`mini` knows no word of one of them: is it English?"

@@ -226,3 +226,8 @@ def test_adam_in_place_is_right_and_another_epsilon_is_not_called_misplaced():
 
     assert diagnose(in_place, simcse.ADAM).solved
     assert "under" not in diagnose(with_epsilon, simcse.ADAM).lines[-1]
+
+
+def test_a_clean_view_beside_a_noisy_one_is_no_second_pass_through_dropout():
+    clean_first = diagnose(lambda n, ids, mask: (n.eval()(ids, mask), n.train()(ids, mask)), simcse.VIEWS)
+    assert "leave the network in training mode" in clean_first.lines[-1]
