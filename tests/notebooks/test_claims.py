@@ -528,6 +528,9 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "beside the push it counts for far more than in SimCSE": lambda r: (
             r["pull over push, noise on negatives, 0.1"] > 1.7 * r["pull over push, SimCSE"]
         ),
+        "the push is far stronger": lambda r: 0 < r["pull over push, SimCSE"] < 0.5,
+        "then stops short of 0": lambda r: r["squared distance of 20 passes to the clean vector"] > 2 / 20,
+        "with a small bias": lambda r: 2 / 20 < r["squared distance of 20 passes to the clean vector"] < 0.5,
         "Noise of variance $0.01$ hardly changes the balance": lambda r: (
             abs(r["pull over push, noise on negatives, 0.01"] - r["pull over push, SimCSE"]) < 0.1
         ),
@@ -570,6 +573,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "has at most $N$ directions, $N - 1$ when centred": lambda r: (
             (r["rank of 64 sentences"], r["rank of 64 sentences, centred"]) == (64, 63)
         ),
+        "and lies below": lambda r: r["effective rank of 64 sentences"] < r["rank of 64 sentences"],
         "The formula predicts the fall": lambda r: (
             abs(r["a dimension with itself, more noise"] - r["a dimension with itself"] / 1.1) < 0.005
         ),

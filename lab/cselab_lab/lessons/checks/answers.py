@@ -1,5 +1,6 @@
 """What kind of thing an answer is, in whatever type it was written."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -60,7 +61,8 @@ def _gradients(function: Callable, given: tuple[Any, ...]) -> list[Any] | None:
     """Of a weighted sum of what is returned, by every tensor that is given; None where no gradient goes through."""
     asked: list[Any] = []
     try:
-        found = function(*(_wanting(value, asked) for value in given))
+        with warnings.catch_warnings(action="ignore"):  # of float(tensor), say, which asks for no gradient
+            found = function(*(_wanting(value, asked) for value in given))
     except RuntimeError as error:
         if "numpy" in str(error):  # which takes no tensor that wants a gradient
             return None

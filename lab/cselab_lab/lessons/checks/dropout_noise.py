@@ -412,7 +412,7 @@ SHRUNK = Exercise(
             "(1 + ratio) -> (1 + ratio) ** 0.5"
         ),
         "Each vector brings the root of 1 + ratio, not 1 + ratio.": "(1 + ratio) -> (1 + ratio) ** 2",
-        "Multiply by nothing: noise makes the vectors longer, so the cosine is divided.": "cosine / ( -> cosine * (",
+        "Divide the cosine, do not multiply it: noise makes the vectors longer.": "cosine / ( -> cosine * (",
         "That is 1 - ratio, right for little noise alone: divide by 1 + ratio.": "/ (1 + ratio) -> * (1 - ratio)",
         "This is the factor: multiply the cosine by it.": "cosine / (1 -> 1 / (1",
         "What is given is the variance: do not square it.": "= variance -> = variance**2",

@@ -416,7 +416,6 @@ def _of_dimensions(anchor: Any, positive: Any, temperature: Any = 5.0) -> Any:
     return _standard(anchor).T @ _standard(positive) / len(anchor) / temperature
 
 
-_QUIET = torch.tensor([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]) * torch.tensor([1.0, 1e-5**0.5])
 _UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
 
 
@@ -444,17 +443,8 @@ DIMENSION_CONTRAST = Exercise(
         (torch.tensor([[1.0, 7.0], [-1.0, 7.0]]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), 1.0),
         (math.log1p(math.exp(-1)) + math.log(2)) / 2,
     ),
-    Example(
-        "a dimension of variance 1e-5 comes out half as large: (log(1 + 1 / e) + log(1 + 1 / e^0.5)) / 2",
-        (_QUIET, _QUIET, 1.0),
-        (math.log1p(math.exp(-1)) + math.log1p(math.exp(-0.5))) / 2,
-    ),
     right_gradient(_contrast, _ANCHOR, _POSITIVE, 0.5),
     mistakes={
-        "10^-5 is added before the root, to the variance.": (
-            "_standard(anchor), _standard(positive) -> "
-            "[(v - v.mean(0)) / (v.std(0, correction=0) + 1e-5) for v in (anchor, positive)]"
-        ),
         "Divide by the standard deviation, the root of the variance.": (
             "_standard(anchor), _standard(positive) -> "
             "[(v - v.mean(0)) / (v.var(0, correction=0) + 1e-5) for v in (anchor, positive)]"
