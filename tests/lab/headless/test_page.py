@@ -174,3 +174,19 @@ def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, page
     for title in ("a plain figure", "with frames", "the fallback of a panel"):
         expect(page.locator(".main-svg .gtitle", has_text=title)).to_be_visible()
     expect(page.locator(".gtitle", has_text="a plain figure")).to_have_css("fill", ink)
+
+
+@pytest.mark.browser
+def test_a_printed_table_keeps_its_columns_on_a_telephone_and_scrolls_in_its_place(render, tmp_path, page):
+    rows = "\n".join(f"{'a row with a long name':40}{number:20}" for number in range(3))
+    cell = new_code_cell("print(rows)", outputs=[new_output("stream", name="stdout", text=rows)], execution_count=1)
+    render(cell)
+    page.set_viewport_size({"width": 400, "height": 700})
+    page.goto((tmp_path / "00_tour.html").as_uri())
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 400
+    place = page.locator(".output_area")
+    wider, lines = place.evaluate(
+        "e => [e.scrollWidth > e.clientWidth || e.querySelector('pre').scrollWidth > e.clientWidth,"
+        " e.querySelector('pre').clientHeight / parseFloat(getComputedStyle(e.querySelector('pre')).lineHeight)]"
+    )
+    assert wider and round(lines) == 3

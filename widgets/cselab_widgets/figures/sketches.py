@@ -600,13 +600,15 @@ def shrinkage(little: float = 0.2, much: float = 1.0) -> Sketch:
 
     def pane(title: str, variance: float) -> tuple[str, int]:
         x, y, long, noise = 104, 128, 84, 84 * math.sqrt(variance)
-        end, one, other = (x + long, y), (x + long, y - noise), (x + long - 0.45 * noise, y + 0.6 * noise)
-        drawn = _text(150, 18, title) + _arrow(x, y, *end, thick=3) + _text(x - 8, y + 5, "common part", end=True)
-        for tip in (one, other):
-            drawn += _arrow(*end, *tip, color=ORANGE, thick=2) + _arrow(x, y, *tip, color=BLUE, thick=2)
+        one, other = (x + long, y - noise), (x + long - 0.45 * noise, y + 0.6 * noise)
+        drawn = (
+            _text(150, 18, title) + _arrow(x, y, x + long, y, thick=3) + _text(x - 8, y + 5, "common part", end=True)
+        )
+        for to_x, to_y in (one, other):
+            drawn += _arrow(x + long, y, to_x, to_y, ORANGE, 2) + _arrow(x, y, to_x, to_y, BLUE, 2)
         drawn += _text(one[0] + 8, one[1] + 5, "a view", BLUE, start=True)
         drawn += _text(other[0], other[1] + 18, "the other", BLUE)
-        drawn += _text(end[0] + 8, y + 5, "noise", ORANGE, start=True)
+        drawn += _text(x + long + 8, y + 5, "noise", ORANGE, start=True)
         return drawn + _text(150, 222, f"cosine 1 / (1 + {variance:g}) = {1 / (1 + variance):.2f}"), 232
 
     words = (

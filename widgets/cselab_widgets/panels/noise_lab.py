@@ -262,7 +262,7 @@ def explain(state: NoiseLabState) -> str:
         "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
         "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
         f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)} The variance of "
-        "+noise is that of `cselab.methods.Noise` in training: added to each coordinate of the vectors that the loss "
+        "+noise is that of cselab.methods.Noise in training: added to each coordinate of the vectors that the loss "
         f"compares, whose mean square is {state.mean_square:.3g}. The paper's is 0.1; a comment in its code has the "
         "standard deviation 0.1, the variance 0.01."
     )
