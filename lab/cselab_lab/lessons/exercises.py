@@ -239,7 +239,7 @@ class Exercise:
         return alike and not all(np.array_equal(one, expected[0]) for one in expected)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
-        """The mistake that explains an answer in every example."""
+        """The mistake that explains an answer in every example; else, as a guess, the only one that does in this."""
         fits = [said for said, wrong in self.wrong_values(example).items()
                 if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         explains = fits
@@ -247,7 +247,10 @@ class Exercise:
             wrong, given = self.wrong_values(other), _tried(answer, other)
             if given is not None:
                 explains = [said for said in explains if said not in wrong or other.is_same(given, wrong[said])]
-        return explains[0] if explains else ""
+        if explains:
+            return explains[0]
+        alone = len(fits) == 1 and fits[0] in self.mistakes and numbers.any()  # zeros come from anything
+        return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
 
 
 def otherwise(right: Callable | None, change: str | Callable) -> Callable:

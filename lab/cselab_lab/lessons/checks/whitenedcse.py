@@ -528,7 +528,7 @@ def _keeps_the_shape(answer: Any) -> str:
 
 
 UNSEEN_CHANGE = Exercise(
-    Stage("it takes rows and gives rows of the same shape", _keeps_the_shape),
+    Stage("it takes rows and gives rows of the same shape", _keeps_the_shape, "As many rows and channels as you got."),
     Stage(
         "the whitened loss does not see it",
         _is_seen,

@@ -142,7 +142,7 @@ WRONG = {
         ("not D.", lambda d, r, w: d * (k := w * d / r) / (1 + k)),
     ],
     "DESCENT": [
-        ("Move copies", in_place),
+        ("changes what it is given", in_place),
         ("subtract the gradient", lambda *given: moved(*given, -1, -1)),
         ("your second one stays", lambda *given: moved(*given, 1, 0)),
         ("your first one stays", lambda *given: moved(*given, 0, 1)),

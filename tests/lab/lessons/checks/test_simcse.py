@@ -103,8 +103,8 @@ WRONG = {
         ("is the first sentence", lambda layer, mask, kind: layer[0, :2]),
     ],
     "VIEWS": [
-        ("of shapes [(8, 32)]", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
-        ("returned Tensor", lambda n, ids, mask: n(ids, mask)),
+        ("returned 1, of shape (8, 32)", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
+        ("returned one Tensor", lambda n, ids, mask: n(ids, mask)),
         ("another sentence's view", lambda n, ids, mask: n(ids.repeat_interleave(2, 0), mask.repeat(2, 1)).chunk(2)),
         ("no second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
         ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n(ids, mask)]),
