@@ -540,7 +540,7 @@ TWO_PAIRS = [contrast_by_mask, contrast_by_loop, lambda a, p, x, y, t=0.05: deco
 
 
 def GAUSSIAN():
-    """Gradients must go through, so these are spelled by hand."""
+    """Spelled by hand."""
 
     def by_loop(views, variance, generator):
         found = []
@@ -572,6 +572,8 @@ def GAUSSIAN():
         lambda views, v, g: [z + torch.normal(0.0, v**0.5, z.shape, generator=g) for z in views],
         lambda views, v, g: [z + (v * torch.randn(z.shape, generator=g).square()).sqrt() * sign(z, g) for z in views],
         lambda views, v, g: [z.double() + torch.randn(z.shape, generator=g).double() * v**0.5 for z in views],
+        lambda views, v, g: [z.numpy() + v**0.5 * torch.randn(z.shape, generator=g).numpy() for z in views],
+        lambda views, v, g: [one.tolist() for one in by_loop(views, v, g)],
     ]
 
 
@@ -580,7 +582,7 @@ def sign(z, generator):
 
 
 def MEANS_OF_PASSES():
-    """Gradients must go through, so these are spelled by hand."""
+    """Spelled by hand."""
 
     def by_loop(passes):
         sums = [0, 0]
@@ -604,6 +606,8 @@ def MEANS_OF_PASSES():
         lambda passes: list(stacked(passes).unbind()),
         lambda passes: torch.einsum("khnd->hnd", torch.stack(list(passes)).unflatten(0, (-1, 2))) / (len(passes) // 2),
         lambda passes: tuple(one.double() for one in sliced(passes)),
+        lambda passes: [np.mean([one.numpy() for one in passes[half::2]], axis=0) for half in (0, 1)],
+        lambda passes: [one.tolist() for one in by_loop(passes)],
     ]
 
 
@@ -764,7 +768,7 @@ DESCENT = [descent_by_backward, descent_by_torch, descent_by_func]
 
 
 def ROWS():
-    """Gradients must go through, so these are spelled by hand."""
+    """Spelled by hand."""
 
     def drawn(view, count, generator):
         return torch.randn(count, view.shape[1], generator=generator)
@@ -793,6 +797,8 @@ def ROWS():
         lambda a, b, m, g: list(stacked(a, b, m, g).unbind()),
         one_by_one,
         by_numpy,
+        lambda a, b, m, g: [np.concatenate([v.numpy(), rows]) for rows in [drawn(a, m, g).numpy()] for v in (a, b)],
+        lambda a, b, m, g: [one.tolist() for one in both(a, b, drawn(a, m, g))],
     ]
 
 

@@ -47,6 +47,7 @@ SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide
 
 
 CHANGED = "That is right, but your function changes what it is given: x = x - 1 makes a new x, x -= 1 does not."
+NO_GRADIENT = "no gradient goes through what it returns (.item()? .detach()?)"
 WRONG_GRADIENT = "the numbers are right, but one of the arguments gets no gradient (.detach()? .data? torch.no_grad()?)"
 CONSTANT = "It returns the same whatever it is given."
 NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
@@ -71,11 +72,13 @@ class Stage:
             sentence that says what is wrong, empty where nothing is. Compute what you expect by another path than the
             solution does: by hand, with a loop, from a symmetry.
         hint: the mistake that usually fails this stage, and where to look.
+        for_training: only the lesson's training needs it: an answer that fails here is right, and cselab's stands in.
     """
 
     what: str
     holds: Callable[[Any], object]
     hint: str = ""
+    for_training: bool = False
 
     def finding(self, answer: object) -> str:
         """What is wrong, in a sentence; empty where nothing is."""
@@ -314,10 +317,11 @@ def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: whether every stage holds, and the lines to show."""
+    """What a check found: whether every stage holds, the lines to show, and what training would miss in the answer."""
 
     solved: bool
     lines: tuple[str, ...]
+    missing: str = ""
 
     def __repr__(self) -> str:
         return "\n".join(self.lines)
@@ -378,6 +382,8 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
             finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
         except Exception as error:
             finding = tried.after(error, stage, exercise)
+        if finding and getattr(stage, "for_training", False):
+            return _solved(lines, NO_GRADIENT)
         if finding:
             said = textwrap.shorten(f"{stage.what}. {finding}", LONGEST, placeholder=" ...")
             return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(stages)}): {said}"))
@@ -385,7 +391,13 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     missing = _missing_in(answer, exercise.right, exercise) if exercise.trained and exercise.right else ""
     if missing == WRONG_GRADIENT:
         return Verdict(False, (*lines, f"not yet: {missing}"))
-    return Verdict(True, (*lines, f"solved. But the lesson trains with cselab's: {missing}" if missing else "solved."))
+    return _solved(lines, missing)
+
+
+def _solved(lines: list[str], missing: str = "") -> Verdict:
+    return Verdict(
+        True, (*lines, f"solved. But the lesson trains with cselab's: {missing}" if missing else "solved."), missing
+    )
 
 
 def staged_check(answer: object, exercise: Exercise) -> None:
@@ -407,9 +419,9 @@ def yours(answer: Callable, exercise: Exercise) -> Any:
     ours = exercise.right
     if ours is None:
         raise ValueError("nothing stands in for this exercise; give Exercise(..., right=...).")
-    name, solved = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise).solved
-    missing = _missing_in(answer, ours, exercise) if solved else "is not right yet"
-    missing = f"is right, but {missing}" if solved and missing else missing
+    name, told = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise)
+    missing = (told.missing or _missing_in(answer, ours, exercise)) if told.solved else "is not right yet"
+    missing = f"is right, but {missing}" if told.solved and missing else missing
     print(f"{name} {missing}: cselab's stands in" if missing else f"{name}: yours")
     return ours if missing else answer
 
@@ -422,7 +434,7 @@ def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
         if any(hasattr(one, "detach") for one in ours) and not all(hasattr(one, "detach") for one in mine):
             return "gives no tensors, with which the lesson goes on"
         if exercise.trained and not all(one.requires_grad for one in mine):
-            return "no gradient goes through what it returns (.item()? .detach()?)"
+            return NO_GRADIENT
         if of_mine and any(
             not one.any() and abs(other).max() > 1e-4 for one, other in zip(of_mine, of_ours, strict=True)
         ):

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from cselab_lab.lessons.checks.dropout_noise import MEANS_OF_PASSES
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, diagnose, staged_check, yours
 
 STAGES = [
@@ -258,3 +259,13 @@ def test_what_is_not_trained_may_detach_but_gives_tensors_where_the_lesson_wants
     assert yours(lambda x: x.detach() ** 2, right) is not square
     assert yours(lambda x: x.numpy() ** 2, right) is square
     assert "tensors" in capsys.readouterr().out
+
+
+def test_an_answer_that_only_training_cannot_take_is_right_and_cselabs_stands_in(capsys):
+    def my_means(passes):
+        return [np.mean([one.detach().numpy() for one in passes[half::2]], axis=0) for half in (0, 1)]
+
+    told = diagnose(my_means, MEANS_OF_PASSES)
+    assert told.solved and "no gradient goes through" in told.lines[-1]
+    assert yours(my_means, MEANS_OF_PASSES) is MEANS_OF_PASSES.right
+    assert "my_means is right, but no gradient goes through" in capsys.readouterr().out

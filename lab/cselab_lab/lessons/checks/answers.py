@@ -43,7 +43,6 @@ def _shape(table: Any) -> tuple[int, ...]:
     return getattr(numbers_of(table), "shape", ())
 
 
-TRAINED_THROUGH = "Stay in torch, without detach() or torch.no_grad(): the sentences are trained through this."
 AS_IT_IS = "Detach nothing on the way, and write nothing into what is given."
 
 

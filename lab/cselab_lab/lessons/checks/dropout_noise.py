@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cselab_lab.lessons.checks.answers import AS_IT_IS, TRAINED_THROUGH, is_whole, right_gradient, wrong_shapes
+from cselab_lab.lessons.checks.answers import AS_IT_IS, is_whole, right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.encoders import mini_views, plain
 from cselab_lab.lessons.checks.mistakes import LENGTHS, choice_mistakes, temperature_mistakes, unit
 from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
@@ -225,11 +225,12 @@ def _noise(views: Any, variance: float, generator: Any) -> list[Any]:
 _ASKED = 0.09  # a variance: its root is 0.3, its square 0.0081
 
 
-def _noisy(answer: Any, seed: int = 0, rows: int = 3, width: int = 4, size: float = 1.0) -> tuple[list[Any], Any]:
-    """Two views that want gradients, and what comes back."""
+def _noisy(answer: Any, rows: int = 3, width: int = 4, size: float = 1.0, train: bool = False) -> tuple[list[Any], Any]:
+    """Two views, which want gradients in training, and what comes back."""
     first = size * torch.arange(float(rows * width)).reshape(rows, width)
-    views = [first.requires_grad_(), (-first.detach()).requires_grad_()]
-    return views, answer([1 * view for view in views], _ASKED, torch.Generator().manual_seed(seed))
+    views = [first, -first]
+    given = [1 * view.clone().requires_grad_(train) for view in views]
+    return views, answer(given, _ASKED, torch.Generator().manual_seed(0))
 
 
 def _rows(matrix: Any) -> torch.Tensor:
@@ -321,8 +322,8 @@ GAUSSIAN = Exercise(
     ),
     Stage(
         "gradients go through to the views",
-        lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer)[1]),
-        TRAINED_THROUGH,
+        lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer, train=True)[1]),
+        for_training=True,
     ),
     right=_noise,
 )
@@ -334,14 +335,13 @@ def _means(passes: Any) -> Any:
     return [torch.stack(list(passes[half::2])).mean(0) for half in (0, 1)]
 
 
-def _of_passes(answer: Any, count: int = 6) -> tuple[list[Any], Any]:
-    """Passes of which the k-th is 1 at place k: in a mean each place shows the share of a pass."""
-    passes = [torch.eye(count)[[k] * 4].requires_grad_() for k in range(count)]
-    return passes, answer([1 * one for one in passes])
+def _of_passes(answer: Any, train: bool = False) -> Any:
+    """What is made of passes of which the k-th is 1 at place k: in a mean each place shows the share of a pass."""
+    return answer([1 * torch.eye(6)[[k] * 4].requires_grad_(train) for k in range(6)])
 
 
 def _each_pass_once(answer: Any) -> str:
-    one, other = (_rows(view)[0] for view in _of_passes(answer)[1])
+    one, other = (_rows(view)[0] for view in _of_passes(answer))
     third = torch.full((6,), 1 / 3, dtype=torch.float64)
     if all(bool(torch.isclose(view, third * (view > 0), atol=1e-3).all()) for view in (one, other)):
         both = int(((one > 0) & (other > 0)).sum())
@@ -364,7 +364,7 @@ def _each_pass_once(answer: Any) -> str:
 MEANS_OF_PASSES = Exercise(
     Stage(
         "six passes of 4 sentences make two views",
-        lambda answer: wrong_shapes(_of_passes(answer)[1], 2, (4, 6)),
+        lambda answer: wrong_shapes(_of_passes(answer), 2, (4, 6)),
         "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
     ),
     Stage("each view is the mean of three passes, which take turns", _each_pass_once),
@@ -377,8 +377,8 @@ MEANS_OF_PASSES = Exercise(
     ),
     Stage(
         "gradients go through to the passes",
-        lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer)[1]),
-        TRAINED_THROUGH,
+        lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer, train=True)),
+        for_training=True,
     ),
     right=_means,
 )

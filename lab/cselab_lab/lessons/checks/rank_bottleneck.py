@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from cselab_lab.lessons.checks.answers import TRAINED_THROUGH, is_whole, right_gradient, wrong_shapes
+from cselab_lab.lessons.checks.answers import is_whole, right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.encoders import plain, sentences
 from cselab_lab.lessons.checks.mistakes import CENTRE, choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
@@ -241,8 +241,8 @@ def _rows(first: Any, second: Any, count: int, generator: Any) -> Any:
 _SENTENCES = torch.arange(12.0).reshape(3, 4), 50 + torch.arange(12.0).reshape(3, 4)
 
 
-def _returned(answer: Any, count: int = 5, seed: int = 0) -> Any:
-    views = [1 * view.clone().requires_grad_() for view in _SENTENCES]
+def _returned(answer: Any, count: int = 5, seed: int = 0, train: bool = False) -> Any:
+    views = [1 * view.clone().requires_grad_(train) for view in _SENTENCES]
     return answer(*views, count, torch.Generator().manual_seed(seed))
 
 
@@ -303,8 +303,8 @@ ROWS = Exercise(
     Stage("they are drawn anew at each call, from the generator", _drawn_anew),
     Stage(
         "gradients go through to the views",
-        lambda answer: all(getattr(view, "requires_grad", False) for view in _returned(answer)),
-        TRAINED_THROUGH,
+        lambda answer: all(getattr(view, "requires_grad", False) for view in _returned(answer, train=True)),
+        for_training=True,
     ),
     right=_rows,
 )

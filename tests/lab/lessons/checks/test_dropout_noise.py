@@ -130,7 +130,6 @@ WRONG = {
             ],
         ),
         ("writes into the view", written_into),
-        ("without detach()", lambda views, v, g: [z.detach() + v**0.5 * normal(z, g) for z in views]),
         ("`return` missing", lambda views, v, g: None),
     ],
     "MEANS_OF_PASSES": [
@@ -150,7 +149,6 @@ WRONG = {
         ("have the shares", lambda passes: [torch.stack(list(passes[at::2])).median(0).values for at in (0, 1)]),
         ("have the shares", lambda passes: [sum(passes[at:4:2]) / 3 for at in (0, 1)]),
         ("nothing is scaled", lambda passes: [sum(one) / 3 for one in (passes[0::2], passes[1::2])]),
-        ("without detach()", lambda passes: [torch.stack(list(passes[at::2])).mean(0).detach() for at in (0, 1)]),
     ],
     "SHRUNK": [
         ("expected is 0.5", lambda c, z, v: c / (1 + v / z[0].square().mean())),

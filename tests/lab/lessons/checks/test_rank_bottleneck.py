@@ -157,7 +157,6 @@ WRONG = {
             lambda a, b, m, g: padded(a, b, torch.randn(m, 1, generator=g).expand(-1, a.shape[1])),
         ),
         ("have changed places", lambda a, b, m, g: padded(b, a, drawn(a, m, g))),
-        ("Stay in torch", lambda a, b, m, g: [view.detach().numpy() for view in padded(a, b, drawn(a, m, g))]),
         ("returned one Tensor", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
         ("returned 1, of shape (8, 4)", lambda a, b, m, g: [torch.cat([a, drawn(a, m, g)])]),
         ("of shape (5, 4), (5, 4)", lambda a, b, m, g: [drawn(a, m, g)] * 2),
@@ -168,7 +167,6 @@ WRONG = {
         ("deviation 0.00", lambda a, b, m, g: beneath(a, b, torch.zeros(m, a.shape[1]))),
         ("generator=generator", lambda a, b, m, g: beneath(a, b, torch.randn(m, a.shape[1]))),
         ("do not seed", lambda a, b, m, g: beneath(a, b, drawn(a, m, torch.Generator().manual_seed(0)))),
-        ("without detach()", lambda a, b, m, g: beneath(a.detach(), b.detach(), drawn(a, m, g))),
         ("`return` missing", lambda a, b, m, g: None),
     ],
     "PULL": [
