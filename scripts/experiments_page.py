@@ -80,8 +80,8 @@ def experiments_page(folder: Path, profile: str) -> str:
 
 def effects_page(folder: Path) -> str:
     """The effects: one table of all that was measured, and each claim on three sets."""
-    effects = read_results("effects", "mini", folder)
-    measures = ["STS-B dev", *SCORES, *GEOMETRY, "effective_rank"]
+    effects = read_results("effects", folder=folder)
+    measures = [*SCORES, *GEOMETRY, "effective_rank"]
     tests = ManyTests.of(chain.from_iterable(map(effects.verdicts, SCORES)))
     parts = [effects.table(list(effects.lines), measures, form="md"), "", f"{WORDS}\n**{tests}**\n"]
     for score in SCORES:

@@ -153,15 +153,6 @@ VARIATIONS = (
     CLASSROOM,
     replace(
         CLASSROOM,
-        name="mini",
-        dev="STS-B",
-        suites=("world", "sts", "STS-B dev"),
-        geometry="STS-B test",
-        fit_on=5000,
-        purpose=f"as classroom, the best step by STS-B dev, transforms fitted on fewer rows; {KEPT}",
-    ),
-    replace(
-        CLASSROOM,
         name="micro",
         encoders={"base": bundled("micro")},
         dev="STS-B",

@@ -69,7 +69,7 @@ def test_rows_of_a_headline_have_seven_seeds_under_study_and_nowhere_else():
     more = {label for label, drawn in seeds.items() if drawn == [*range(7)]}
     assert more == {"SimCSE", "WhitenedCSE", "ImSimCSE", "Focal-InfoNCE"} and seeds["plain"] == [None]
     assert all(drawn in ([None], [*range(5)]) for label, drawn in seeds.items() if label not in more)
-    for profile in ("smoke", "classroom", "paper", "mini", "micro"):
+    for profile in ("smoke", "classroom", "paper", "micro"):
         assert {job.seed for job in jobs(main, PROFILES[profile])[0]} == {None, *PROFILES[profile].seeds}
     assert {job.seed for job in jobs(main, PROFILES["study"], [1])[0]} == {None, 1}
     assert 3 * 2 / 2 ** len(PROFILES["study"].headline_seeds) < 0.05  # by Holm over the three, where all signs agree

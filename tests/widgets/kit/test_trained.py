@@ -29,10 +29,10 @@ def test_without_results_the_recorded_runs_stand_beside_the_published_gains_over
     published = {gain.row: gain.published for gain in shown.gains}
     assert published["-noise on negatives"] == pytest.approx(77.06 - 76.25)
     assert list(published) == [row.row for row in TABLE_1]
-    lines = [json.loads(line) for line in (recorded_results() / "effects.mini.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (recorded_results() / "effects.study.jsonl").read_text().splitlines()]
     for gain in shown.gains:
         of = {
-            row: {line["seed"]: line["scores"]["STS-B"] for line in lines if line["row"] == row}
+            row: {line["seed"]: line["scores"]["Avg."] for line in lines if line["row"] == row}
             for row in (gain.row, "SimCSE")
         }
         over = [score - of["SimCSE"][seed] for seed, score in of[gain.row].items()]
@@ -42,7 +42,7 @@ def test_without_results_the_recorded_runs_stand_beside_the_published_gains_over
             assert (gain.low, gain.high) == pytest.approx((mean(over) - half, mean(over) + half))
         else:
             assert gain.low is gain.high is None
-    assert shown.ours == "STS-B, mini after 60 steps, seeds 0 to 4"
+    assert shown.ours == "mini after 200 steps, seeds 0 to 4"
 
 
 def test_a_row_that_only_one_side_has_stands_alone():
@@ -97,5 +97,5 @@ def test_the_words_hold_the_same(beside):
 
 
 def test_the_line_under_the_plot_names_the_runs_that_the_dots_stand_for(beside):
-    assert "STS-B, mini after 60 steps, seeds" in explained(trained(None, "imsimcse", 1, TABLE_1))
+    assert "mini after 200 steps, seeds" in explained(trained(None, "imsimcse", 1, TABLE_1))
     assert "given as results" in explained(trained(beside, "imsimcse", 1, TABLE_1))

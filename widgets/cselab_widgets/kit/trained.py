@@ -15,7 +15,7 @@ from .panel import rounded
 from .planes import Plane
 from .theme import INK, OKABE_ITO
 
-BASELINE, MEASURE = "SimCSE", "STS-B"  # of the recorded runs; the papers print the average of seven tasks
+BASELINE, MEASURE = "SimCSE", "Avg."  # of the seven STS sets, as the papers print it
 
 
 class Beside(NamedTuple):
@@ -40,7 +40,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Trained:
-    """The gains, the table they stand in, and which runs ours are: "STS-B, mini after 60 steps, seeds 0 to 4"."""
+    """The gains, the table they stand in, and which runs ours are: "mini after 200 steps, seeds 0 to 4"."""
 
     gains: tuple[Gain, ...] = ()
     ours: str = ""
@@ -81,7 +81,7 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     cells = published_table(paper, table).cells
     averages = {cell.row: cell.value for cell in cells if cell.column == "Avg." and cell.value is not None}
     base = next(iter(averages.values()))  # SimCSE stands first
-    effects = read_results("effects", "mini")
+    effects = read_results("effects")
     gains: list[Gain] = []
     lines: list[Mapping[str, Any]] = []
     for name, published, recorded in rows:
@@ -94,7 +94,7 @@ def _recorded(paper: str, table: int, rows: Sequence[Beside]) -> Trained:
     runs = [line["settings"] for line in lines]
     encoders = sorted({f"{run['encoder']} after {run['recipe']['steps']} steps" for run in runs})
     seeds = sorted({line["seed"] for line in lines})
-    return Trained(tuple(gains), f"{MEASURE}, {', '.join(encoders)}, seeds {_range(seeds)}", table)
+    return Trained(tuple(gains), f"{', '.join(encoders)}, seeds {_range(seeds)}", table)
 
 
 def _range(seeds: Sequence[int]) -> str:
@@ -179,4 +179,4 @@ def in_words(shown: Trained) -> list[str]:
 
 def explained(shown: Trained) -> str:
     """What diamonds and dots are, for the line under the plot."""
-    return f"what training made of it: diamonds as published (BERT, average of seven tasks), dots ours ({shown.ours})."
+    return f"what training made of it, the average of seven tasks: diamonds as published, dots ours ({shown.ours})."
