@@ -31,6 +31,11 @@ def sts():
     return WORLD.sts(600, "test")
 
 
+@pytest.fixture
+def nothing_kept(monkeypatch):
+    monkeypatch.setattr("cselab.world.world.kept_pairs", lambda split: [])
+
+
 def test_a_hundred_thousand_sentences_are_distinct_and_of_their_split(many):
     assert len({sentence.text for sentence in many}) == 100_000
     assert {sentence.meaning.split for sentence in many} == {"train"}
@@ -67,7 +72,7 @@ def test_sentences_are_of_reasonable_length(many):
     assert max(lengths) <= 32
 
 
-def test_the_same_seed_gives_the_same_and_another_another(many, sts):
+def test_the_same_seed_gives_the_same_and_another_another(many, sts, nothing_kept):
     assert World(seed=0).sentences(50) == many[:50]
     assert World(seed=0).sts(600, "test") == sts
     assert World(seed=1).sentences(50) != many[:50]
@@ -141,6 +146,13 @@ def test_details_denial_and_roles_leave_a_story_in_its_split(many, sts):
 
 
 # ---- sts -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_the_pairs_that_are_kept_in_a_file_are_those_that_the_world_draws(split, request):
+    kept = WORLD.sts(1200, split)
+    request.getfixturevalue("nothing_kept")
+    assert WORLD.sts(1200, split) == kept
 
 
 def test_sts_pairs_are_pairs_balanced_over_the_grades(sts):
