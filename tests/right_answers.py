@@ -648,6 +648,7 @@ def PULL_AND_PUSH():
         lambda *given: asked(*given, way=by_backward),
         lambda *given: list(asked(*given)),
         each(torch.Tensor.numpy),
+        each(torch.Tensor.tolist),
         each(torch.Tensor.double),
         each(torch.clone),
         each(lambda gradient: torch.einsum("ij->ij", gradient)),
