@@ -27,8 +27,8 @@ FORM = """\
 {rows}
 <button type="submit">compare</button><button type="button">show</button>
 <div role="status"></div>
-<p class="cselab-later"><small>The answer is folded until each guess was made. Give one up with "show"; the button gives
-up what is empty.</small></p>
+<p class="cselab-later"><small>The answer stays folded until every guess is made. To give one up, write "show"; the
+button does so in every empty box.</small></p>
 </form>"""
 ROW = """\
 <label><span>{label}{hint}</span><input name="guess.{name}" placeholder="{example}" spellcheck="false"></label>"""
