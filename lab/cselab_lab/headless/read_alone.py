@@ -20,7 +20,7 @@ from nbformat.v4 import new_markdown_cell, new_output
 
 from cselab_lab.headless.record import GUESS_TYPE
 
-EXAMPLES: dict[type, str] = {str: "a word", list: "names, with commas between"}  # of anything else: a number
+EXAMPLES: dict[type, str] = {str: "a word", list: "name, name, ..."}  # of anything else: a number
 FORM = """\
 <form class="cselab-guess" data-found="{found}" data-until="{until}" autocomplete="off" hidden>
 <p><strong>Your guess</strong>{hint}</p>
