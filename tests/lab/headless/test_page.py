@@ -125,8 +125,8 @@ def test_formulas_side_by_side_stand_below_each_other_where_there_is_no_room(ren
     page.goto((tmp_path / "00_tour.html").as_uri())
     for width, below in ((900, False), (250, True)):
         page.set_viewport_size({"width": width, "height": 400})
-        one, other = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
-        assert (other > one) is below
+        one, other = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+        assert (other["top"] >= one["bottom"]) is below and (other["left"] >= one["right"]) is not below
 
 
 def test_what_a_run_was_given_is_folded(render):
