@@ -32,6 +32,7 @@ UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a p
         r'<msub><mrow>\1<mo lspace="0" rspace="0">&#x02032;</mo></mrow>\2</msub>'
     ),
 }
+GLUED = re.compile(r'([^\s<>]*)(<math [^>]*display="inline".*?</math>)([^\s<>]*)', re.DOTALL)  # and what touches it
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
 
 
@@ -150,10 +151,13 @@ def _exporter() -> Any:
 
     class Renderer(IPythonRenderer):
         def inline_math(self, body: str) -> str:
-            return f"{mathml(body, 'inline')}&#8288;"  # a full stop behind it stays on its line
+            return mathml(body, "inline")
 
         def block_math(self, body: str) -> str:
-            return mathml(body, "block")
+            parts = [part for part in body.split(r"\qquad") if part.strip()]
+            if len(parts) < 2 or any(part.count("{") != part.count("}") for part in parts):
+                return mathml(body, "block")
+            return f'<span class="formulas">{"".join(mathml(part, "block") for part in parts)}</span>'
 
         def block_html(self, html: str) -> str:
             return html  # nbconvert would look for pictures in it and close an open <details>
@@ -174,7 +178,8 @@ def _exporter() -> Any:
                 path=context["resources"]["metadata"]["path"],
                 anchor_link_text="#",
             )
-            return MarkdownWithMath(renderer=renderer).render(source)
+            html = MarkdownWithMath(renderer=renderer).render(source)
+            return GLUED.sub(r'<span class="glued">\1\2\3</span>', html)
 
     exporter = PageExporter(extra_template_basedirs=[str(Path(__file__).parent)], template_name="page_template")
     exporter.config.NbConvertBase.display_data_priority = [

@@ -20,15 +20,15 @@ from nbformat.v4 import new_markdown_cell, new_output
 
 from cselab_lab.headless.record import GUESS_TYPE
 
-EXAMPLES: dict[type, str] = {str: "a word", list: "names, with commas between"}  # of anything else: a number
+EXAMPLES: dict[type, str] = {str: "a word", list: "name, name, ..."}  # of anything else: a number
 FORM = """\
 <form class="cselab-guess" data-found="{found}" data-until="{until}" autocomplete="off" hidden>
 <p><strong>Your guess</strong>{hint}</p>
 {rows}
 <button type="submit">compare</button><button type="button">show</button>
 <div role="status"></div>
-<p class="cselab-later"><small>The answer is folded until each guess was made. Give one up with "show"; the button gives
-up what is empty.</small></p>
+<p class="cselab-later"><small>The answer stays folded until every guess is made. To give one up, write "show"; the
+button does so in every empty box.</small></p>
 </form>"""
 ROW = """\
 <label><span>{label}{hint}</span><input name="guess.{name}" placeholder="{example}" spellcheck="false"></label>"""

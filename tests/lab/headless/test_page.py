@@ -108,9 +108,25 @@ def test_formulas_have_room_where_no_font_for_them_gives_it():
     assert primed.count("<msub>") == 2 and "<msubsup>" not in primed and "&#x02032;</mo></mrow><mi>j</mi>" in primed
 
 
-def test_a_full_stop_behind_a_formula_stays_on_its_line(render):
-    page, _ = render(new_markdown_cell("It grows with $n$."))
-    assert "</math>\u2060." in page.replace("&#8288;", "\u2060")
+@pytest.mark.browser
+def test_what_touches_a_formula_stays_on_its_line(render, tmp_path, page):
+    render(new_markdown_cell("It grows with the number of the rows ($n^2$)."))
+    page.goto((tmp_path / "00_tour.html").as_uri())
+    together = page.locator("span", has=page.locator("math"))
+    assert together.text_content() == "(n2)."
+    for width in range(200, 420, 7):  # at some of these the bracket would stand alone on a line
+        page.set_viewport_size({"width": width, "height": 400})
+        assert together.evaluate("span => span.getClientRects().length") == 1
+
+
+@pytest.mark.browser
+def test_formulas_side_by_side_stand_below_each_other_where_there_is_no_room(render, tmp_path, page):
+    render(new_markdown_cell(r"$$a + b + c = d + e + f \qquad u + v + w = x + y + z$$"))
+    page.goto((tmp_path / "00_tour.html").as_uri())
+    for width, below in ((900, False), (250, True)):
+        page.set_viewport_size({"width": width, "height": 400})
+        one, other = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+        assert (other["top"] >= one["bottom"]) is below and (other["left"] >= one["right"]) is not below
 
 
 def test_what_a_run_was_given_is_folded(render):

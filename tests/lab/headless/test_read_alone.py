@@ -60,7 +60,7 @@ def test_a_form_stands_where_the_guess_is_asked_for_with_what_its_comments_say()
     assert re.findall(r"<span>(.*?)</span><input name=\"(.*?)\" placeholder=\"(.*?)\"", form) == [
         ("near<small>the cosine of two cooks</small>", "guess.near", "0.5, 50%, log 64"),
         ("which", "guess.which", "a word"),
-        ("order<small>a list</small>", "guess.order", "names, with commas between"),
+        ("order<small>a list</small>", "guess.order", "name, name, ..."),
     ]
     assert "0.84" not in re.sub(r"data-found=\".*?\"", "", form)
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cselab_widgets import sketches
-from cselab_widgets.figures.sketches import BLUE, ORANGE, WIDTH
+from cselab_widgets.figures.sketches import BLUE, OF_COLOR, ORANGE, WIDTH
 
 DRAWN = [name for name in sketches.__all__ if name != "Sketch"]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -33,20 +33,37 @@ def test_words_say_what_it_shows(sketch):
 
 def test_colours_are_those_of_the_text_or_the_two_that_are_seen_on_white_and_on_black(sketch):
     used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', sketch._repr_html_()))
-    assert used <= {"currentColor", "none", BLUE, ORANGE}
+    letters = {f"color-mix(in srgb, {color} {OF_COLOR}%, currentColor)" for color in (BLUE, ORANGE)}
+    assert used <= {"currentColor", "none", BLUE, ORANGE, *letters}
+    assert all(text.get("fill") not in (BLUE, ORANGE) for pane in panes(sketch) for text in pane.iter(f"{SVG}text"))
 
 
-def luminance(color):
-    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def channels(color):
+    return [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
+def luminance(parts):
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("color", [BLUE, ORANGE])
 @pytest.mark.parametrize("page", ["#ffffff", "#111111"])
 def test_contrast_is_what_wcag_asks_of_graphics(color, page):
-    low, high = sorted((luminance(color), luminance(page)))
-    assert (high + 0.05) / (low + 0.05) >= 3
+    assert contrast(channels(color), channels(page)) >= 3
+
+
+@pytest.mark.parametrize("color", [BLUE, ORANGE])
+@pytest.mark.parametrize(("text", "page"), [("#24292f", "#ffffff"), ("#d5dae1", "#16191d")])  # those of page.css
+def test_contrast_of_coloured_letters_is_what_wcag_asks_of_text(color, text, page):
+    share = OF_COLOR / 100
+    letters = [share * one + (1 - share) * other for one, other in zip(channels(color), channels(text), strict=True)]
+    assert contrast(letters, channels(page)) >= 4.5
 
 
 def test_panes_are_narrow_enough_for_a_telephone_and_nothing_is_drawn_outside(sketch):

@@ -67,6 +67,7 @@ __all__ = [
 ]
 
 BLUE, ORANGE = "#2f86cc", "#cf6a1c"  # both can be seen on white and on black
+OF_COLOR = 75  # percent of it in letters, the rest the colour of the text: so they can be read on both
 WIDTH, LETTERS = 300, 14  # of a pane, in units of its view box; the height of letters
 
 
@@ -632,6 +633,8 @@ def _text(
     x: float, y: float, words: str, color: str = "currentColor", *, start: bool = False, end: bool = False
 ) -> str:
     anchor = "start" if start else "end" if end else "middle"
+    if color != "currentColor":
+        color = f"color-mix(in srgb, {color} {OF_COLOR}%, currentColor)"
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{color}">{escape(words)}</text>'
 
 

@@ -96,9 +96,12 @@ def _held(control: Control, carried: Mapping[str, Any]) -> Control:
 
 def _in_words(controls: Sequence[Control]) -> str:
     """Of which controls the page has fewer values than a notebook."""
-    fewer = [f"{c.label}: {len(c.options)} of {c.all}" for c in controls if c.kind != "text" and len(c.options) < c.all]
-    typed = [f"{c.label}: not to be changed" for c in controls if c.kind == "text"]
-    return f"On this page, {'; '.join([*fewer, *typed])}. A notebook has them all." if fewer or typed else ""
+    fewer = [
+        f"{c.label} ({'fixed' if c.kind == 'text' else f'{len(c.options)} of {c.all}'})"
+        for c in controls
+        if c.kind == "text" or len(c.options) < c.all
+    ]
+    return f"Fewer choices here than in a notebook: {', '.join(fewer)}." if fewer else ""
 
 
 def controls_of(panel: Answering) -> list[Control]:

@@ -127,14 +127,14 @@ export function check(name, _, ticked) {
  * @param {string} name
  */
 export function reading(name) {
-  const input = /** @type {HTMLInputElement} */ (element("input", { type: "text", readonly: "" }));
-  const box = element("label", { class: "cselab-reading" }, element("span", {}, name), input);
+  const output = element("output");
+  const box = element("label", { class: "cselab-reading" }, element("span", {}, name), output);
   return {
     box,
     offer() {},
     /** @param {string} value */
     set(value) {
-      input.value = input.title = value;
+      output.textContent = value;
       box.hidden = !value;
     },
   };

@@ -35,9 +35,9 @@ MOST = 8  # sentences
 _IN_OUTPUT = """\
 <style>{css}</style>
 <div class="cselab-panel"><pre>{summary}</pre>
-<p class="cselab-note">Run this cell to type sentences of your own: the weights, {weight:.1f} MB, are not kept with the
-notebook. <code>.to_html(path)</code> of this panel writes a page that has them and needs neither a kernel nor a
-network.</p></div>"""
+<p class="cselab-note">To type sentences of your own, run this cell in JupyterLab: the weights, {weight:.1f} MB, are not
+kept with the notebook. <code>.to_html(path)</code> of this panel writes a page that has them and needs neither a kernel
+nor a network.</p></div>"""
 
 
 @dataclass(frozen=True)
