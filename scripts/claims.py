@@ -1,8 +1,9 @@
 """What the lessons claim, and where each claim can be seen: `python scripts/claims.py [LESSON ...]` prints a table.
 
-The claims and their checks stand in `tests/notebooks/test_claims.py`. Each check is run once, on the classroom numbers,
-and what it reads is written down: numbers that the lesson records (with the cell that shows them), results of recorded
-experiments, and printed tables of the papers.
+The claims and their checks stand in `tests/notebooks/test_claims.py`. Each check is run once, on the classroom numbers
+(where it is about `micro` alone, on those of smoke), and what it reads is written down: numbers that the lesson records
+(with the cell that shows them), what another cell shows, results of recorded experiments, and printed tables of the
+papers.
 """
 
 import re
@@ -23,7 +24,7 @@ import test_claims as claims
 OF_ONE_PLACE = {
     "floor_of_64": "cell `floors`: computed again",
     "mean_of_the_tokens": "recorded, `suites-mini.json`: the seven sets",
-    "pulls_of_rows": "computed by the check: Barlow Twins of rows drawn at random",
+    "pulls_of_rows": "cell `rows-of-any-length`: computed again, on rows drawn at random",
     "rate_found": "recorded, `survey-rates`: the rate that was found",
 }
 """Functions of the checks that read one place each, and that place."""
@@ -116,11 +117,12 @@ def by_place(read: list[str]) -> list[str]:
 def table(lesson: str) -> str:
     """A lesson's claims as Markdown: the sentence, the cell where it stands, and what shows it."""
     cells = cells_of(lesson)
-    run = claims.recorded_runs(lesson, "classroom")[0]
+    run, small = (claims.recorded_runs(lesson, profile)[0] for profile in ("classroom", "smoke"))
     lines = [f"## {lesson}", "", "| claim | said in | shown by |", "|---|---|---|"]
     for claim, check in claims.CLAIMS[lesson].items():
         said = next((cell.id for cell in cells if claim in claims.words(cell.source)), "?")
-        lines.append(f"| {claim} | `{said}` | {'; '.join(by_place(sources(check, run)))} |")
+        read = sources(check, run) or [f"`micro`, {one}" for one in sources(check, small)]
+        lines.append(f"| {claim} | `{said}` | {'; '.join(by_place(read))} |")
     return "\n".join(lines)
 
 

@@ -1000,7 +1000,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "it falls to nearly nothing here": lambda r: (
             1 + r["uniformity alone: uniformity at the last step"] / 4 < 0.2  # no less than it, by Jensen
         ),
-        "may fall steeply on the way": lambda r: (
+        "that of `micro` falls steeply": lambda r: (
             r.profile == "classroom" or r["uniformity alone: gain of the best step"] < -4
         ),
         "the better the score, the *worse* the uniformity": lambda r: (
