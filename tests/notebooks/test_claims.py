@@ -2,7 +2,8 @@
 
 Each row is a part of a sentence of the lesson, and what shows it: the numbers that the lesson itself recorded (with
 `micro` under smoke, with `mini` under classroom), the runs of `mini` in
-results/effects.study.jsonl, an experiment's results, or a printed table.
+results/effects.study.jsonl, an experiment's results, a printed table, or what a cell shows without recording it
+(`run.shown(cell, numbers)`, computed again).
 Where a sentence says "every seed", four of five are not enough.
 """
 
@@ -11,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, log
-from statistics import fmean
+from statistics import fmean, stdev
+from typing import Any
 
 import nbformat
 import numpy as np
@@ -23,9 +25,26 @@ from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.growth import label
 from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.store import recorded_results
-from cselab_lab.experiments.survey import FOUND, SEARCHED
+from cselab_lab.experiments.survey import FOUND, SEARCHED, SYSTEMS
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.parameters import parameters_of
+from scipy.stats import spearmanr
+from shown_in_cells import (
+    Shown,
+    cloud,
+    copies,
+    gibberish,
+    groups,
+    hills,
+    layers,
+    maps,
+    of_profile,
+    pulls,
+    push,
+    spectra,
+    table_of_words,
+    two_views,
+)
 
 from cselab.losses import barlow_twins
 from cselab.metrics import barlow_twins_floor
@@ -44,6 +63,7 @@ class Run:
     seed: int
     recorded: Mapping[str, float]
     profile: str = "classroom"
+    lesson: str = ""
 
     def __getitem__(self, name: str) -> float:
         return self.recorded[name]
@@ -57,12 +77,21 @@ class Run:
         values = results(experiment).values(row, measure)
         return values[self.seed if self.seed in values else None]
 
+    def shown(self, cell: str, numbers: Shown) -> dict[str, Any]:
+        """What a cell shows and the lesson does not record, computed again."""
+        return of_profile(numbers, self.profile)
+
     def over(self, row: str, baseline: str, tests=SCORES) -> list[float]:
         """What a row has more than another one, by test."""
         return [self.mini(row, test) - self.mini(baseline, test) for test in tests]
 
 
 Check = Callable[[Run], bool]
+
+
+def every(run: Run) -> list[Run]:
+    """All seeds that a run's lesson recorded at its size."""
+    return recorded_runs(run.lesson, run.profile)
 
 
 def systems() -> list[str]:
@@ -102,6 +131,29 @@ def by_holm(experiment: str, measure: str) -> dict[str, float]:
     return {verdict.claim: ManyTests.of(judged).by_holm[verdict.test] for verdict in judged}
 
 
+def by_system(experiment: str) -> dict[str, float]:
+    """What each system has more than SimCSE on the average."""
+    frame = gains_of_systems(experiment)
+    return dict(zip(frame["row"], frame["gain"], strict=True))
+
+
+def rate_found(system: str) -> float:
+    """Times the usual learning rate, by the search."""
+    return FOUND["classroom"][system]
+
+
+def order_of_the_two() -> float:
+    """The rank correlation of the survey's gains and those of `mini`."""
+    frame = gains_of_systems("survey-table8")
+    return frame["gain"].corr(frame["published_gain"], method="spearman")
+
+
+def rank_of(table: int, system: str) -> float:
+    """A system's mean in a table of the survey; where it is missing, it is neither first nor last."""
+    found = [cell.value for cell in published_table("survey", table).cells if cell.row == system]
+    return fmean(found) if found and None not in found else 60
+
+
 OTHER_TESTS = {"survey-table9": "Avg. of 5", "survey-table10": "Avg. of 4"}
 """Transfer and clustering, each with its average."""
 
@@ -131,6 +183,44 @@ def spread(test: str) -> float:
     """From the lowest to the highest seed of SimCSE."""
     values = EFFECTS.values("SimCSE", test).values()
     return max(values) - min(values)
+
+
+def while_trained(seed: int, what: str) -> dict[int, float]:
+    """A number of SimCSE under `study`, by the step at which it was looked at."""
+    return {point["step"]: point[what] for point in EFFECTS.curves("SimCSE")[seed] if what in point}
+
+
+def dots() -> list[np.ndarray]:
+    """Uniformity, alignment and STS-B of the encoders that lesson 08 draws."""
+    rows = [row for row in EFFECTS.lines if row not in ("word overlap", "SimCSE, world alone")]
+    values = [[EFFECTS.values(row, what) for row in rows] for what in ("uniformity", "alignment", "STS-B")]
+    return [np.array([value for by_seed in each for value in by_seed.values()]) for each in values]
+
+
+def in_focal(what: str) -> list[float]:
+    """A column of Focal-InfoNCE's Table 3."""
+    return [cell.value for cell in published_table("focal", 3).cells if cell.column == what]
+
+
+def half_on_world(run: Run) -> float:
+    """Half the interval on the 1,200 pairs of World-STS, by lesson 10's fitted root."""
+    return (run["pairs for one point"] / 1200) ** 0.5
+
+
+def gains_of_papers() -> list[list[float]]:
+    """Points of `mini` over SimCSE by the methods that gain in their papers: three tests of each."""
+    rows = ("WhitenedCSE, 3 passes", "ImSimCSE", "Focal-InfoNCE")
+    return [[fmean(gains(row, "SimCSE", test)) for test in SCORES] for row in rows]
+
+
+GAIN_THERE = (
+    ("whitenedcse", 1, "WhitenedCSE-BERT_base", "SimCSE-BERT_base"),
+    ("imsimcse", 3, "ImSimCSE-BERT_base", "SimCSE-BERT_base"),
+    ("focal", 2, "SimCSE-BERT_base + Focal-InfoNCE", "SimCSE-BERT_base"),
+)
+TWINS = ("+BarlowTwins (D =768)", "+100 artificial z", "+300 artificial z", "+704 artificial z")
+COMPONENTS = ("first component", *(f"first {k} components" for k in (2, 4, 8)))
+OTHERS = ("Focal-InfoNCE", "ImSimCSE", "WhitenedCSE", "+noise on negatives", "+noise on positives")
 
 
 def share_by_mean(run: Run, test: str) -> float:
@@ -237,7 +327,8 @@ NOISE = (
 MINI_BY_MEAN = json.loads((recorded_results() / "suites-mini.json").read_text(encoding="utf-8"))
 
 # Not here: definitions (an STS score, a softmax share), what follows from a formula and is tested with it
-# (Focal-InfoNCE's temperatures, whitening by groups, off-dropout's one pass), advice, and what others report of BERT.
+# (Focal-InfoNCE's temperatures, whitening by groups, off-dropout's one pass), advice, what others report of BERT, and
+# what only a training shows without recording it (the hills of SimCSE in the tour): there the text speaks of its cell.
 CLAIMS: dict[str, dict[str, Check]] = {
     "00_tour": {
         "The vectors of a plain language model lie in a cone": lambda r: r["plain: mean cosine"] > 0.5,
@@ -277,6 +368,38 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "gains many more": lambda r: (
             mean_of_the_seven("SimCSE-BERT_base") - mean_of_the_seven("BERT_base (first-last avg.)") > 15
         ),
+        "it is far above one": lambda r: r["plain: effective rank"] > 50,
+        "the mean cosine is near zero": lambda r: r.shown("control-compare", hills)["mean cosine after"] < 0.05,
+        "The score rises, but far less": lambda r: all(
+            0 < r[f"mean subtracted: {test}"] - r[f"plain: {test}"] < 5 for test in SCORES[1:]
+        ),
+        "`random` is not exactly zero": lambda r: all(0 < abs(r.mini("random vectors", test)) < 10 for test in SCORES),
+        "The world was written so that counting words helps little": lambda r: (
+            r.mini("word overlap", "World-STS") < r.mini("plain", "World-STS") - 20
+        ),
+        "there `plain` at [CLS] may even be below the count": lambda r: (
+            r.mini("plain", "STS-B") < r.mini("word overlap", "STS-B")
+        ),
+        "stops long before the mean cosine is zero": lambda r: 0.3 < r["SimCSE: mean cosine"] < r["plain: mean cosine"],
+        "SimCSE never saw sentences like those, and gains there too": lambda r: (
+            r["SimCSE: Classroom-STS"] > r["plain: Classroom-STS"]
+        ),
+        "its interval is narrower than that of Classroom-STS": lambda r: all(
+            half_on_world(run) < run["half the interval, Classroom-STS"]
+            for run in recorded_runs("10_benchmarks", r.profile)  # which trains SimCSE as this lesson does
+        ),
+        "moves all hills to the left and spreads them, and hardly changes their order": lambda r: (
+            (seen := r.shown("cosines-by-grade", hills))["mean after"] < seen["mean before"] - 0.2
+            and seen["spread after"] > 2 * seen["spread before"]
+            and seen["one order"] > 0.85
+        ),
+        "top and bottom were nearly always told apart before": lambda r: (
+            r.shown("cosines-by-grade", hills)["top above bottom"] > 0.85
+        ),
+        "pairs with *different* meanings move further": lambda r: (
+            2 * (r.mini("plain", "mean_cosine") - r.mini("SimCSE", "mean_cosine"))
+            > 2 * (r.mini("SimCSE", "alignment") - r.mini("plain", "alignment"))
+        ),
     },
     "01_anisotropy": {
         "Averaging makes the cone": lambda r: r["mean cosine, mean of tokens"] > r["mean cosine, single tokens"] + 0.2,
@@ -309,6 +432,56 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
         "Subtracting one vector removes it; on this encoder the score moves little": lambda r: (
             r["real: after"] < 0.05 and abs(r["dev, without the mean"] - r["dev, as it is"]) < 1
+        ),
+        "single tokens point in many directions": lambda r: (
+            max(r.shown("layers", layers)["single tokens"][:: len(r.shown("layers", layers)["[CLS]"])]) < 0.4
+        ),
+        "Averages of tokens lie in a narrow cone": lambda r: r["layer 0, all tokens: mean cosine of means"] > 0.7,
+        "so it ends in a cone, too": lambda r: r["mean cosine, [CLS]"] > 0.5,
+        "The layers open the cone and close it again": lambda r: (
+            min(cone := r.shown("layers", layers)["mean of tokens"]) < min(cone[0] - 0.05, cone[-1] - 0.01)
+        ),
+        "The formula predicts the cone of the means quite well": lambda r: all(
+            abs(r[f"layer 0, {text}: foretold"] - r[f"layer 0, {text}: mean cosine of means"]) < 0.1
+            for text in ("all tokens", "without special", "without the commonest")
+        ),
+        "most of that direction is gone without the tokens that all sentences share": lambda r: (
+            r.profile == "smoke"
+            or r["layer 0, without the commonest: mean cosine of means"]
+            < r["layer 0, all tokens: mean cosine of means"] / 2
+        ),
+        "has no such cone in its table, and its rarer tokens share a direction, too": lambda r: (
+            r.profile == "classroom"
+            or (
+                max(r["table, tokens: mean cosine"], r["table, types: mean cosine"]) < 0.5
+                and r["layer 0, without the commonest: mean cosine of means"] > 0.7
+            )
+        ),
+        "the tour's tests gave it somewhat more": lambda r: (
+            min(r.over("plain, mean subtracted", "plain", SCORES[1:])) > r["dev, without the mean"] - r["dev, as it is"]
+        ),
+        "With more directions removed it goes up and down": lambda r: (
+            (more := [r.mini(f"plain, {what} removed", "World-STS") for what in COMPONENTS])[0]
+            > r.mini("plain, mean subtracted", "World-STS")
+            and more[0] > more[1] < more[2] > more[3]
+        ),
+        "about as deep inside it as real sentences, or deeper": lambda r: (
+            min(r[f"{kind}: mean cosine"] for kind in ("shuffled", "random words")) > r["real: mean cosine"] - 0.01
+        ),
+        "its cosine to real sentences is the one they have among themselves": lambda r: (
+            abs((seen := r.shown("cones", gibberish))["random words to real"] - seen["real"]) < 0.05
+        ),
+        "rare or frequent, still share a direction of their own": lambda r: (
+            min(r["rare: after"], r["frequent: after"]) > 0.2
+        ),
+        "Any 50 words keep a direction of their own": lambda r: (
+            r.shown("cones", gibberish)["least kept by 50 words"] > 2 * r["random words: after"]
+        ),
+        "On `mini` they keep more than words that were drawn": lambda r: (
+            (r["frequent: after"] > r["50 words: after, the highest of three"]) == (r.profile == "classroom")
+        ),
+        "is at most faint in this small encoder": lambda r: (
+            abs(r.shown("frequency-compare", table_of_words)["frequency and length"]) < 0.3
         ),
     },
     "02_simcse": {
@@ -344,6 +517,22 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "ends below it, too, with every recorded seed": lambda r: (
             r.profile == "smoke" or r["same mask: gain on dev"] < 0
         ),
+        "The diagonal stands out": lambda r: (seen := r.shown("matrix", push))["positives"] > seen["negatives"] + 0.1,
+        "is nearly as close, and at the left end it is closer": lambda r: (
+            0 < r.shown("matrix", push)["lead"] < 0.1 and r["found by plain"] < 64
+        ),
+        "All cosines are high": lambda r: r.shown("matrix", push)["negatives"] > 0.5,
+        "Ours is much lower, and yet higher": lambda r: 0.5 < r["loss of plain"] < log(64) / 2,
+        "and most of them hardly at all": lambda r: r.shown("push-curves", push)["by a third at 0.05"] > 0.7,
+        "the hardest negative alone carries most of the push": lambda r: (
+            r.shown("push-curves", push)["by the first at 0.01"] > 0.6
+        ),
+        "count nearly alike, and the gradient": lambda r: 28 < r.shown("push-curves", push)["half at 1"] <= 32,
+        "pairs that mean the same have moved up in the order of cosines": lambda r: r["two masks: gain on dev"] > 0,
+        "Within twenty steps nearly every row has nearly all its share on the diagonal": lambda r: (
+            while_trained(r.seed, "loss")[20] < 0.1
+        ),
+        "The first loss agrees to the precision of `float32`": lambda r: r["digits by hand and by cselab.train"] >= 5,
     },
     "03_whitening": {
         "reaches most of what these sixty steps of SimCSE reach on dev": lambda r: (
@@ -395,6 +584,50 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "The papers find contrast far above whitening on STS-B": lambda r: (
             printed("whitenedcse", 1, "SimCSE-BERT_base", "STS-B")
             > printed("whitenedcse", 1, "BERT_base-whitening", "STS-B") + 5
+        ),
+        "Groups of one channel move the points least": lambda r: (
+            (seen := r.shown("cloud-compared", cloud))["group"] < seen["zca"] < seen["pca"]
+        ),
+        "what is correlated across groups stays correlated": lambda r: (
+            abs(r.shown("cloud-compared", cloud)["correlation left"] - 1) < 0.01
+        ),
+        "a few axes of large variance decide every cosine": lambda r: r.shown("spectrum", spectra)["first ten"] > 0.6,
+        "come out far rounder than they were": lambda r: (
+            (seen := r.shown("spectrum", spectra))["first ten, whitened"] < seen["first ten"] / 2
+        ),
+        "a channel has a share of both": lambda r: abs(r.shown("noise", spectra)["share of a channel"] - 1) < 0.01,
+        "it amplifies noise; groups of channels prevent that": lambda r: (
+            (seen := r.shown("noise", spectra))["64 rows, one group"] > 1000
+            and max(seen["64 rows, 32 groups"], seen["64 rows, groups of two"]) < 100
+        ),
+        "(with the smaller `micro`, more)": lambda r: (
+            r.profile == "classroom" or r["whitening gain on dev"] > r["SimCSE gain on dev"]
+        ),
+        "Too few of them lose meaning": lambda r: r["k chosen on dev"] > 16,
+        "whitening still helps it on World-STS": lambda r: (
+            r.profile == "classroom" or r["SimCSE, whitened World-STS"] > r["SimCSE World-STS"]
+        ),
+        "lie on both sides of the diamond or close to it": lambda r: (
+            r.profile == "smoke"
+            or (
+                min(gains := [run["SimCSE gain on dev"] for run in every(r)]) < r["whitening gain on dev"] < max(gains)
+                and max(abs(gain - r["whitening gain on dev"]) for gain in gains) < 1
+            )
+        ),
+        "There whitening gains over `plain` on every test": lambda r: min(r.over("plain, whitened", "plain")) > 0,
+        "the world's pairs were made so that it does not": lambda r: (
+            r.mini("word overlap", "World-STS") < r.mini("plain", "World-STS")
+        ),
+        "the change is small": lambda r: all(
+            r[f"all directions: correlation {what}"] - r[f"16 directions: correlation {what}"] < 5
+            for what in ("with the count", "with the count, at equal grade")
+        ),
+        "(`micro` less)": lambda r: (
+            r.profile == "classroom"
+            or r["SimCSE: correlation with the count"] < r["all directions: correlation with the count"]
+        ),
+        "is above whitening on the world's pairs, where counting does not pay": lambda r: (
+            r.mini("SimCSE", "World-STS") > r.mini("plain, whitened", "World-STS")
         ),
     },
     "04_whitenedcse": {
@@ -489,6 +722,21 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "After sixty steps, on a corpus that is half Wikipedia, the whole method was above SimCSE": lambda r: (
             interval_of(read_results("main-comparison", "classroom").over("WhitenedCSE", "SimCSE", "Avg."))[0] > 0
         ),
+        "differ more from one shuffle to the next": lambda r: (
+            (apart := r.shown("groups", groups)["distance, 1"]) == sorted(apart, reverse=True) and apart[0] > 0.1
+        ),
+        "Yet the loss is next to nothing at every $k$, and its gradient with it": lambda r: (
+            max((seen := r.shown("groups", groups))["loss, 1"]) < 0.001
+            and max(seen["gradient, 1"]) < min(seen["gradient, 3"]) / 100
+        ),
+        "Three passes add dropout's difference, whatever $k$ is": lambda r: (
+            min((seen := r.shown("groups", groups))["distance, 3"]) > 0.5 and min(seen["loss, 3"]) > 0.1
+        ),
+        "from the first step to the last": lambda r: (
+            max(r["loss of three views, one pass"], r["one pass: mean loss of the last 10 steps"]) < 0.001
+        ),
+        "and dev rises as it does there": lambda r: r["three passes: gain on dev"] > 1,
+        "They agree but for rounding": lambda r: r["digits by hand and by cselab.train"] >= 4,
     },
     "05_dropout_noise": {
         "Dropout noise is large": lambda r: r["cosine of two passes"] < 0.95,
@@ -614,6 +862,34 @@ CLAIMS: dict[str, dict[str, Check]] = {
             < 0.2
             and found.answer == SMALLER
         ),
+        "sixty-four times the same sentence does no worse": lambda r: (
+            r.shown("count-ranks", copies)["rank"] == r["rank of 64 sentences"]
+        ),
+        "With as many sentences as dimensions the loss falls towards 0": lambda r: (
+            r["share left of Barlow Twins, N = D"] < min(0.03, 0.7 * r["share left of Barlow Twins, N = 64"])
+        ),
+        "the 768 dimensions of BERT have a much higher floor in a batch of 64": lambda r: (
+            floor_of_64(768) > 3 * floor_of_64(256)
+        ),
+        "with `mini` several times as hard": lambda r: r.profile == "smoke" or r["pull of Barlow Twins, M = 0"] > 2.5,
+        "They agree to the precision of `float32`": lambda r: r["digits by hand and by cselab.train"] >= 5,
+        "and the gradient stays as it was": lambda r: (
+            abs(
+                r["one batch: rows 0.01 times as long, over InfoNCE"]
+                / r["one batch: Barlow Twins, M = 0, over InfoNCE"]
+                - 1
+            )
+            < 0.02
+        ),
+        "In the paper Barlow Twins falls far below SimCSE, and climbs back as rows are added": lambda r: (
+            (paper := [printed("imsimcse", 2, row, "Avg.") for row in TWINS])[0]
+            < printed("imsimcse", 2, "SimCSE-BERT_base", "Avg.") - 10
+            and paper == sorted(paper)
+        ),
+        "SimCSE itself gains far less here than with BERT": lambda r: (
+            r.over("SimCSE", "plain", ["Avg."])[0]
+            < (mean_of_the_seven("SimCSE-BERT_base") - mean_of_the_seven("BERT_base (first-last avg.)")) / 3
+        ),
     },
     "07_focal_infonce": {
         "The score rises in the paper; its uniformity gets *worse*": lambda r: (
@@ -665,6 +941,22 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "Both are well above what subtracting the mean gives": lambda r: (
             min(r.over("SimCSE", "plain, mean subtracted") + r.over("Focal-InfoNCE", "plain, mean subtracted")) > 2
         ),
+        "that is very far away is pulled less, one at a middling distance harder than by InfoNCE": lambda r: (
+            (ratio := list(r.shown("pull-curves", pulls).values()))[0] < 1 < min(ratio[1:3])
+        ),
+        "there this loss pulls *more* than InfoNCE": lambda r: list(r.shown("pull-curves", pulls).values())[-1] > 1,
+        "Dropout positives of a real encoder have high cosines": lambda r: r.shown("push", push)["positives"] > 0.8,
+        "No negative is beyond $-m / 2$ before training": lambda r: r.shown("push", push)["below -m / 2"] == 0,
+        "stays more than twice as large": lambda r: (
+            r["Focal: mean gradient norm of the last 10 steps"]
+            > 2 * r["SimCSE: mean gradient norm of the last 10 steps"]
+        ),
+        "The losses agree to the precision of `float32`": lambda r: r["digits by hand and by cselab.train"] >= 5,
+        "and a higher score in both": lambda r: (
+            r.seven("focal-table2", "Focal", "STS-B") > r.seven("focal-table2", "SimCSE", "STS-B")
+            and printed("focal", 3, "SimCSE + Focal-InfoNCE", "Spearman x100 STS-B")
+            > printed("focal", 3, "SimCSE", "Spearman x100 STS-B")
+        ),
     },
     "08_alignment_uniformity": {
         "random vectors win": lambda r: (
@@ -681,6 +973,48 @@ CLAIMS: dict[str, dict[str, Check]] = {
             r["uniformity alone: uniformity at the last step"] < r["SimCSE: uniformity at the last step"]
             and r["uniformity alone: gain of the best step"] < r["SimCSE: gain of the best step"] / 2
         ),
+        "Random vectors are bad on alignment": lambda r: (
+            r.mini("random vectors", "alignment")
+            > max(max(EFFECTS.values(row, "alignment").values()) for row in MEASURED)
+        ),
+        "The dots lie along a diagonal": lambda r: spearmanr(*dots()[:2]).statistic < -0.8,
+        "The bright ones lie in its middle": lambda r: all(
+            np.quantile(place, 0.1) < min(best := place[np.argsort(dots()[2])[-10:]])
+            and max(best) < np.quantile(place, 0.9)
+            for place in dots()[:2]
+        ),
+        "no encoder lies at the lower left": lambda r: (
+            not np.any(np.logical_and(*(place < np.quantile(place, 1 / 3) for place in dots()[:2])))
+        ),
+        "Subtracting the mean moves `plain` far to the left, and its colour hardly changes": lambda r: (
+            r.mini("plain, mean subtracted", "uniformity") < r.mini("plain", "uniformity") - 1
+            and abs(r.over("plain, mean subtracted", "plain", ["STS-B"])[0]) < 1.5
+        ),
+        "with one of the five hardly at all": lambda r: (
+            r.profile == "smoke"
+            or sum(run["SimCSE: uniformity and score over the steps"] > -0.3 for run in every(r)) == 1
+        ),
+        "uniformity and score change much; then uniformity stops falling": lambda r: (
+            (fell := while_trained(r.seed, "uniformity"))[0] > fell[20] + 0.4
+            and min(value for step, value in fell.items() if step > 20) > fell[20] - 0.2
+        ),
+        "it falls to nearly nothing here": lambda r: (
+            1 + r["uniformity alone: uniformity at the last step"] / 4 < 0.2  # no less than it, by Jensen
+        ),
+        "that of `micro` falls steeply": lambda r: (
+            r.profile == "classroom" or r["uniformity alone: gain of the best step"] < -4
+        ),
+        "the better the score, the *worse* the uniformity": lambda r: (
+            spearmanr(*(in_focal(what) for what in ("uniformity", "Spearman x100 STS-B"))).statistic > 0
+        ),
+        "raises the score of SimCSE and of DCLR and makes their uniformity worse": lambda r: all(
+            printed("focal", 3, f"{row} + Focal-InfoNCE", what) > printed("focal", 3, row, what)
+            for row in ("SimCSE", "DCLR")
+            for what in ("Spearman x100 STS-B", "uniformity")
+        ),
+        "A lower alignment goes with a higher score here": lambda r: (
+            spearmanr(*(in_focal(what) for what in ("alignment", "Spearman x100 STS-B"))).statistic < -0.5
+        ),
     },
     "09_embedding_maps": {
         "t-SNE shows islands in anything, in noise too": lambda r: r["noise: preservation by t-SNE"] > 0.2,
@@ -695,6 +1029,19 @@ CLAIMS: dict[str, dict[str, Check]] = {
             r["sentences: halves agree"] > 3 * r["noise: halves agree"]
         ),
         "most neighbours of a sentence are on another topic": lambda r: r["neighbours on topic"] < 0.5,
+        "far more than dots thrown at random do": lambda r: (
+            r["noise: preservation by t-SNE"] > 3 * r.shown("kept", maps)["by chance"]
+        ),
+        "The halves of the noise agree about as often as chance says": lambda r: (
+            abs(r["noise: halves agree"] - r.shown("controls", maps)["by chance"]) < 0.02
+        ),
+        "with the mean subtracted the agreement stays": lambda r: (
+            (seen := r.shown("controls", maps))["halves agree without the mean"] > seen["halves agree"] - 0.05
+        ),
+        "More often than by chance, and far from always": lambda r: 1 / 8 < r["neighbours on topic"] < 0.6,
+        "PCA shows the two balls about as they are": lambda r: (
+            abs(r.shown("sizes", maps)["sport over cooking by PCA"] / r["sport over cooking in full width"] - 1) < 0.25
+        ),
     },
     "10_benchmarks": {
         "On sets of this size the pairs alone leave more than a point open": lambda r: (
@@ -742,6 +1089,39 @@ CLAIMS: dict[str, dict[str, Check]] = {
             max(map(abs, effect("Barlow Twins, full rank", 0.3))) < MARGIN
             and max(effect("Barlow Twins, full rank")) < -MARGIN
         ),
+        "`random` is near zero, but not at zero": lambda r: all(
+            0 < abs(r.mini("random vectors", test)) < 10 for test in SCORES[1:]
+        ),
+        "Word overlap does well where pairs that share words share a meaning": lambda r: (
+            r.mini("word overlap", "Classroom-STS") > 2 * r.mini("word overlap", "World-STS")
+        ),
+        "The interval is wide, and wider on the smaller set": lambda r: (
+            r["half the interval, Classroom-STS"] > half_on_world(r) > 1
+        ),
+        "Here the pairs are the larger source of chance": lambda r: all(
+            half / 1.96 > stdev(EFFECTS.values("SimCSE", test).values())
+            for test, half in zip(SCORES[1:], (half_on_world(r), r["half the interval, Classroom-STS"]), strict=True)
+        ),
+        "the gain on the classroom's pairs is gone": lambda r: (
+            abs(r["SimCSE Classroom-STS"] - r["plain, mean pooling, Classroom-STS"])
+            < r["half the interval, Classroom-STS"]
+        ),
+        "differs by half a point, as much as some systems of the survey gain": lambda r: all(
+            0.4 < abs(mean_of_the_seven(row) - printed("focal", 2, row, "Avg.")) < 0.7
+            and printed("survey", 8, system, "Avg.") - printed("survey", 8, "SimCSE", "Avg.") < 0.7
+            for row, system in (("SimCSE-BERT_base", "AdCSE"), ("SimCSE-RoBERTa_base", "DCLR"))
+        ),
+        "The papers print gains of two to four points for BERT": lambda r: all(
+            2 < printed(*table, one, "STS-B") - printed(*table, other, "STS-B") < 4.5
+            for *table, one, other in GAIN_THERE
+        ),
+        "most dots of their methods lie within a point of zero, and several change sides with the test set": lambda r: (
+            sum(abs(gain) < 1 for gains in gains_of_papers() for gain in gains) > 4  # of nine
+            and sum(min(gains) < 0 < max(gains) for gains in gains_of_papers()) >= 2
+        ),
+        "and so do most of the others": lambda r: (
+            sum(abs(fmean(grown(name))) < np.ptp(effect(name)) for name in OTHERS) > len(OTHERS) / 2
+        ),
     },
     "11_survey": {
         "far fewer patterns": lambda r: r["patterns"] <= r["methods that touch loss"] / 2,
@@ -761,7 +1141,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
             printed("survey", 8, row, "Avg.") < printed("survey", 8, "SimCSE", "Avg.")
             for row in ("BT-BERT", "TSFC-BERT")
         ),
-        "the search gave it three times the learning rate": lambda r: FOUND["classroom"]["TSFC-BERT"] == 3,
+        "the search gave it three times the learning rate": lambda r: rate_found("TSFC-BERT") == 3,
         "It is not the corpus": lambda r: (
             r.seven("survey-table8", "BT-BERT") > r.seven("survey-table8", "SimCSE, world alone")
             and verdict("survey-table8", "SimCSE is above BT-BERT on the same corpus").answer == "the opposite"
@@ -772,12 +1152,7 @@ CLAIMS: dict[str, dict[str, Check]] = {
             > max(gain_on_dev(other, r.seed) for other in systems() if other not in ("PromptBERT", "SNCSE"))
             for name in ("PromptBERT", "SNCSE")
         ),
-        "The two orders have nothing in common": lambda r: (
-            gains_of_systems("survey-table8")["gain"].corr(
-                gains_of_systems("survey-table8")["published_gain"], method="spearman"
-            )
-            < 0.2
-        ),
+        "The two orders have nothing in common": lambda r: order_of_the_two() < 0.2,
         "another pooling, or whitening, moves more than any method does": lambda r: (
             min(r.seven("survey-table8", name) for name in ("plain, first-last average", "whitening"))
             - r.seven("survey-table8", "plain")
@@ -799,6 +1174,24 @@ CLAIMS: dict[str, dict[str, Check]] = {
             )
             < 1.2
         ),
+        "Most methods touch the loss": lambda r: r["methods that touch loss"] > 25,  # of nearly fifty
+        "No system is simply better": lambda r: (
+            len({max(SYSTEMS, key=lambda row: rank_of(table, row)) for table in (8, 9, 10)}) > 1
+        ),
+        "is below all others in STS and in clustering": lambda r: all(
+            min(SYSTEMS, key=lambda row: rank_of(table, row)) == "SR-BERT" for table in (8, 10)
+        ),
+        "Neighbours in its tables are often closer than two seeds of one method": lambda r: (
+            np.median(np.diff(sorted(printed("survey", 8, row, "Avg.") for row in SYSTEMS))) < spread("Avg.")
+        ),
+        "Systems far below SimCSE read their vector at another place, or train few weights": lambda r: (
+            {row for row, gain in by_system("survey-table8").items() if gain < -2} == {"PromptBERT", "SNCSE", "DCPCSE"}
+        ),
+        "if anything, systems that rank high in print rank low here": lambda r: order_of_the_two() < 0,
+        "far ahead with `micro`, a little with `mini`": lambda r: (
+            (lead := r["BT-BERT: gain on World-STS"] - r["SimCSE: gain on World-STS"]) > 0
+            and (lead > 5) == (r.profile == "smoke")
+        ),
     },
     "12_your_own_method": {
         "Many ideas lose to one of these": lambda r: (
@@ -813,6 +1206,12 @@ CLAIMS: dict[str, dict[str, Check]] = {
                 for test in SCORES
             )
             <= 1  # of nine
+        ),
+        "Subtracting the mean takes the mean cosine to zero": lambda r: (
+            r.shown("control", hills)["mean cosine after"] < 0.05
+        ),
+        "six points above the control, more than a minute of SimCSE gains": lambda r: (
+            r.profile == "smoke" or r["SimCSE less control, dev"] < 6  # the exercise opens `mini`
         ),
     },
     "13_modern_encoders": {
@@ -846,6 +1245,17 @@ CLAIMS: dict[str, dict[str, Check]] = {
             abs(r[f"last token by {way}: dev"] - r["Qwen3, last token: dev"]) < 0.01
             for way in ("column, padded left", "count, padded right")
         ),
+        "one place that drops out is not the noise of BERT": lambda r: (
+            r["Qwen3 with dropout 0.1: cosine of two views"] > r.shown("two-views", two_views)["BERT"] + 0.02
+        ),
+        "is nearly as bad for another reason": lambda r: r["ModernBERT: mean cosine, first token"] > 0.99,
+        "Most of the score is left in the first eighth of any vector here": lambda r: all(
+            r[f"{kind}: dev with 8 of 64"] > 0.7 * r[f"{kind}: dev with all 64"]
+            for kind in ("cut", "components", "Matryoshka, cut")
+        ),
+        "come about as far as Matryoshka does, or further": lambda r: (
+            r["components: dev with 8 of 64"] > r["Matryoshka, cut: dev with 8 of 64"] - 4
+        ),
     },
 }
 TRAINED = [row.label for row in EFFECTS.experiment.rows if row.method and row.label in EFFECTS.lines]
@@ -859,7 +1269,7 @@ def recorded_runs(lesson: str, profile: str) -> list[Run]:
     records = json.loads(file.read_text(encoding="utf-8"))["records"]
     seeds = sorted({int(seed) for entry in records for seed in entry.get("seeds", {"0": None})})
     return [
-        Run(seed, {entry["name"]: entry.get("seeds", {}).get(str(seed), entry["value"]) for entry in records}, profile)
+        Run(seed, {e["name"]: e.get("seeds", {}).get(str(seed), e["value"]) for e in records}, profile, lesson)
         for seed in seeds
     ]
 
