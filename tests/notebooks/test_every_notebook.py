@@ -79,6 +79,15 @@ def test_what_compares_a_guess_records_nothing_above_it(notebook):
     assert [cell.id for cell in comparing if "lab.record(" in cell.source] == []
 
 
+LINK = re.compile(r"\[(\d\d · [^\]]+)\]\((\d\d_\w+\.ipynb)\)")
+
+
+def test_a_link_calls_another_lesson_by_its_title(notebook):
+    links = [link for cell in notebook.cells if cell.cell_type == "markdown" for link in LINK.findall(cell.source)]
+    titles = {name: nbformat.read(bundled_notebooks() / name, as_version=4).cells[0].source for _, name in links}
+    assert [words for words, name in links if not titles[name].startswith(f"# {words}")] == []
+
+
 def test_no_output_and_no_state_of_a_run_is_kept(notebook):
     assert [cell.id for cell in code_cells(notebook) if cell.outputs or cell.execution_count] == []
     assert set(notebook.metadata) <= {"kernelspec", "language_info", "name"}

@@ -212,7 +212,7 @@ def test_a_click_selects_the_checkpoint_and_rings_it():
 def test_a_checkpoint_is_chosen_from_the_list_by_keyboard():
     panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]}, cosines={"b": watched(0.2)})
     chosen = panel.widget.children[0].children[-2]  # before the line for errors
-    assert chosen.label == "that of the slider: b, step 10, kept" and chosen.options[1][0] == "a, seed 0, step 0"
+    assert chosen.label == "slider: b, step 10, kept" and chosen.options[1][0] == "a, seed 0, step 0"
     number = dict(chosen.options)["b, step 10, kept"]
     chosen.value = number
     assert panel.selection == number and traces(panel)["picked"].x == (panel.picked()["uniformity"].iloc[0],)

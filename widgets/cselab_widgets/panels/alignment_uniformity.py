@@ -322,7 +322,7 @@ class AlignmentUniformity(Panel):
         ]
         rows: RowOptions = [(name, (row,)) for row, name in enumerate(names)]
         shown = replace(state, selection=()).looked_at
-        nothing = f"that of the slider: {names[state.checkpoints.index(shown)]}" if shown else "none picked"
+        nothing = f"slider: {names[state.checkpoints.index(shown)]}" if shown else "none picked"
         return {"selection": row_options(rows, state.selection, nothing)}
 
     def items(self) -> Sequence[Hashable]:

@@ -676,7 +676,7 @@ def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:
             row, cosine = nearest[rank]
             lost = number == 0 and others and all(row not in other for other in others)
             gained = number > 0 and row not in first
-            mark = " <b>&minus; lost</b>" if lost else " <b>+ gained</b>" if gained else ""
+            mark = " <b>&minus;&nbsp;lost</b>" if lost else " <b>+&nbsp;gained</b>" if gained else ""
             cells.append(f'<td class="number">{cosine:.2f}</td><td>{escape(state.sentences[row])}{mark}</td>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
