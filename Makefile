@@ -1,7 +1,7 @@
 # Each command makes its own environment in .venv first, once, with what it needs. Requires Python 3.11 and make.
 #   make demo        the main job: train, score, draw; writes a page to read offline
 #   make lab         JupyterLab on your own copy of the notebooks, in work/
-#   make test        lint and the whole test suite, a process a core and one more
+#   make test        lint and the whole test suite, a process a core
 #   make test-quick  the tests that are quick: no browser, no lessons, no processes, nothing that trains for long
 #   make browser     browsers for the tests that need one; says first what it installs
 #   make book        a site to read offline: the executed notebooks, the experiments' tables, the reference
@@ -19,9 +19,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
-# one more than cores: some tests wait for a browser or another process
-PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 PROFILE ?= classroom
 

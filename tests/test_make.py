@@ -89,7 +89,7 @@ def test_make_test_lints_and_tests_and_does_nothing_else(make):
     assert install.startswith("python scripts/install.py VENV ")
     *lint, tests = rest
     assert lint == ["ruff check .", "ruff format --check .", "mypy "]
-    assert tests == f"python -m pytest -n {os.cpu_count() + 1} --dist loadfile --no-loadscope-reorder"
+    assert tests == "python -m pytest -n auto --dist loadfile --no-loadscope-reorder"
 
 
 @NEEDS_MAKE
