@@ -26,6 +26,7 @@ from cselab.encoders.device import to_device, with_ready_mask
 from cselab.encoders.dropout import dropout_places, set_dropout
 from cselab.encoders.embedding_mask import embedding_masked
 from cselab.encoders.finding import find_encoder
+from cselab.encoders.first_token import ends_apart, first_token_alone
 from cselab.encoders.folder import (
     OPTIONAL,
     check_folder,
@@ -424,10 +425,13 @@ class SentenceEncoder(nn.Module):
         """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
         pooling = get_pooling(self.pooling)
         ready = with_ready_mask if self.prefix is None else self.prefix.before
-        with embedding_masked(self.backbone, features) as unmasked:
+        reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
+        alone = reads_first and ends_apart(self.backbone)
+        shortened = first_token_alone(self.backbone) if alone else nullcontext()
+        with shortened, embedding_masked(self.backbone, features) as unmasked:
             output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
-        counted = features["attention_mask"]
+        counted = features["attention_mask"][:, :1] if alone else features["attention_mask"]
         if pooling.counts == "mask":
             counted = (features["input_ids"] == self.tokenizer.mask_token_id).long()
         if pooling.pooler:
