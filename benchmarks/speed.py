@@ -104,7 +104,7 @@ SENTENCES = {"the world": sentences, "half Wikipedia": half_wikipedia}
 
 def encoding(encoder: SentenceEncoder, other: SentenceTransformer) -> Case:
     return Case(
-        "encode 2,000 sentences",
+        f"encode 2,000 sentences, {encoder.pooling}",
         sentences(2000),
         lambda texts: encoder.encode(texts, show_progress_bar=False),
         lambda texts: other.encode(texts, batch_size=64, show_progress_bar=False),
@@ -181,14 +181,14 @@ def training(text: str, length: int, beside: str) -> Callable[[SentenceEncoder, 
 
             def loss() -> torch.Tensor:
                 tokens = tokenizer(texts + texts, padding=True, truncation=True, max_length=length, return_tensors="pt")
-                seen = tokens["attention_mask"][..., None]
-                vectors = (model(**tokens).last_hidden_state * seen).sum(1) / seen.sum(1)
+                states, seen = model(**tokens).last_hidden_state, tokens["attention_mask"][..., None]
+                vectors = states[:, 0] if encoder.pooling == "cls" else (states * seen).sum(1) / seen.sum(1)
                 one, two = torch.nn.functional.normalize(vectors, dim=1).chunk(2)
                 return torch.nn.functional.cross_entropy(20 * one @ two.T, torch.arange(len(texts)))
 
             return descended(model, loss)
 
-        what = f"{STEPS} steps of SimCSE, batch {CONFIG.batch_size}, {text}, {length} tokens"
+        what = f"{STEPS} steps of SimCSE, {encoder.pooling}, batch {CONFIG.batch_size}, {text}, {length} tokens"
         sides = {TRANSFORMERS: plain, SENTENCE_TRANSFORMERS: theirs, TRAINER: trainer}
         return Case(what, SENTENCES[text](CONFIG.batch_size), ours, sides[beside], beside)
 
@@ -265,8 +265,10 @@ def without_dropout(model: Any) -> Any:
 
 CASES: dict[str, Callable[[SentenceEncoder, SentenceTransformer], Case]] = {
     "encode": encoding,
+    "encode-cls": encoding,
     "score": scoring,
     "train": training("the world", 32, SENTENCE_TRANSFORMERS),
+    "train-mean": training("the world", 32, SENTENCE_TRANSFORMERS),
     "train-plain": training("the world", 32, TRANSFORMERS),
     "train-trainer": training("the world", 32, TRAINER),
     "half-32": training("half Wikipedia", 32, SENTENCE_TRANSFORMERS),
@@ -279,6 +281,9 @@ CASES: dict[str, Callable[[SentenceEncoder, SentenceTransformer], Case]] = {
     "focal": steps_of("focal"),
     "sts": seven_sets,
 }
+POOLED_BY_MEAN = ("encode", "score", "train-mean", "sts")
+"""As most encoders are; all other cases read [CLS], as SimCSE does."""
+
 WITH_DATA = ("half-32", "half-32-plain", "half-64", "half-64-plain", "half-64-trainer", "sts")
 
 
@@ -299,11 +304,17 @@ def in_words(ratios: Sequence[float]) -> str:
 BERT_BASE = "bert-base shape"
 
 
-def opened(name: str) -> SentenceEncoder:
-    if name != BERT_BASE:
-        return SentenceEncoder.from_pretrained(name, pooling="mean", device="cpu")
-    tokenizer = SentenceEncoder.from_pretrained("mini", device="cpu").tokenizer
-    return SentenceEncoder(BertModel(BertConfig(vocab_size=30522)), tokenizer, "mean", name=name)
+def opened(name: str, case: str) -> tuple[SentenceEncoder, SentenceTransformer]:
+    """The encoder of a case, here and in sentence-transformers."""
+    pooling = "mean" if case in POOLED_BY_MEAN else "cls"
+    if name == BERT_BASE:
+        tokenizer = SentenceEncoder.from_pretrained("mini", device="cpu").tokenizer
+        encoder = SentenceEncoder(BertModel(BertConfig(vocab_size=30522)), tokenizer, pooling, name=name)
+    else:
+        encoder = SentenceEncoder.from_pretrained(name, pooling=pooling, device="cpu")
+    with tempfile.TemporaryDirectory() as folder:
+        encoder.save_pretrained(folder)
+        return encoder, SentenceTransformer(folder, device="cpu")
 
 
 def main() -> None:
@@ -315,13 +326,9 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := set(asked.cases) - set(CASES):
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
-    encoder = opened(asked.encoder)
-    with tempfile.TemporaryDirectory() as folder:
-        encoder.save_pretrained(folder)
-        other = SentenceTransformer(folder, device="cpu")
     results = []
     for name in asked.cases or [name for name in CASES if name not in WITH_DATA]:
-        case = CASES[name](encoder, other)
+        case = CASES[name](*opened(asked.encoder, name))
         case.check()
         load = os.getloadavg()[0]
         ratios = case.ratios(asked.rounds)

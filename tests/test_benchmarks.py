@@ -6,9 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sentence_transformers import SentenceTransformer
-
-from cselab import SentenceEncoder
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -21,15 +18,14 @@ def benchmark(name):
 
 
 @pytest.mark.slow
-def test_what_is_timed_beside_another_library_gives_its_result(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    "name", ["encode", "encode-cls", "score", "train", "train-mean", "train-plain", "train-trainer"]
+)
+def test_what_is_timed_beside_another_library_gives_its_result(monkeypatch, name):
     speed = benchmark("speed")
     monkeypatch.setattr(speed, "STEPS", 1)
     monkeypatch.setattr(speed, "CONFIG", replace(speed.CONFIG, steps=1, batch_size=8, eval_every=1))
-    encoder = SentenceEncoder.from_pretrained("micro", pooling="mean", device="cpu")
-    encoder.save_pretrained(tmp_path)
-    other = SentenceTransformer(str(tmp_path), device="cpu")
-    for name in ("encode", "score", "train", "train-plain", "train-trainer"):
-        speed.CASES[name](encoder, other).check()
+    speed.CASES[name](*speed.opened("micro", name)).check()
 
 
 @pytest.mark.slow
