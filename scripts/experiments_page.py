@@ -7,12 +7,14 @@ python scripts/experiments_page.py
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
+import numpy as np
 from cselab_lab.experiments import EXPERIMENTS, ManyTests, Profile, Results, get_profile, read_results
-from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, signed
+from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, signed, tested
 from cselab_lab.experiments.effects import SCORES
-from cselab_lab.experiments.growth import PAPERS_STEPS, by_size
+from cselab_lab.experiments.growth import EFFECTS, LENGTHS, PAPERS_STEPS, PUBLISHED, by_size, label
 from cselab_lab.tables import table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -90,7 +92,7 @@ def effects_page(folder: Path) -> str:
 
 
 def growth_page(folder: Path) -> str:
-    """How the effects grow: gain by steps, the papers' beside it, and by batch."""
+    """How the effects grow: gain by steps, the papers' beside it, by batch, and by corpus."""
     results = read_results("effects-grow", "study", folder)
     parts = [
         "# How the effects grow\n",
@@ -107,7 +109,33 @@ def growth_page(folder: Path) -> str:
             rows.setdefault(line.effect, {})[size] = grown(line)
         if max(map(len, rows.values())) > 1:  # one size is no growth
             parts += [table(rows, form="md"), ""]
+    parts += [
+        "After 60 steps, on two corpora: the world, and half world, half Wikipedia (`classroom`, in one pass).\n",
+        table(by_corpus(results, folder), form="md"),
+        "",
+    ]
     return "\n".join(parts)
+
+
+def by_corpus(results: Results, folder: Path) -> dict[str, dict[str, str]]:
+    """Each effect after the steps of `classroom`, there and on the world alone."""
+    rows = {}
+    for effect in EFFECTS:
+        experiment, row = PUBLISHED.get(effect.label, ("focal-table2", effect.label))
+        classroom = read_results(experiment, "classroom", folder)
+        rows[effect.label] = {
+            "the world": gained(results, label(effect, "steps", LENGTHS[0]), effect.against),
+            "half Wikipedia": gained(classroom, row, effect.against),
+        }
+    return rows
+
+
+def gained(results: Results, row: str, against: str | None) -> str:
+    """The gain of a row on the seven sets, over what its experiment holds it against unless said."""
+    baseline = against or results.experiment.against(results.experiment.row(row)).label
+    gains = list(results.over(row, baseline, "Avg.").values())
+    low, high, *_ = tested(np.array(gains))
+    return f"{signed(mean(gains), 1)} ({signed(low, 1)} to {signed(high, 1)}; {len(gains)})"
 
 
 def grown(line: Any) -> str:
