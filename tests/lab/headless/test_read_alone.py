@@ -155,3 +155,22 @@ def test_a_reader_guesses_and_then_sees_what_lies_below(page, tmp_path):
     expect(said).to_contain_text("order: it is b, a")
     for shown in below:
         expect(shown).to_be_visible()
+
+
+@pytest.mark.browser
+def test_what_the_run_measured_is_told_once_all_guesses_are_made(page, tmp_path):
+    measured = [
+        new_markdown_cell("**Explain.** Told.\n\n## What this run measured\n\nIn brackets."),
+        cell("lab.record('near', 0.84)", {"text/plain": "near 0.84"}),
+    ]
+    second = [cell("again = guess(far=...)"), cell("again.compare(far=0.2)", compared(far=0.2))]
+    write_page(a_lesson(more=[*second, *measured]), tmp_path / "99_lesson.html", tmp_path)
+    page.goto((tmp_path / "99_lesson.html").as_uri())
+    numbers, why = page.get_by_text("near 0.84", exact=True), page.get_by_text("These numbers answer the guesses")
+    for number in range(2):
+        expect(numbers).to_be_hidden()
+        expect(why).to_be_visible()
+        page.get_by_role("button", name="show").nth(number).click()
+    expect(numbers).to_be_visible()
+    expect(why).to_be_hidden()
+    expect(page.get_by_role("heading", name="Exercise 1")).to_be_visible()

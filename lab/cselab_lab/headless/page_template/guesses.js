@@ -37,6 +37,7 @@
       if (told.some(({ verdict }) => !verdict)) return;
       form.classList.add("cselab-guessed");
       folded.forEach((one) => one.classList.remove("cselab-folded"));
+      form.dispatchEvent(new Event("guessed", { bubbles: true }));
     };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -48,7 +49,28 @@
     });
   };
 
-  const all = () => /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form.cselab-guess")).forEach(start);
+  /** What a run measured answers the guesses: folded until all were made. */
+  const foldWhatWasMeasured = () => {
+    const headings = [...document.querySelectorAll("h2")];
+    const at = headings.findIndex((heading) => heading.textContent?.startsWith("What this run measured"));
+    if (at < 0 || at + 1 === headings.length) return;
+    const folded = between(headings[at], headings[at + 1]);
+    const why = document.createElement("p");
+    why.textContent = "These numbers answer the guesses of this page: they stay folded until all are made.";
+    headings[at].after(why);
+    folded.forEach((one) => one.classList.add("cselab-folded"));
+    document.addEventListener("guessed", () => {
+      if (document.querySelector("form.cselab-guess:not(.cselab-guessed)")) return;
+      folded.forEach((one) => one.classList.remove("cselab-folded"));
+      why.remove();
+    });
+  };
+
+  const all = () => {
+    const forms = /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form.cselab-guess"));
+    forms.forEach(start);
+    if (forms.length) foldWhatWasMeasured();
+  };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
   else all();
 })();
