@@ -271,9 +271,9 @@ def effect(name: str, length: float = 1.0, seeds: Sequence[int] = (0, 1, 2)) -> 
     return [over[seed] for seed in seeds]
 
 
-def grown(name: str) -> list[float]:
-    """By seed, how much an effect changes from 60 steps to 200."""
-    return [late - early for early, late in zip(effect(name, 0.3), effect(name), strict=True)]
+def grown(name: str, early: float = 0.3, late: float = 1.0) -> list[float]:
+    """By seed, how much an effect changes from so many times the steps of `study` to so many: from 60 to 200."""
+    return [after - before for before, after in zip(effect(name, early), effect(name, late), strict=True)]
 
 
 def by_measure(experiment: str, row: str, measure: str) -> tuple[float, float]:
@@ -1082,6 +1082,14 @@ CLAIMS: dict[str, dict[str, Check]] = {
             told_from_chance("SimCSE", "plain", test) for test in SCORES[:2]
         ),
         "SimCSE's own gain grows with the steps, with every seed": lambda r: min(grown("SimCSE")) > 0,
+        "After $600$ steps SimCSE has gained again": lambda r: min(grown("SimCSE", 1.0, 3.0)) > 0,
+        "and Focal-InfoNCE and ImSimCSE have lost a point, all three with every seed": lambda r: all(
+            max(grown(name, 1.0, 3.0)) < 0 and -1.1 < fmean(grown(name, 1.0, 3.0)) < -0.9
+            for name in ("Focal-InfoNCE", "ImSimCSE")
+        ),
+        "on this corpus more steps alone do not bring the papers' gains": lambda r: all(
+            fmean(effect(name, 3.0)) < 0 for name in ("Focal-InfoNCE", "ImSimCSE")
+        ),
         "Barlow Twins moves by less than its seeds differ": lambda r: (
             abs(fmean(grown("Barlow Twins, M = 0"))) < np.ptp(effect("Barlow Twins, M = 0"))
         ),
