@@ -105,7 +105,8 @@ def growth_page(folder: Path) -> str:
     for name in ("steps", "batch"):
         rows: dict[str, dict[str, str]] = {}
         for line in by_size(results, name).itertuples():
-            size = f"{getattr(line, name):,} {name}" if line.whose == "here" else "the paper"
+            here = {"steps": "{:,} steps", "batch": "batch of {}"}[name].format(getattr(line, name))
+            size = here if line.whose == "here" else "the paper"
             rows.setdefault(line.effect, {})[size] = grown(line)
         if max(map(len, rows.values())) > 1:  # one size is no growth
             parts += [table(rows, form="md"), ""]
