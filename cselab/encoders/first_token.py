@@ -40,7 +40,7 @@ def first_token_alone(backbone: Any) -> Iterator[None]:
     def first(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal tokens
         tokens = given[0].shape[1]
-        return tuple(states[:, :1] for states in given)
+        return tuple(states[:, :1].contiguous() for states in given)
 
     def for_all(module: nn.Dropout, given: tuple[Float[Tensor, "n 1 d"]]) -> tuple[Tensor]:
         drawn = tokens if module.training and module.p else 1
