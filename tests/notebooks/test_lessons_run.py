@@ -16,6 +16,12 @@ LESSONS = [path for path in NOTEBOOKS if path.stem[:2].isdecimal()]
 LARGEST = 2_000_000  # bytes of an executed notebook; the gallery carries what all panels answer without a kernel
 
 
+FIRST_PICTURE = """() => {
+    const seen = [...document.querySelectorAll("main .figure, main svg, main img")].map(one => one.getBoundingClientRect())
+    const tops = seen.filter(({width, height}) => width > 100 && height > 60).map(({top}) => top + scrollY)
+    return Math.min(...tops) / document.documentElement.scrollHeight
+}"""
+
 # What a new kernel would not have: names, cselab, and the place that torch's random numbers came to.
 FORGET = """%reset -f
 import sys
@@ -89,6 +95,17 @@ def test_its_page_shows_a_figure_and_loads_nothing(run):
     assert run.name != "gallery" or page.count('class="cselab-page" data-cselab-page') == 2
     assert page.count("plotly.js v") == 1
     assert loaded_from_outside(page) == []
+
+
+@pytest.mark.browser
+def test_the_first_picture_is_in_the_first_tenth_of_the_page(run, page):
+    """As it opens: what a guess unfolds makes it longer. Half a hundredth is for other fonts."""
+    if run.name == "gallery":
+        pytest.skip("the gallery is no lesson")
+    page.goto(run.page.as_uri())
+    for width in (1400, 900, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(FIRST_PICTURE) < 0.105, width
 
 
 def test_the_executed_notebook_is_small_and_keeps_no_widget_state(run):
