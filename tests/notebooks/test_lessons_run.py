@@ -17,7 +17,8 @@ LARGEST = 2_000_000  # bytes of an executed notebook; the gallery carries what a
 
 
 FIRST_PICTURE = """() => {
-    const seen = [...document.querySelectorAll("main .figure, main svg, main img")].map(one => one.getBoundingClientRect())
+    const all = [...document.querySelectorAll("main .figure, main svg, main img")]
+    const seen = all.map(one => one.getBoundingClientRect())
     const tops = seen.filter(({width, height}) => width > 100 && height > 60).map(({top}) => top + scrollY)
     return Math.min(...tops) / document.documentElement.scrollHeight
 }"""
