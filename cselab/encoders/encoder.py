@@ -40,6 +40,7 @@ from cselab.encoders.heads import check_head, check_widths
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.positions import position_count
 from cselab.encoders.precision import Precision, computing_in
+from cselab.encoders.products import fastest_products
 from cselab.encoders.progress import Progress
 from cselab.encoders.prompts import add_prompt, prompted, remove_prompt
 from cselab.metrics.degenerate import DegenerateEmbeddings
@@ -497,7 +498,7 @@ class SentenceEncoder(nn.Module):
         beyond = start = 0
         show = passes > 100 if show_progress_bar is None else show_progress_bar
         arithmetic = computing_in(self.precision, self.device)
-        with eval_mode(self), arithmetic, Progress(passes, "encode", show=show) as progress:
+        with eval_mode(self), arithmetic, fastest_products(), Progress(passes, "encode", show=show) as progress:
             for window in windows:
                 encodings, lost = self._tokens(window)
                 cut |= lost

@@ -1,0 +1,99 @@
+"""Linear layers by oneDNN: the same vectors, where it pays, and nothing else is touched."""
+
+import pytest
+import torch
+from families import FAMILIES, make_backbone, make_tokenizer
+from tiny import make_sentences
+from torch.nn.functional import linear
+
+from cselab.encoders import encoder as encoders
+from cselab.encoders import products
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.products import ByOneDNN, fastest_products, mkl_is_slow
+
+SENTENCES = make_sentences(20)
+
+
+@pytest.fixture
+def on_this_processor(monkeypatch):
+    """What torch and the system say of the processor."""
+
+    def said(capability="AVX512", described="vendor_id : AuthenticAMD", has_onednn=True):
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+        monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: has_onednn)
+        monkeypatch.setattr(products, "_processor", lambda: described)
+        mkl_is_slow.cache_clear()
+
+    yield said
+    mkl_is_slow.cache_clear()
+
+
+def operations(call):
+    """The names of what torch computes."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        call()
+    return {event.name for event in profile.events()}
+
+
+@pytest.mark.parametrize("shape", [(7, 12), (3, 5, 12), (1, 1, 12), (12,)])
+@pytest.mark.parametrize("with_bias", [True, False])
+def test_a_linear_layer_is_that_of_float64_to_rounding(shape, with_bias):
+    torch.manual_seed(0)
+    states, layer = torch.randn(shape), torch.nn.Linear(12, 9, bias=with_bias)
+    with torch.no_grad(), ByOneDNN():
+        found = layer(states)
+        assert "aten::mkldnn_linear" in operations(lambda: layer(states))
+        torch.testing.assert_close(found, layer.double()(states.double()).float(), atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_encode_gives_the_same_vectors(family, monkeypatch):
+    encoder = SentenceEncoder(make_backbone(family), make_tokenizer(family)).eval()
+    monkeypatch.setattr(encoders, "fastest_products", ByOneDNN)
+    vectors = encoder.encode(SENTENCES)
+    assert "aten::mkldnn_linear" in operations(lambda: encoder.encode(SENTENCES[:2]))
+    monkeypatch.undo()
+    with torch.no_grad():
+        plain = encoder(encoder.tokenize(SENTENCES)).numpy()
+    torch.testing.assert_close(vectors, plain, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_other_precisions_stay_as_they_are(dtype):
+    states, layer = torch.randn(4, 8, dtype=dtype), torch.nn.Linear(8, 8, dtype=dtype)
+    with torch.no_grad():
+        plain = layer(states)
+        with ByOneDNN():
+            assert torch.equal(layer(states), plain)
+
+
+def test_autocast_stays_as_it_is():
+    """Its products are in bfloat16, though what is given is float32."""
+    states, layer = torch.randn(4, 8), torch.nn.Linear(8, 8)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        plain = layer(states)
+        with ByOneDNN():
+            assert torch.equal(layer(states), plain)
+
+
+def test_a_call_by_name_stays_as_it_is():
+    states, weight = torch.randn(4, 8), torch.randn(8, 8)
+    with ByOneDNN():
+        assert torch.equal(linear(states, weight=weight), states @ weight.T)
+
+
+@pytest.mark.parametrize(
+    ("said", "slow"),
+    [
+        ({}, True),
+        ({"described": "AMD64 Family 26 Model 68 Stepping 0, AuthenticAMD"}, True),
+        ({"described": "vendor_id : GenuineIntel"}, False),
+        ({"described": ""}, False),
+        ({"capability": "AVX2"}, False),
+        ({"has_onednn": False}, False),
+    ],
+)
+def test_it_is_for_processors_where_mkl_is_slow(said, slow, on_this_processor):
+    on_this_processor(**said)
+    assert mkl_is_slow() is slow
+    assert isinstance(fastest_products(), ByOneDNN) is slow
