@@ -23,7 +23,7 @@ class ByOneDNN(TorchFunctionMode):
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if function is linear and not kwargs and _in_float32(args[0]):
+        if function is linear and not kwargs and _in_float32(args[0]) and not torch.compiler.is_compiling():
             states, *weights = args
             return linear(states.to_mkldnn(), *weights).to_dense()
         return function(*args, **(kwargs or {}))

@@ -58,6 +58,14 @@ def test_encode_gives_the_same_vectors(family, monkeypatch):
     torch.testing.assert_close(vectors, plain, atol=1e-5, rtol=1e-4)
 
 
+def test_a_compiled_network_stays_as_it_is(monkeypatch):
+    encoder = SentenceEncoder(make_backbone("bert"), make_tokenizer("bert")).eval()
+    plain = encoder.encode(SENTENCES)
+    monkeypatch.setattr(encoders, "fastest_products", ByOneDNN)
+    encoder.backbone.forward = torch.compile(encoder.backbone.forward, backend="aot_eager")
+    torch.testing.assert_close(encoder.encode(SENTENCES), plain, atol=1e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_other_precisions_stay_as_they_are(dtype):
     states, layer = torch.randn(4, 8, dtype=dtype), torch.nn.Linear(8, 8, dtype=dtype)
