@@ -276,6 +276,12 @@ def grown(name: str, early: float = 0.3, late: float = 1.0) -> list[float]:
     return [after - before for before, after in zip(effect(name, early), effect(name, late), strict=True)]
 
 
+def over_its_temperature(length: float) -> list[float]:
+    """By seed, Focal-InfoNCE over SimCSE at the same temperature after so many times the steps of `study`."""
+    compared = effect("Focal-InfoNCE", length), effect("SimCSE at Focal's temperature", length)
+    return [focal - simcse for focal, simcse in zip(*compared, strict=True)]
+
+
 def by_measure(experiment: str, row: str, measure: str) -> tuple[float, float]:
     """The interval of a row's gain on one test."""
     frame = results(experiment).beside()
@@ -1087,6 +1093,10 @@ CLAIMS: dict[str, dict[str, Check]] = {
             max(grown(name, 1.0, 3.0)) < 0 and -1.1 < fmean(grown(name, 1.0, 3.0)) < -0.9
             for name in ("Focal-InfoNCE", "ImSimCSE")
         ),
+        "SimCSE at that temperature is level with it after $200$ steps": lambda r: (
+            abs(fmean(over_its_temperature(1.0))) < 0.1
+        ),
+        "and above it by more than a point after $600$, with every seed": lambda r: max(over_its_temperature(3.0)) < -1,
         "on this corpus more steps alone do not bring the papers' gains": lambda r: all(
             fmean(effect(name, 3.0)) < 0 for name in ("Focal-InfoNCE", "ImSimCSE")
         ),
