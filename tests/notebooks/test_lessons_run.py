@@ -16,6 +16,7 @@ LESSONS = [path for path in NOTEBOOKS if path.stem[:2].isdecimal()]
 LARGEST = 2_000_000  # bytes of an executed notebook; the gallery carries what all panels answer without a kernel
 
 
+ALL_DRAWN = "[...document.querySelectorAll('.figure')].every(one => !one.offsetWidth || one.querySelector('.main-svg'))"
 FIRST_PICTURE = """() => {
     const all = [...document.querySelectorAll("main .figure, main svg, main img")]
     const seen = all.map(one => one.getBoundingClientRect())
@@ -106,6 +107,7 @@ def test_the_first_picture_is_in_the_first_tenth_of_the_page(run, page):
     page.goto(run.page.as_uri())
     for width in (1400, 900, 400):
         page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(ALL_DRAWN)
         assert page.evaluate(FIRST_PICTURE) < 0.105, width
 
 
