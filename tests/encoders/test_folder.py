@@ -26,7 +26,7 @@ SENTENCES = make_sentences(6)
 
 def assert_same_vectors(found, expected, tolerance=1e-6):
     assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
 def with_head(encoder, kind):

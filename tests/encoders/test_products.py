@@ -14,6 +14,11 @@ from cselab.encoders.products import ByOneDNN, fastest_products, mkl_is_slow
 SENTENCES = make_sentences(20)
 
 
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch):
+    monkeypatch.setattr(products, "SMALLEST", 0)
+
+
 @pytest.fixture
 def on_this_processor(monkeypatch):
     """What torch and the system say of the processor."""
@@ -52,7 +57,6 @@ def test_encode_gives_the_same_vectors(family, monkeypatch):
     monkeypatch.setattr(encoders, "fastest_products", ByOneDNN)
     vectors = encoder.encode(SENTENCES)
     assert "aten::mkldnn_linear" in operations(lambda: encoder.encode(SENTENCES[:2]))
-    monkeypatch.undo()
     with torch.no_grad():
         plain = encoder(encoder.tokenize(SENTENCES)).numpy()
     torch.testing.assert_close(vectors, plain, atol=1e-5, rtol=1e-4)
@@ -73,6 +77,14 @@ def test_other_precisions_stay_as_they_are(dtype):
         plain = layer(states)
         with ByOneDNN():
             assert torch.equal(layer(states), plain)
+
+
+def test_small_products_stay_as_they_are(monkeypatch):
+    monkeypatch.setattr(products, "SMALLEST", 4 * 8 * 8)
+    layer = torch.nn.Linear(8, 8)
+    with torch.no_grad(), ByOneDNN():
+        assert "aten::mkldnn_linear" in operations(lambda: layer(torch.randn(4, 8)))
+        assert "aten::mkldnn_linear" not in operations(lambda: layer(torch.randn(3, 8)))
 
 
 def test_autocast_stays_as_it_is():
