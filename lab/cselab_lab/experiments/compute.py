@@ -95,6 +95,8 @@ def _hash(rows: list) -> str:
 
 
 def _encoder(settings: dict[str, Any]) -> Any:
+    import torch
+
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import RandomEncoder, StaticEmbeddings, word_overlap
 
@@ -102,7 +104,8 @@ def _encoder(settings: dict[str, Any]) -> Any:
         return RandomEncoder()
     if settings["reference"] == "word overlap":
         return word_overlap
-    encoder = SentenceEncoder.from_pretrained(settings["encoder"], pooling=settings.get("pooling"))
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    encoder = SentenceEncoder.from_pretrained(settings["encoder"], pooling=settings.get("pooling"), device=device)
     return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
 
 

@@ -150,6 +150,16 @@ VARIATIONS = (
         own_recipes=False,
         purpose="the encoders and the corpus of the papers, SimCSE's recipe for all methods: for GPUs",
     ),
+    replace(
+        STUDY,
+        name="million",
+        corpus="world:1000000",
+        seeds=(0, 1, 2),
+        recipe={**PAPER_RECIPE, "precision": "fp32"},
+        purpose="SimCSE's own recipe and a million sentences of the bundled world, on the bundled encoder: for GPUs",
+        fit_on=20_000,
+        headline_seeds=(),
+    ),
     CLASSROOM,
     replace(
         CLASSROOM,
