@@ -14,7 +14,7 @@ import numpy as np
 from cselab_lab.experiments import EXPERIMENTS, ManyTests, Profile, Results, get_profile, read_results
 from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, signed, tested
 from cselab_lab.experiments.effects import SCORES
-from cselab_lab.experiments.growth import EFFECTS, LENGTHS, PAPERS_STEPS, PUBLISHED, by_size, label
+from cselab_lab.experiments.growth import EFFECTS, LENGTHS, PAPERS_STEPS, PUBLISHED, by_size, label, published_gain
 from cselab_lab.tables import table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -111,11 +111,44 @@ def growth_page(folder: Path) -> str:
         if max(map(len, rows.values())) > 1:  # one size is no growth
             parts += [table(rows, form="md"), ""]
     parts += [
+        f"Machines: {machines(results)}.\n",
+        million(read_results("effects-grow", "million", folder)),
         "After 60 steps, on two corpora: the world, and half world, half Wikipedia (`classroom`, in one pass).\n",
         table(by_corpus(results, folder), form="md"),
         "",
     ]
     return "\n".join(parts)
+
+
+def machines(results: Results) -> str:
+    """On which devices the sizes were computed."""
+    sizes: dict[str, dict[str, None]] = {}
+    for row, seeds in results.lines.items():
+        size = row.rpartition(", ")[2] if " x " in row else "steps and batch as in the recipe"
+        for line in seeds.values():
+            sizes.setdefault(line["versions"]["device"], {})[size] = None
+    return "; ".join(f"{device} ({', '.join(of)})" for device, of in sizes.items())
+
+
+def million(results: Results) -> str:
+    """What the effects are after one epoch of a million sentences, as long as the papers trained."""
+    rows = {
+        effect.label: {
+            "average": f"{results.mean(effect.label, 'Avg.'):.1f}",
+            "gain": gained(results, effect.label, effect.against),
+            "the paper": "" if (printed := published_gain(effect.label)) is None else signed(printed, 1),
+        }
+        for effect in EFFECTS
+        if effect.label in results.lines
+    }
+    return "\n".join(
+        [
+            "One epoch of a million sentences of the world by SimCSE's own recipe (`million`: 15,625 steps of 64, rate\n"
+            f"{results.profile.recipe['lr']:g}, not 3e-4), on an NVIDIA H200: `cselab experiment run effects-grow --profile million`.\n",
+            table(rows, form="md"),
+            "",
+        ]
+    )
 
 
 def by_corpus(results: Results, folder: Path) -> dict[str, dict[str, str]]:
@@ -135,6 +168,8 @@ def gained(results: Results, row: str, against: str | None) -> str:
     """The gain of a row on the seven sets, over what its experiment holds it against unless said."""
     baseline = against or results.experiment.against(results.experiment.row(row)).label
     gains = list(results.over(row, baseline, "Avg.").values())
+    if len(gains) == 1:
+        return f"{signed(gains[0], 1)} (1)"
     low, high, *_ = tested(np.array(gains))
     return f"{signed(mean(gains), 1)} ({signed(low, 1)} to {signed(high, 1)}; {len(gains)})"
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
+from tokenizers import Encoding
 from torch import Tensor, nn
 
 from cselab.data.nearest import require_known
@@ -43,14 +44,13 @@ from cselab.encoders.precision import Precision, computing_in
 from cselab.encoders.products import fastest_products
 from cselab.encoders.progress import Progress
 from cselab.encoders.prompts import add_prompt, prompted, remove_prompt
+from cselab.encoders.tokens import CHARACTERS, encodings, padded
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
 
 WINDOW = 16_384  # sentences tokenised at once: tokens take about 5 KB a short sentence, gigabytes of a million
-CHARACTERS = 100
-"""Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
 
 
 class UntrainedWeightsError(ValueError):
@@ -413,13 +413,7 @@ class SentenceEncoder(nn.Module):
         """
         max_length = max_length or self.max_length
         with nullcontext() if template is None else prompted(self.tokenizer, template):
-            features = self.tokenizer(
-                [text[: CHARACTERS * max_length] for text in sentences],
-                padding=True,
-                truncation=True,
-                max_length=max_length,
-                return_tensors="pt",
-            )
+            features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
         return {name: to_device(tensor, self.device) for name, tensor in features.items()}
 
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
@@ -500,16 +494,14 @@ class SentenceEncoder(nn.Module):
         arithmetic = computing_in(self.precision, self.device)
         with eval_mode(self), arithmetic, fastest_products(), Progress(passes, "encode", show=show) as progress:
             for window in windows:
-                encodings, lost = self._tokens(window)
-                cut |= lost
-                lengths = [len(ids) for ids in encodings["input_ids"]]
+                tokens = encodings(self.tokenizer, window, self.max_length)
+                cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}
+                lengths = [len(one) for one in tokens]
                 beyond += sum(length > (self.trained_positions or length) for length in lengths)
                 order = sorted(range(len(window)), key=lengths.__getitem__)
                 for first in range(0, len(order), batch_size):
                     rows = order[first : first + batch_size]
-                    features = self.tokenizer.pad(
-                        {name: [values[row] for row in rows] for name, values in encodings.items()}, return_tensors="pt"
-                    )
+                    features = padded(self.tokenizer, [tokens[row] for row in rows])
                     features = {name: to_device(tensor, self.device) for name, tensor in features.items()}
                     places = to_device(torch.tensor(rows) + start, self.device)
                     vectors[places] = self(features).float()
@@ -545,12 +537,8 @@ class SentenceEncoder(nn.Module):
             raise ValueError(f"unknown prompt {name!r}; {self.name or 'this encoder'} has {list(self.prompts)}")
         return self.prompts[name]
 
-    def _tokens(self, texts: list[str]) -> tuple[Any, set[str]]:
-        """The tokens of texts, and those texts that lost some."""
-        longest = CHARACTERS * self.max_length
-        encodings = self.tokenizer([text[:longest] for text in texts], truncation=True, max_length=self.max_length)
-        whole = zip(texts, encodings.encodings, strict=True)
-        return encodings, {text for text, one in whole if one.overflowing or len(text) > longest}
+    def _was_cut(self, text: str, tokens: Encoding) -> bool:
+        return bool(tokens.overflowing) or len(text) > CHARACTERS * self.max_length
 
     def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
         """Warn of texts that were cut, and of texts with tokens at positions that were never trained."""

@@ -10,6 +10,7 @@ import cselab.encoders.encoder
 from cselab import encode_to_file
 from cselab.encoders import streaming
 from cselab.encoders.encoder import TruncationWarning
+from cselab.encoders.tokens import encodings
 
 SENTENCES = make_sentences(40) + make_sentences(10)  # ten of them twice
 
@@ -34,8 +35,13 @@ def test_a_file_holds_the_vectors_of_encode_in_their_order(encoder, tmp_path):
 
 
 def test_encode_itself_tokenises_window_by_window(encoder, monkeypatch):
-    whole, sizes, tokenise = encoder.encode(SENTENCES), [], encoder._tokens
-    monkeypatch.setattr(encoder, "_tokens", lambda texts: sizes.append(len(texts)) or tokenise(texts))
+    whole, sizes = encoder.encode(SENTENCES), []
+
+    def watched(tokenizer, texts, max_length):
+        sizes.append(len(texts))
+        return encodings(tokenizer, texts, max_length)
+
+    monkeypatch.setattr("cselab.encoders.encoder.encodings", watched)
     np.testing.assert_allclose(encoder.encode(SENTENCES), whole, atol=1e-6)
     assert max(sizes) <= 16 and sum(sizes) == len(set(SENTENCES))
 

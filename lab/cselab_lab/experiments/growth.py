@@ -115,14 +115,22 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
                     results.over(cell.name, results.experiment.against(results.experiment.row(cell.name)).label, "Avg.")
                 )
                 lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": "here"})
-        if name == "steps" and effect.label in PUBLISHED:
-            lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": _published(effect), "whose": "paper"})
+        if name == "steps" and (printed := published_gain(effect.label)) is not None:
+            lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": printed, "whose": "paper"})
     return DataFrame(lines, columns=["effect", name, "gain", "gain_low", "gain_high", "seeds", "whose"])
 
 
-def _published(effect: Row) -> float:
-    experiment = get_experiment(PUBLISHED[effect.label][0])
-    row = experiment.row(PUBLISHED[effect.label][1])
+def published_gain(effect: str) -> float | None:
+    """What an effect's paper prints, in points over SimCSE; None where no paper prints it.
+
+    >>> round(published_gain("Focal-InfoNCE"), 2), published_gain("SimCSE")
+    (1.65, None)
+    """
+    if effect not in PUBLISHED:
+        return None
+    name, label = PUBLISHED[effect]
+    experiment = get_experiment(name)
+    row = experiment.row(label)
     pair = row, experiment.against(row)
     theirs, base = (experiment.cell(one, experiment.column("Avg.")) for one in pair)
     assert theirs is not None and base is not None and theirs.value is not None and base.value is not None
