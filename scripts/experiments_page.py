@@ -141,14 +141,12 @@ def million(results: Results) -> str:
         for effect in EFFECTS
         if effect.label in results.lines
     }
-    return "\n".join(
-        [
-            "One epoch of a million sentences of the world by SimCSE's own recipe (`million`: 15,625 steps of 64, rate\n"
-            f"{results.profile.recipe['lr']:g}, not 3e-4), on an NVIDIA H200: `cselab experiment run effects-grow --profile million`.\n",
-            table(rows, form="md"),
-            "",
-        ]
+    told = (
+        "One epoch of a million sentences of the world by SimCSE's own recipe (`million`: 15,625 steps of 64, rate\n"
+        f"{results.profile.recipe['lr']:g}, not 3e-4), on an NVIDIA H200:\n"
+        "`cselab experiment run effects-grow --profile million`.\n"
     )
+    return "\n".join([told, table(rows, form="md"), ""])
 
 
 def by_corpus(results: Results, folder: Path) -> dict[str, dict[str, str]]:
