@@ -19,6 +19,7 @@ reaches on the same device.
 
 import argparse
 import json
+import multiprocessing
 import platform
 import subprocess
 import sys
@@ -39,6 +40,7 @@ from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, train
 from cselab.evaluators.versions import versions
+from cselab.training import StopTraining
 from cselab.world import World
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,9 +113,9 @@ def throughput(asked: argparse.Namespace) -> Results:
     reached = peak(asked.device)
     yield "bf16 peak, TFLOP/s", lambda: reached / 1e12
     for batch in asked.batches:
+        yield f"sentence-transformers, batch {batch}", partial(theirs, asked, batch)
         for method in METHODS:
             yield f"{method}, batch {batch}", partial(ours, asked, method, batch, reached)
-        yield f"sentence-transformers, batch {batch}", partial(theirs, asked, batch)
     for batch in asked.batches:  # last: it takes a minute to compile, and may not work everywhere
         yield f"simcse compiled, batch {batch}", partial(ours, asked, "simcse", batch, reached, compiled=True)
 
@@ -177,7 +179,7 @@ def theirs(asked: argparse.Namespace, batch: int) -> dict[str, float]:
 
 def encoding(asked: argparse.Namespace) -> Results:
     """Sentences a second of `encode`, the same network on both sides; the largest difference of their vectors."""
-    texts = [sentence.text for sentence in World(0).sentences(400 if asked.tiny else 40_000)]
+    texts = [sentence.text for sentence in World(0).sentences(400 if asked.tiny else 10_000)]
     for size, name in ((asked.size, "BERT-base"), ((3, 256), "mini's size")):
         for precision in ("fp32", "bf16"):
             yield f"{name}, {precision}", partial(encode_both, asked, size, precision, texts)
@@ -211,6 +213,36 @@ def encode_both(
             rates[whose] = max(rates[whose], len(texts) / (synchronised() - start))
     difference = np.abs(vectors["cselab"] - vectors["sentence-transformers"]).max()
     return rates | {"largest difference": float(difference)}
+
+
+def processes(asked: argparse.Namespace) -> Results:
+    """Steps a second of SimCSE on `mini`, alone and in several processes: a small encoder leaves a GPU idle."""
+    for count in (1, 2) if asked.tiny else (1, 4, 14):
+        yield f"{count}, steps a second", partial(beside_one_another, asked, count)
+
+
+def beside_one_another(asked: argparse.Namespace, count: int) -> float:
+    until = time.time() + (20 if asked.tiny else 30)
+    with multiprocessing.get_context("spawn").Pool(count) as pool:
+        return sum(pool.starmap(rate_at_the_end, [(until, asked.device)] * count))
+
+
+def rate_at_the_end(until: float, device: str) -> float:
+    """Steps a second in the last eight seconds."""
+    encoder = SentenceEncoder.from_pretrained("mini", pooling="cls", device=device)
+    texts = [sentence.text for sentence in World(0).sentences(4000)]
+    seen: list[tuple[float, int]] = []
+
+    def watch(run: Any, row: dict[str, Any]) -> None:
+        if time.time() > until - 8:
+            seen.append((time.time(), row["step"]))
+        if time.time() > until:
+            raise StopTraining("long enough")
+
+    config = TrainConfig(steps=10**6, batch_size=64, lr=3e-4, max_length=LENGTH, precision="fp32", eval_every=10**6)
+    train(encoder, "simcse", texts, config, callbacks=[watch], show_progress_bar=False)
+    (start, first), (end, last) = seen[0], seen[-1]
+    return (last - first) / (end - start)
 
 
 def same_losses(asked: argparse.Namespace) -> Results:
@@ -294,6 +326,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Results]] = {
     "throughput": throughput,
     "encoding": encoding,
     "same losses": same_losses,
+    "processes": processes,
     "tests": tests,
     "notebooks": notebooks,
     "experiment": experiment,

@@ -2,7 +2,8 @@
 
 python scripts/effects_growth_picture.py docs/effects-grow.png
 
-Reads results/effects-grow.study.jsonl: `cselab experiment run effects-grow --profile study --seeds 0-2`.
+Reads results/effects-grow.study.jsonl and effects-grow.million.jsonl: `cselab experiment run effects-grow --seeds 0-2`,
+with `--profile study` and `--profile million`.
 """
 
 import sys
@@ -13,12 +14,14 @@ from cselab_lab.experiments.growth import by_size
 from cselab_widgets import effect_planes
 from cselab_widgets.kit.planes import side_by_side
 from drawn_figure import draw
+from pandas import concat
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def main(picture: Path) -> None:
-    figure = side_by_side(effect_planes(by_size(read_results("effects-grow", "study", RESULTS))), columns=3)
+    sizes = concat([by_size(read_results("effects-grow", profile, RESULTS)) for profile in ("study", "million")])
+    figure = side_by_side(effect_planes(sizes.drop_duplicates()), columns=3)
     figure.update_layout(template="plotly_white", width=1100)
     draw(figure, picture)
 

@@ -19,6 +19,9 @@ from transformers.utils import PaddingStrategy
 CHARACTERS = 100
 """Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
 
+NAMES = ("input_ids", "token_type_ids", "attention_mask")
+"""What models take, in the order of `padded`."""
+
 
 def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Encoding]:
     """The tokens of each text, special tokens among them, cut at `max_length`; not padded."""
@@ -31,19 +34,14 @@ def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Enc
 
 def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:
     """What the model takes of a batch, each [n, t]: padded to the longest row, on the tokenizer's side."""
-    read = {
-        "input_ids": (tokenizer.pad_token_id, lambda one: one.ids),
-        "token_type_ids": (tokenizer.pad_token_type_id, lambda one: one.type_ids),
-        "attention_mask": (0, lambda one: one.attention_mask),
-    }
+    fillings = {"ids": tokenizer.pad_token_id, "type_ids": tokenizer.pad_token_type_id, "attention_mask": 0}
     longest = max(map(len, batch))
     features = {}
-    for name, (padding, numbers) in read.items():
-        if name not in tokenizer.model_input_names:
-            continue
-        rows = np.full((len(batch), longest), padding)
-        for row, one in zip(rows, batch, strict=True):
-            own = slice(longest - len(one), None) if tokenizer.padding_side == "left" else slice(len(one))
-            row[own] = numbers(one)
-        features[name] = torch.from_numpy(rows)
+    for name, (numbers, filling) in zip(NAMES, fillings.items(), strict=True):
+        if name in tokenizer.model_input_names:
+            rows = np.full((len(batch), longest), filling)
+            for row, one in zip(rows, batch, strict=True):
+                own = slice(longest - len(one), None) if tokenizer.padding_side == "left" else slice(len(one))
+                row[own] = getattr(one, numbers)
+            features[name] = torch.from_numpy(rows)
     return features

@@ -276,6 +276,12 @@ def grown(name: str, early: float = 0.3, late: float = 1.0) -> list[float]:
     return [after - before for before, after in zip(effect(name, early), effect(name, late), strict=True)]
 
 
+def at_a_million(name: str) -> float:
+    """What an effect is after one epoch of a million sentences, in points over SimCSE there, of the one seed."""
+    (gain,) = read_results("effects-grow", "million").over(name, "SimCSE", "Avg.").values()
+    return gain
+
+
 def over_its_temperature(length: float) -> list[float]:
     """By seed, Focal-InfoNCE over SimCSE at the same temperature after so many times the steps of `study`."""
     compared = effect("Focal-InfoNCE", length), effect("SimCSE at Focal's temperature", length)
@@ -1099,6 +1105,19 @@ CLAIMS: dict[str, dict[str, Check]] = {
         "and above it by more than a point after $600$, with every seed": lambda r: max(over_its_temperature(3.0)) < -1,
         "on this corpus more steps alone do not bring the papers' gains": lambda r: all(
             fmean(effect(name, 3.0)) < 0 for name in ("Focal-InfoNCE", "ImSimCSE")
+        ),
+        "There the four effects that were run have the papers' signs": lambda r: (
+            min(map(at_a_million, ("WhitenedCSE", "Focal-InfoNCE"))) > 0
+            and max(map(at_a_million, ("+noise on negatives", "Barlow Twins, M = 0"))) < 0
+        ),
+        "WhitenedCSE is a point and a half above SimCSE and Focal-InfoNCE half a point": lambda r: (
+            1.3 < at_a_million("WhitenedCSE") < 1.7 and 0.4 < at_a_million("Focal-InfoNCE") < 0.7
+        ),
+        "noise on the negatives and Barlow Twins are two below": lambda r: all(
+            -2.2 < at_a_million(name) < -1.8 for name in ("+noise on negatives", "Barlow Twins, M = 0")
+        ),
+        "after $600$ steps WhitenedCSE's seeds lie further apart than that": lambda r: (
+            np.ptp(effect("WhitenedCSE", 3.0)) > at_a_million("WhitenedCSE")
         ),
         "Barlow Twins moves by less than its seeds differ": lambda r: (
             abs(fmean(grown("Barlow Twins, M = 0"))) < np.ptp(effect("Barlow Twins, M = 0"))

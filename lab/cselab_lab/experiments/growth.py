@@ -98,23 +98,25 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
 
     Returns:
         effect, the size under its name, gain in points of the seven sets' average, gain_low and gain_high (the 95 %
-        interval over the seeds; empty for a single one), seeds, whose ("here" or "paper").
+        interval over the seeds; empty for a single one), seeds, whose ("here", "paper", or of a profile whose recipe
+        is one epoch and not a number of steps, "one epoch").
     """
     from pandas import DataFrame, notna
 
     field, factors = {"steps": ("steps", LENGTHS), "batch": ("batch_size", BATCHES)}[name]
-    cells = results.beside().query("column == 'Avg.'").set_index("row")
+    cells, recipe = results.beside().query("column == 'Avg.'").set_index("row"), results.profile.recipe
+    whose = "here" if "steps" in recipe else "one epoch"
     lines = []
     for effect in EFFECTS:
         for factor in factors:
             cell = cells.loc[label(effect, name, factor)]
             if notna(cell.gain):
-                size = whole(factor)(results.profile.recipe[field])
+                size = whole(factor)(recipe.get(field, PAPERS_STEPS))
                 gain = {"gain": cell.gain, "gain_low": cell.gain_low, "gain_high": cell.gain_high}
                 seeds = len(
                     results.over(cell.name, results.experiment.against(results.experiment.row(cell.name)).label, "Avg.")
                 )
-                lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": "here"})
+                lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": whose})
         if name == "steps" and (printed := published_gain(effect.label)) is not None:
             lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": printed, "whose": "paper"})
     return DataFrame(lines, columns=["effect", name, "gain", "gain_low", "gain_high", "seeds", "whose"])

@@ -2,7 +2,7 @@
 
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, read_results
-from cselab_lab.experiments.growth import BATCHES, EFFECTS, LENGTHS, by_size, label
+from cselab_lab.experiments.growth import BATCHES, EFFECTS, LENGTHS, by_size, label, published_gain
 from cselab_lab.experiments.jobs import job_of, jobs, settings_of
 from cselab_lab.experiments.store import Store
 
@@ -69,3 +69,24 @@ def test_effects_by_size_are_paired_by_seed_and_stand_beside_the_papers(two_seed
     paper = steps[steps.whose == "paper"].set_index("effect")
     assert set(paper.steps) == {15_600} and paper.gain["Barlow Twins, M = 0"] == pytest.approx(64.05 - 76.25)
     assert by_size(two_seeds, "batch")[["effect", "batch", "gain"]].values.tolist() == [["SimCSE", 64, 4.0]]
+
+
+def test_one_epoch_stands_where_the_papers_trained(tmp_path):
+    million = PROFILES["million"]
+    store = Store(tmp_path, "effects-grow", "million")
+    for name, score in {"plain": 50.0, "SimCSE": 56.0, "WhitenedCSE": 57.5}.items():
+        job = job_of(GROWTH, GROWTH.row(name), million, None if name == "plain" else 0)
+        line = {"experiment": "effects-grow", "profile": "million", "row": name, "seed": job.seed, "hash": job.hash}
+        told = {"settings": job.settings, "scores": {"Avg.": score}, "failure": None, "missing": {}}
+        store.append(line | told | {"versions": {}})
+    found = by_size(read_results(GROWTH, million, tmp_path))
+    there = found[found.whose == "one epoch"]
+    assert there[["effect", "steps", "gain"]].values.tolist() == [["SimCSE", 15_600, 6.0], ["WhitenedCSE", 15_600, 1.5]]
+    papers = found[found.whose == "paper"].set_index("effect").gain
+    assert papers["WhitenedCSE"] == pytest.approx(published_gain("WhitenedCSE")) and "SimCSE" not in papers
+
+
+def test_a_million_is_the_papers_recipe_but_for_the_encoder_and_the_world():
+    million, paper = PROFILES["million"], PROFILES["paper"]
+    assert million.recipe == {**paper.recipe, "precision": "fp32"} and million.encoders == STUDY.encoders
+    assert int(million.corpus.removeprefix("world:")) // million.recipe["batch_size"] == pytest.approx(15_600, rel=0.01)

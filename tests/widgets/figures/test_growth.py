@@ -24,3 +24,10 @@ def test_each_effect_has_its_plane_with_ours_and_the_papers(sizes):
 def test_error_bars_reach_the_ends_of_the_interval(sizes):
     (here,) = effect_planes(sizes)[0].traces
     assert here.y[0] + here.error_y.array[0] == 4.0 and here.y[0] - here.error_y.arrayminus[0] == 1.0
+
+
+def test_one_epoch_is_a_point_of_its_own(sizes):
+    epoch = pd.DataFrame({"effect": ["SimCSE"], "steps": [15_600], "gain": [6.0], "whose": ["one epoch"]})
+    here, one = effect_planes(pd.concat([sizes, epoch]))[0].traces
+    assert (one.name, one.mode, list(one.x), list(one.y)) == ("one epoch", "markers", [15_600], [6.0])
+    assert list(here.x) == [60]

@@ -19,19 +19,25 @@ def effect_planes(sizes: DataFrame) -> list[Plane]:
     """A plane for each effect: points over SimCSE by the steps of training, with the 95 % interval over the seeds.
 
     Args:
-        sizes: lines of `cselab_lab.experiments.growth.by_size`.
+        sizes: lines of `cselab_lab.experiments.growth.by_size`; those of several profiles may stand together.
     """
     return [_plane(name, lines) for name, lines in sizes.groupby("effect", sort=False)]
 
 
 def _plane(name: str, lines: DataFrame) -> Plane:
-    ours, paper = lines[lines.whose == "here"], lines[lines.whose == "paper"]
+    ours, epoch, paper = (lines[lines.whose == whose] for whose in ("here", "one epoch", "paper"))
     bars = {"array": ours.gain_high - ours.gain, "arrayminus": ours.gain - ours.gain_low, "thickness": 1, "width": 3}
     here = go.Scatter(x=ours.steps, y=ours.gain.round(2), error_y=bars, mode="lines+markers", name="here", uid="here")
-    there = go.Scatter(x=paper.steps, y=paper.gain.round(2), mode="markers", name="the paper", uid="the paper")
     here.update(line_color=OKABE_ITO[0], marker_size=8)
-    there.update(marker={"symbol": "diamond-open", "size": 11, "color": OKABE_ITO[1], "line_width": 2})
+    points = [
+        go.Scatter(x=of.steps, y=of.gain.round(2), mode="markers", name=told, uid=told, marker=marker)
+        for of, told, marker in (
+            (epoch, "one epoch", {"symbol": "square", "size": 9, "color": OKABE_ITO[2]}),
+            (paper, "the paper", {"symbol": "diamond-open", "size": 11, "color": OKABE_ITO[1], "line_width": 2}),
+        )
+        if len(of)
+    ]
     ticks = {"type": "log", "tickvals": SHOWN, "ticktext": [f"{step:,}" for step in SHOWN], "range": [1.6, 4.4]}
     title = f"{name}, over {'plain' if name == 'SimCSE' else 'SimCSE'}"
-    points = {"title": {"text": "points"}, "rangemode": "tozero"}
-    return Plane(title, [here, *([there] if len(paper) else [])], {"title": {"text": "steps"}, **ticks}, points)
+    gained = {"title": {"text": "points"}, "rangemode": "tozero"}
+    return Plane(title, [here, *points], {"title": {"text": "steps"}, **ticks}, gained)
