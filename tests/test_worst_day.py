@@ -534,14 +534,14 @@ def test_hyper_parameters_out_of_their_range_are_refused_when_the_method_is_made
 
 def test_a_line_of_50_megabytes_is_cut_before_it_is_tokenised(monkeypatch):
     encoder = make_encoder()
-    longest, tokenizer = [], type(encoder.tokenizer)
-    original = tokenizer.__call__
+    longest, inner = [], encoder.tokenizer.backend_tokenizer
 
-    def measured(self, texts, *arguments, **options):
-        longest.append(max(map(len, texts)))
-        return original(self, texts, *arguments, **options)
+    class Watched:
+        def encode_batch_fast(self, texts):
+            longest.append(max(map(len, texts)))
+            return inner.encode_batch_fast(texts)
 
-    monkeypatch.setattr(tokenizer, "__call__", measured)
+    monkeypatch.setattr(type(encoder.tokenizer), "backend_tokenizer", Watched())
     line = "the cat " * 6_250_000
     with pytest.warns(TruncationWarning, match="1 of 2 sentences were cut"):
         vectors = encoder.encode([line, "the cat"])
