@@ -13,6 +13,7 @@ from cselab_widgets.kit.scripts import inlined
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.encoders.pooling import POOLINGS
+from cselab.encoders.tokens import encodings
 from cselab.world import World
 
 ODD = [
@@ -77,7 +78,7 @@ def nudged(encoder, by=0.006, head=False):
 def agree(found, encoder, sentences):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ids = encoder._tokens(sentences)[0]["input_ids"]
+        ids = [one.ids for one in encodings(encoder.tokenizer, sentences, encoder.max_length)]
         vectors = encoder.encode(sentences)
     assert [one["ids"] for one in found] == ids
     np.testing.assert_allclose([one["vector"] for one in found], vectors, atol=1e-3, rtol=0)
