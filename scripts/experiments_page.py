@@ -141,9 +141,10 @@ def million(results: Results) -> str:
         for effect in EFFECTS
         if effect.label in results.lines
     }
+    devices = {line["versions"]["device"] for seeds in results.lines.values() for line in seeds.values()}
     told = (
         "One epoch of a million sentences of the world by SimCSE's own recipe (`million`: 15,625 steps of 64, rate\n"
-        f"{results.profile.recipe['lr']:g}, not 3e-4), on an NVIDIA H200:\n"
+        f"{results.profile.recipe['lr']:g}, not 3e-4); {' and '.join(sorted(devices))}:\n"
         "`cselab experiment run effects-grow --profile million`.\n"
     )
     return "\n".join([told, table(rows, form="md"), ""])

@@ -50,7 +50,7 @@ from cselab.metrics.degenerate import DegenerateEmbeddings
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
 
-WINDOW = 16_384  # sentences tokenised at once: tokens take about 5 KB a short sentence, gigabytes of a million
+WINDOW = 16_384  # sentences tokenised at once: tokens take about 2.5 KB a short sentence, gigabytes of a million
 
 
 class UntrainedWeightsError(ValueError):
