@@ -483,7 +483,8 @@ def test_no_step_asks_the_device_for_a_number(method, queued, monkeypatch):
 
     monkeypatch.setattr(_Training, "_take_step", counted)
     options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
-    run_training(create_method(method, **options), steps=20, eval_every=100)
+    run = run_training(create_method(method, **options), steps=20, eval_every=100)
+    assert [row["step"] for row in run.history] == [*range(21)]
     own_check = 3 if method == "whitenedcse" else 0  # of its permutations, which are drawn on the CPU
     assert counts[:15] == [own_check] * 15 and counts[16:19] == [own_check] * 3
 
@@ -506,7 +507,7 @@ def test_no_step_on_the_gpu_waits_for_it(method, monkeypatch):
     PartialState._reset_state()
     options = {"variance": 0.1} if method == "noise" else {}
     run = run_training(create_method(method, **options), steps=10, eval_every=100)
-    assert run.encoder.device.type == "cuda" and len(run.history) == 10
+    assert run.encoder.device.type == "cuda" and [row["step"] for row in run.history] == [*range(11)]
 
 
 # ------------------------------------------------------------------------------------ bad input
@@ -867,9 +868,8 @@ def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
         runs.append(run_training(method, make_encoder(layers=1, dropout=0), steps=3))
     PartialState._reset_state()
     assert runs[1].encoder.device.type == "cuda"
-    assert runs[1].curve("loss")[1] == pytest.approx(runs[0].curve("loss")[1], rel=1e-3)
-    for name, value in weights(runs[0]).items():
-        torch.testing.assert_close(weights(runs[1])[name].cpu(), value, rtol=1e-2, atol=1e-3)
+    for name in ("loss", "gradient_norm"):  # not the weights: where a gradient is 0 but for rounding, Adam steps by it
+        assert runs[1].curve(name)[1] == pytest.approx(runs[0].curve(name)[1], rel=1e-3)
 
 
 @pytest.mark.usefixtures("equal_views")
