@@ -20,6 +20,7 @@ reaches on the same device.
 import argparse
 import json
 import multiprocessing
+import os
 import platform
 import subprocess
 import sys
@@ -310,7 +311,13 @@ def said(asked: argparse.Namespace, packages: list[str], arguments: list[str]) -
     command = [sys.executable, *arguments]
     try:
         done = subprocess.run(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=asked.timeout
+            command,
+            cwd=ROOT,
+            env=os.environ | {"COLUMNS": "300"},  # pytest cuts the reason of a failure off at 80
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=asked.timeout,
         )
     except subprocess.TimeoutExpired as stopped:
         told = stopped.stdout or b""
