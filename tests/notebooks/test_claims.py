@@ -843,6 +843,9 @@ CLAIMS: dict[str, dict[str, Check]] = {
         ),
     },
     "06_rank_bottleneck": {
+        "ten times the steps change it by less than the seeds differ": lambda r: (
+            abs(fmean(grown("Barlow Twins, M = 0", 1.0, 10.0))) < np.ptp(effect("Barlow Twins, M = 0", 10.0))
+        ),
         "has at most $N$ directions, $N - 1$ when centred": lambda r: (
             (r["rank of 64 sentences"], r["rank of 64 sentences, centred"]) == (64, 63)
         ),
