@@ -109,10 +109,11 @@ def growth_page(folder: Path) -> str:
         if max(map(len, rows.values())) > 1:  # one size is no growth
             parts += [table(rows, form="md"), ""]
     parts += [
-        f"Machines: {machines(results)}.\n",
+        "With 256 sentences no rank is missing: both rows of Barlow Twins are one.\n",
+        f"Machines: {machines(results)}. A seed draws the same sentences on all of them, and other dropout masks.\n",
         million(read_results("effects-grow", "million", folder)),
         "After 600 steps on two corpora: the world (`study`), and half world, half Wikipedia (`classroom`, on an\n"
-        "NVIDIA H100; kept to read: nobody else has those lines).\n",
+        "NVIDIA H100; cannot be made again elsewhere: those lines of Wikipedia are not distributed).\n",
         table(by_corpus(folder), form="md"),
         "",
     ]
