@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 import torch
 from cselab_lab.experiments import Above, ManyTests, Results, Verdict, read_results
-from cselab_lab.experiments.claims import judge, tested
+from cselab_lab.experiments.claims import judge
+from cselab_lab.experiments.claims import tested as paired_test
 from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.growth import EFFECTS as GROWING
 from cselab_lab.experiments.growth import LENGTHS, label, published_gain
@@ -279,7 +280,7 @@ def grown(name: str, early: float = 0.3, late: float = 1.0) -> list[float]:
 
 def spans(differences: list[float]) -> tuple[float, float]:
     """The 95 % interval of their mean."""
-    low, high, *_ = tested(np.array(differences))
+    low, high, *_ = paired_test(np.array(differences))
     return low, high
 
 
