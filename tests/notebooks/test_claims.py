@@ -255,7 +255,7 @@ def mean_of_the_tokens() -> float:
 
 @cache
 def results(experiment: str) -> Results:
-    """The lines of `study`; the survey's of `classroom`, which lesson 11 shows: each system at the rate found for it."""
+    """The lines of `study`; the survey's of `classroom`, as lesson 11 shows: each at the rate found for it."""
     return read_results(experiment, "classroom" if experiment.startswith("survey-") else "study", recorded_results())
 
 
