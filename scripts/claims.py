@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "notebook
 import test_claims as claims
 
 OF_ONE_PLACE = {
-    "best_steps": "recorded, `effects-grow`: the best step of each run",
     "floor_of_64": "cell `floors`: computed again",
     "mean_of_the_tokens": "recorded, `suites-mini.json`: the seven sets",
     "pulls_of_rows": "cell `rows-of-any-length`: computed again, on rows drawn at random",

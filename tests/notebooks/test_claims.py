@@ -267,7 +267,7 @@ def verdict(experiment: str, claim: str) -> Verdict:
 
 def effect(name: str, length: float = 1.0, seeds: Sequence[int] = (0, 1, 2)) -> list[float]:
     """Under `study`, what an effect is after so many times its steps: points over its baseline, by seed."""
-    lengths = read_results("effects-grow", "study")
+    lengths = results("effects-grow")
     row = lengths.experiment.row(label(lengths.experiment.row(name), "steps", length))
     over = lengths.over(row.label, row.against or lengths.experiment.baseline, "Avg.")
     return [over[seed] for seed in seeds]
@@ -291,7 +291,7 @@ def at_a_million(name: str) -> float:
 
 def best_steps(length: float, *names: str) -> list[int]:
     """Under `study`, where dev was best in the runs of so many times its steps: of all effects, or these."""
-    lines = read_results("effects-grow", "study").lines
+    lines = results("effects-grow").lines
     rows = [row for row in GROWING if not names or row.label in names]
     return [line["best_step"] for row in rows for line in lines[label(row, "steps", length)].values()]
 
