@@ -296,16 +296,19 @@ def best_steps(length: float, *names: str) -> list[int]:
     return [line["best_step"] for row in rows for line in lines[label(row, "steps", length)].values()]
 
 
+def between(one: str, other: str, length: float) -> list[float]:
+    """By seed, how far an effect is above another after so many times the steps of `study`."""
+    return [above - below for above, below in zip(effect(one, length), effect(other, length), strict=True)]
+
+
 def full_rank_over_none(length: float) -> list[float]:
-    """By seed, Barlow Twins at full rank over Barlow Twins at the rank of the batch."""
-    compared = effect("Barlow Twins, full rank", length), effect("Barlow Twins, M = 0", length)
-    return [full - none for full, none in zip(*compared, strict=True)]
+    """Barlow Twins at full rank over Barlow Twins at the rank of the batch."""
+    return between("Barlow Twins, full rank", "Barlow Twins, M = 0", length)
 
 
 def over_its_temperature(length: float) -> list[float]:
-    """By seed, Focal-InfoNCE over SimCSE at the same temperature after so many times the steps of `study`."""
-    compared = effect("Focal-InfoNCE", length), effect("SimCSE at Focal's temperature", length)
-    return [focal - simcse for focal, simcse in zip(*compared, strict=True)]
+    """Focal-InfoNCE over SimCSE at the same temperature."""
+    return between("Focal-InfoNCE", "SimCSE at Focal's temperature", length)
 
 
 def by_measure(experiment: str, row: str, measure: str) -> tuple[float, float]:
