@@ -453,8 +453,9 @@ class SentenceEncoder(nn.Module):
     ) -> np.ndarray | Tensor:
         """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
 
-        Runs without dropout. Each distinct sentence is encoded once, short ones together. `last_truncation`
-        tells afterwards how many sentences were cut, and a `TruncationWarning` says so.
+        Runs without dropout. Each distinct sequence of tokens is encoded once, short ones together: sentences that
+        the tokenizer does not tell apart ("A dog", "a DOG") get the same vector. `last_truncation` counts the
+        sentences that were cut, and a `TruncationWarning` says so.
 
         Args:
             sentences: a list of non-empty strings, or one string.
@@ -488,34 +489,38 @@ class SentenceEncoder(nn.Module):
         windows = [distinct[start : start + WINDOW] for start in range(0, len(distinct), WINDOW)]
         passes = sum(math.ceil(len(window) / batch_size) for window in windows)
         vectors = torch.empty(len(distinct), self._width, device=self.device)
+        rows_by_tokens = RowsByTokens()
         cut: set[str] = set()
-        beyond = start = 0
+        beyond = 0
         show = passes > 100 if show_progress_bar is None else show_progress_bar
         arithmetic = computing_in(self.precision, self.device)
         with eval_mode(self), arithmetic, fastest_products(), Progress(passes, "encode", show=show) as progress:
             for window in windows:
                 tokens = encodings(self.tokenizer, window, self.max_length)
                 cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}
-                lengths = [len(one) for one in tokens]
-                beyond += sum(length > (self.trained_positions or length) for length in lengths)
-                order = sorted(range(len(window)), key=lengths.__getitem__)
+                beyond += sum(len(one) > (self.trained_positions or len(one)) for one in tokens)
+                start = len(rows_by_tokens)
+                new = rows_by_tokens.add(window, tokens)
+                order = sorted(range(len(new)), key=lambda row: len(new[row]))
                 for first in range(0, len(order), batch_size):
                     rows = order[first : first + batch_size]
-                    features = padded(self.tokenizer, [tokens[row] for row in rows])
+                    features = padded(self.tokenizer, [new[row] for row in rows])
                     features = {name: to_device(tensor, self.device) for name, tensor in features.items()}
                     places = to_device(torch.tensor(rows) + start, self.device)
                     vectors[places] = self(features).float()
                     progress.update()
-                start += len(window)
-        self._tell(Truncation(sum(text in cut for text in sentences), len(sentences), self.max_length), beyond, start)
+        vectors = vectors[: len(rows_by_tokens)]
+        cut_rows = sum(text in cut for text in sentences)
+        self._tell(Truncation(cut_rows, len(sentences), self.max_length), beyond, len(distinct))
         self._check_finite(vectors)
         if self.normalize or (normalize_embeddings and dimensions is None):
             vectors = F.normalize(vectors, dim=1)
         if dimensions is not None:
             vectors = vectors[:, :dimensions]
             vectors = F.normalize(vectors, dim=1) if normalize_embeddings else vectors
-        place = {text: row for row, text in enumerate(distinct)}
-        vectors = vectors[place[sentences[0]] if single else [place[text] for text in sentences]]
+        vectors = vectors[
+            rows_by_tokens.of[sentences[0]] if single else [rows_by_tokens.of[text] for text in sentences]
+        ]
         return vectors if convert_to_tensor else vectors.cpu().numpy()
 
     @staticmethod
@@ -570,6 +575,33 @@ class SentenceEncoder(nn.Module):
                 f"the head of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would be "
                 "noise: train it first, or use representation='backbone'"
             )
+
+
+class RowsByTokens:
+    """Which row of a matrix holds the vector of a text: texts with the same tokens share one row.
+
+    >>> rows = RowsByTokens()
+    >>> from tokenizers import Encoding
+    >>> len(rows.add(["A", "a"], [Encoding(), Encoding()])), rows.of
+    (1, {'A': 0, 'a': 0})
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[bytes, int] = {}
+        self.of: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, texts: Sequence[str], tokens: Sequence[Encoding]) -> list[Encoding]:
+        """Give each text its row. Returns the tokens that were not there before, in the order of their rows."""
+        new = []
+        for text, own in zip(texts, tokens, strict=True):
+            before = len(self._rows)
+            self.of[text] = self._rows.setdefault(np.array(own.ids, dtype=np.int32).tobytes(), before)
+            if len(self._rows) > before:
+                new.append(own)
+        return new
 
 
 @contextmanager

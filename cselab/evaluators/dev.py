@@ -150,11 +150,11 @@ def without_words(sentence: str, drop: float, generator: random.Random) -> str:
 
 
 def mean_reciprocal_rank(x: Vectors, y: Vectors) -> float:
-    """Mean over rows of 1 / rank of y_i among all y by cosine with x_i; of equals the middle rank."""
-    x, y = (torch.nn.functional.normalize(torch.as_tensor(side), dim=1) for side in (x, y))
+    """Mean over rows of 1 / rank of y_i among all y by cosine (to 1e-6) with x_i; of equals the middle rank."""
+    x, y = (torch.nn.functional.normalize(torch.as_tensor(side).double(), dim=1) for side in (x, y))
     total = 0.0
     for rows in torch.arange(len(x)).split(1024):
-        similarity = x[rows] @ y.T
+        similarity = (x[rows] @ y.T).round(decimals=geometry.COSINE_DECIMALS)
         own = similarity[torch.arange(len(rows)), rows, None]
         before, equal = (similarity > own).sum(dim=1), (similarity == own).sum(dim=1)
         total += (1 / (before + (equal + 1) / 2)).sum().item()

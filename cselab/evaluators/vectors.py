@@ -13,6 +13,7 @@ from jaxtyping import Float
 from cselab.encoders.any_encoder import encode
 from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
+from cselab.metrics.geometry import COSINE_DECIMALS
 
 CACHED_BY = (
     "pooling", "representation", "max_length", "normalize", "template", "precision",
@@ -46,13 +47,17 @@ class NeedsVectors(ValueError):
     """A task that needs the vector of each sentence was given a function that scores pairs."""
 
 
+SCORING = f"cosine, rounded to 1e-{COSINE_DECIMALS}"
+"""How new records name the similarity that they rank."""
+
+
 class Encoded:
     """The vectors of a set of sentences; call it with sentences to get their rows.
 
     `truncated` is the number of sentences that lost tokens, where the encoder tells.
     """
 
-    similarity = "cosine"
+    similarity = SCORING
 
     def __init__(self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None) -> None:
         self.index = {sentence: row for row, sentence in enumerate(sentences)}
@@ -71,17 +76,20 @@ class Encoded:
         return vectors
 
     def similarities(self, first: list[str], second: list[str]) -> Float[np.ndarray, " _n"]:
-        """Cosine of each pair.
+        """Cosine of each pair, in float64 and rounded to 1e-6.
+
+        Float32 rounding moves a cosine by about 1e-7, by how the batches were made. Without the rounding a rank
+        correlation orders pairs of identical texts by that noise.
 
         Raises:
             DegenerateEmbeddings: as for a call; a zero vector, whose cosine is not defined.
         """
-        both = self([*first, *second])
+        both = self([*first, *second]).astype(np.float64)
         length = np.linalg.norm(both, axis=1, keepdims=True)
         if not length.all():
             raise DegenerateEmbeddings(f"{int((length == 0).sum())} embeddings are zero vectors, without a cosine")
-        unit = (both / length).astype(np.float64)
-        return (unit[: len(first)] * unit[len(first) :]).sum(axis=1)
+        unit = both / length
+        return (unit[: len(first)] * unit[len(first) :]).sum(axis=1).round(COSINE_DECIMALS)
 
     def duplicates(self, sentences: Iterable[str]) -> int:
         """How many of the distinct sentences have exactly the vector of another one of them."""

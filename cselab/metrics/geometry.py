@@ -17,6 +17,8 @@ from torch import Tensor
 from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
 
 BLOCK = 4096
+COSINE_DECIMALS = 6
+"""Cosines are rounded to this before they are ranked: float32 moves one by about 1e-7."""
 ZERO = torch.zeros((), dtype=torch.float64)
 
 

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from cselab import SentenceEncoder, evaluate
+from cselab.evaluators.dev import mean_reciprocal_rank
 from cselab.evaluators.vectors import Encoded, encode, encode_distinct
 from cselab.metrics import DegenerateEmbeddings
 from cselab.metrics.degenerate import require_sound
@@ -75,3 +77,31 @@ def test_zero_vectors_have_no_cosine():
     encoded = Encoded(["a", "b", "c"], np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]))
     with pytest.raises(DegenerateEmbeddings, match="1 embeddings are zero vectors"):
         encoded.similarities(["a"], ["b"])
+
+
+def test_pairs_of_one_direction_have_one_cosine_whatever_float32_makes_of_it():
+    directions = np.random.default_rng(0).normal(size=(200, 256)).astype(np.float32)
+    vectors = np.concatenate([directions, directions * np.linspace(0.1, 9, 200, dtype=np.float32)[:, None]])
+    names = [str(row) for row in range(400)]
+    assert set(Encoded(names, vectors).similarities(names[:200], names[200:])) == {1.0}
+    assert mean_reciprocal_rank(vectors[:3], vectors[[200, 200, 200]]) == pytest.approx(1 / 2)
+
+
+def test_pairs_that_differ_by_case_alone_have_no_correlation():
+    """Five pairs with the same tokens: their order would be that of float32 noise."""
+    first = ["A dog.", "A cat.", "It rains.", "She ran.", "We ate."]
+    pairs = [(text, text.swapcase(), grade) for text, grade in zip(first, [1.0, 4.0, 2.0, 5.0, 3.0], strict=True)]
+    scores = evaluate(SentenceEncoder.from_pretrained("micro"), pairs)
+    assert scores.scores == {} and "all the same" in scores.failures["pairs"]
+
+
+def test_a_score_does_not_depend_on_batches_or_on_what_else_is_encoded():
+    micro = SentenceEncoder.from_pretrained("micro")
+    words = ["dog", "cat", "rain", "sun", "tree", "house"]
+    texts = [f"A {one} and a {other}." for one in words for other in words]
+    twins = [text.upper() for text in texts]
+    alone = encode_distinct(micro, texts + twins, batch_size=1).similarities(texts, twins)
+    amid = encode_distinct(micro, texts + twins + ["a long walk " * 9], batch_size=64).similarities(texts, twins)
+    assert set(alone) == set(amid) == {1.0}
+    small, large = (encode_distinct(micro, texts, batch_size=size).similarities(texts, texts[::-1]) for size in (1, 64))
+    np.testing.assert_allclose(small, large, atol=1.1e-6)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from cselab.metrics.geometry import COSINE_DECIMALS
+
 if TYPE_CHECKING:
     from cselab.data import Pairs
     from cselab.encoders.encoder import SentenceEncoder
@@ -241,12 +243,14 @@ class ScoreExplainer:
         *place, similarity = where
         vectors, (_, first, second) = self.transformed(*place), self.pairs(place[0])
         one, two = (vectors[rows].astype(np.float64) for rows in (first, second))
+        lengths = (np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)).clip(min=1e-30)
+        scale = 1.0 if similarity == "cosine" else lengths.max()
         if similarity == "Euclidean distance":
-            return -np.linalg.norm(one - two, axis=1)
-        products = (one * two).sum(axis=1)
-        if similarity == "dot product":
-            return products
-        return products / (np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)).clip(min=1e-30)
+            predicted, scale = -np.linalg.norm(one - two, axis=1), scale**0.5
+        else:
+            products = (one * two).sum(axis=1)
+            predicted = products if similarity == "dot product" else products / lengths
+        return (predicted / scale).round(COSINE_DECIMALS)  # the scale does not change ranks; rounding noise does
 
 
 def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:

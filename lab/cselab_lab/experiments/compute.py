@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from cselab.data import MissingFile
 from cselab.encoders.progress import be_quiet
+from cselab.evaluators.vectors import SCORING
 from cselab.evaluators.versions import versions
 from cselab_lab.experiments.corpora import corpus
 from cselab_lab.experiments.dev import dev_evaluator
@@ -56,7 +57,7 @@ def run_job(
     Returns:
         "scores": numbers by name; "missing": what was not measured and why; "failures": what could not be scored and
         why; "failure": why training broke down, or None; "best_step", "curve", "passes", "encoder_hash",
-        "corpus_hash", "seconds", "threads", "versions".
+        "corpus_hash", "seconds", "threads", "scoring", "versions".
 
     Raises:
         DataError: the corpus or the dev pairs are missing or damaged.
@@ -85,6 +86,7 @@ def run_job(
     return line | {
         "seconds": round(before + time.monotonic() - started, 1),
         "threads": torch.get_num_threads(),
+        "scoring": SCORING,
         "versions": versions(),
     }
 

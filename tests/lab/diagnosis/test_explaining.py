@@ -42,7 +42,7 @@ def by_hand(measure=spearmanr, similarity="cosine", weights=None, head=False, **
     one, two = (encoder.encode(side, prompt=prompt) for side in (PAIRS.sentences1, PAIRS.sentences2))
     found = (one * two).sum(1)
     if similarity == "cosine":
-        found = found / np.linalg.norm(one, axis=1) / np.linalg.norm(two, axis=1)
+        found = (found / np.linalg.norm(one, axis=1) / np.linalg.norm(two, axis=1)).round(6)
     gold, parts = np.array(PAIRS.scores), [slice(0, 20), slice(20, 60)] if weights else [slice(None)]
     scores = [measure(found[part], gold[part]).statistic for part in parts]
     return 100 * np.average(scores, weights=weights)
