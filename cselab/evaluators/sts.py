@@ -12,7 +12,7 @@ from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.metrics.significance import RESAMPLES, UndefinedCorrelation, correlation
+from cselab.metrics.significance import LEAST_ROWS, RESAMPLES, UndefinedCorrelation, correlation
 
 AGGREGATIONS = ("all", "mean", "weighted_mean")
 """How the subsets of STS12 to STS16 become one number.
@@ -91,7 +91,7 @@ class StsTask:
             value = 100 * outcome.score(record.metric)
         except UndefinedCorrelation as undefined:
             return replace(record, failure=str(undefined))
-        if not record.key:
+        if not record.key or len(outcome.gold) < LEAST_ROWS:
             return replace(record, value=value)
         low, high = outcome.interval(record.metric, self.resamples, self.seed)
         return replace(record, value=value, interval=(100 * low, 100 * high))

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from cselab.metrics.significance import BLOCK, Strata, resampled, score
+from cselab.metrics.significance import BLOCK, LEAST_ROWS, Strata, defined, require_finite, resampled, score
 
 FEW = 10
 """Units below which a bootstrap is too coarse, and Student's t with Holm takes its place."""
+
+LARGEST = 1e100
+"""Of larger scores the squares overflow."""
 
 Systems = Float[np.ndarray, "m n"]
 Square = Float[np.ndarray, "m m"]
@@ -84,7 +87,7 @@ def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed
         scores: a row a system, a column a unit.
 
     Raises:
-        ValueError: fewer than two systems or units, or a number that is missing or not finite.
+        ValueError: fewer than two systems or units, a number that is missing or not finite, or above `LARGEST`.
 
     >>> ranking = rank_means(np.array([[1.0, 1.2, 0.9, 1.1], [1.1, 1.1, 1.0, 1.1], [3.0, 3.1, 2.9, 3.3]]))
     >>> ranking.intervals, ranking.groups
@@ -93,8 +96,9 @@ def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed
     m, n = scores.shape
     if m < 2 or n < 2:
         raise ValueError(f"at least two systems with two shared units each are needed, got {m} and {n}")
-    if not np.isfinite(scores).all():
-        raise ValueError(f"{int((~np.isfinite(scores)).sum())} scores are missing or not finite")
+    require_finite("scores", scores)
+    if np.abs(scores).max() > LARGEST:
+        raise ValueError(f"a score of {np.abs(scores).max():g}: scores above {LARGEST:g} cannot be compared")
     rows, columns = np.triu_indices(m, 1)
     differences = scores[rows] - scores[columns]
     means = differences.mean(axis=1)
@@ -124,18 +128,21 @@ def rank_predictions(
     held against the largest that chance gives to any pair, step by step (Romano and Wolf 2005).
 
     Raises:
-        ValueError: an unknown metric, fewer than two systems.
+        ValueError: an unknown metric, fewer than two systems, fewer than `LEAST_ROWS` rows, a number that is not
+            finite.
         UndefinedCorrelation: see `cselab.metrics.significance.correlation`.
     """
     m = len(predicted)
     if m < 2:
         raise ValueError(f"at least two systems are needed, got {m}")
+    if len(gold) < LEAST_ROWS:
+        raise ValueError(f"at least {LEAST_ROWS} rows are needed, got {len(gold)}")
     scores = np.array([score(one, gold, metric, strata) for one in predicted])
-    draws = resampled(list(predicted), gold, metric, strata, resamples, seed)
+    draws = defined(resampled(list(predicted), gold, metric, strata, resamples, seed))
     rows, columns = np.triu_indices(m, 1)
     apart, drawn = scores[rows] - scores[columns], draws[rows] - draws[columns]
-    errors = np.maximum(np.nanstd(drawn, axis=1), 1e-12)
-    null = np.nan_to_num(np.abs(drawn - apart[:, None]) / errors[:, None]).T
+    errors = np.maximum(drawn.std(axis=1), 1e-12)
+    null = (np.abs(drawn - apart[:, None]) / errors[:, None]).T
     p_values = step_down(np.abs(apart) / errors, null)
     return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs", level)
 
@@ -145,9 +152,15 @@ def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
 
     Holm 1979: the chance that any true hypothesis falls below 0.05 is at most 0.05, however the tests hang together.
 
+    Raises:
+        ValueError: a number that is not between 0 and 1.
+
     >>> holm(np.array([0.04, 0.01, 0.03]))
     array([0.06, 0.03, 0.06])
     """
+    p_values = np.asarray(p_values, dtype=float)
+    if not ((p_values >= 0) & (p_values <= 1)).all():
+        raise ValueError(f"p-values lie between 0 and 1, got {p_values.tolist()}")
     order = np.argsort(p_values, kind="stable")
     times = np.arange(len(order), 0, -1)
     adjusted = np.empty(len(order))

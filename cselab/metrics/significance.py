@@ -15,6 +15,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 METRICS = ("spearman", "pearson", "accuracy")
 RESAMPLES = 1000
 BLOCK = 250_000  # numbers drawn at a time
+LEAST_ROWS = 10
+"""Rows below which there is no bootstrap: so few take too few different values for an interval."""
 
 Values = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
@@ -24,6 +26,19 @@ Strata = Sequence[tuple[np.ndarray, float]]
 
 class UndefinedCorrelation(ValueError):
     """One side is constant, so that there is no correlation."""
+
+
+def require_finite(what: str, values: Shaped[np.ndarray, "..."]) -> None:
+    """Refuse numbers that are missing or infinite.
+
+    Raises:
+        ValueError: NaN or Inf among the values; says how many, and where the first is.
+    """
+    values = np.asarray(values)
+    if np.issubdtype(values.dtype, np.inexact) and not np.isfinite(values).all():
+        bad = np.argwhere(~np.isfinite(values))
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{len(bad)} of the {values.size} {what} are not finite (NaN or Inf), the first at [{place}]")
 
 
 @dataclass(frozen=True)
@@ -54,13 +69,14 @@ class Comparison:
         )
 
 
-def correlation(predicted: Values, gold: Values, metric: str = "spearman") -> float:
+def correlation(predicted: Side, gold: Side, metric: str = "spearman") -> float:
     """Spearman (Pearson of the ranks, ties at their middle rank) or Pearson correlation, between -1 and 1.
 
     Raises:
-        ValueError: an unknown metric.
+        ValueError: an unknown metric, sides of different length, a number that is not finite.
         UndefinedCorrelation: fewer than two pairs, or one side is constant.
     """
+    _require_rows(gold, predicted)
     for side, values in (("predictions", predicted), ("gold scores", gold)):
         if len(values) < 2 or values.min() == values.max():
             raise UndefinedCorrelation(f"no correlation: the {len(values)} {side} are all the same")
@@ -72,7 +88,7 @@ def accuracy(predicted: Int[np.ndarray, " n"], gold: Int[np.ndarray, " n"]) -> f
     return float((predicted == gold).mean())
 
 
-def score(predicted: Values, gold: Values, metric: str = "spearman", strata: Strata | None = None) -> float:
+def score(predicted: Side, gold: Side, metric: str = "spearman", strata: Strata | None = None) -> float:
     """Sum over strata of share times correlation, or accuracy; without strata of all rows together.
 
     One stratum of all pairs is the "all" aggregation of STS; folds of equal shares are nested k-fold.
@@ -86,8 +102,8 @@ def score(predicted: Values, gold: Values, metric: str = "spearman", strata: Str
 
 
 def bootstrap_interval(
-    predicted: Values,
-    gold: Values,
+    predicted: Side,
+    gold: Side,
     metric: str = "spearman",
     strata: Strata | None = None,
     resamples: int = RESAMPLES,
@@ -96,8 +112,10 @@ def bootstrap_interval(
     """95 % percentile interval of the score over resampled rows; strata are resampled apart.
 
     Raises:
-        ValueError: an unknown metric.
+        ValueError: an unknown metric, sides of different length, a number that is not finite, fewer than
+            `LEAST_ROWS` rows.
     """
+    _require_rows(gold, predicted, least=LEAST_ROWS)
     return _middle_95(resampled([predicted], gold, metric, strata, resamples, seed)[0])
 
 
@@ -115,18 +133,21 @@ def paired_bootstrap(
 
     What is resampled are pairs of sentences, or the rows that classifiers were tested on; that other
     training rows would make another classifier is not in the interval. The p-value is twice the share of
-    resamples in which the difference changes its sign (at least 2 / (resamples + 1)).
+    resamples in which the difference changes its sign (at least 2 / (resamples + 1)). Resamples in which a side is
+    constant have no correlation, and do not count.
 
     Args:
         metric: "spearman" or "pearson" for pairs, "accuracy" for classes.
 
     Raises:
-        ValueError: an unknown metric, or sides of different length.
+        ValueError: an unknown metric, sides of different length, a number that is not finite, fewer than
+            `LEAST_ROWS` rows.
+        UndefinedCorrelation: a side is constant, in all rows or in all resamples.
 
     See also: `mcnemar`, for classes.
     """
-    _require_same_length(first, second, gold)
-    draws = resampled([first, second], gold, metric, strata, resamples, seed)
+    _require_rows(gold, first, second, least=LEAST_ROWS)
+    draws = defined(resampled([first, second], gold, metric, strata, resamples, seed))
     differences = draws[1] - draws[0]
     tail = min((differences <= 0).sum(), (differences >= 0).sum())
     low, high = _middle_95(differences)
@@ -134,7 +155,7 @@ def paired_bootstrap(
         name=name,
         difference=100 * (score(second, gold, metric, strata) - score(first, gold, metric, strata)),
         interval=(100 * low, 100 * high),
-        p_value=min(1.0, 2 * float(tail + 1) / (resamples + 1)),
+        p_value=min(1.0, 2 * float(tail + 1) / (len(differences) + 1)),
         test="paired bootstrap",
         samples=len(gold),
     )
@@ -155,7 +176,7 @@ def mcnemar(
     """
     from scipy.stats import binomtest
 
-    _require_same_length(first, second, gold)
+    _require_rows(gold, first, second)
     one, two = first == gold, second == gold
     only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
     apart, p_value, low, high = only_first + only_second, 1.0, 0.0, 0.0
@@ -177,11 +198,13 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
     """Two methods over the same seeds: Student's t-test of the differences, as Focal-InfoNCE reports.
 
     Raises:
-        ValueError: different numbers of seeds, fewer than two, or differences that are all the same
-            (their spread, and so the test, is not defined).
+        ValueError: different numbers of seeds, fewer than two, a score that is not finite, or differences that are
+            all the same (their spread, and so the test, is not defined).
     """
     from scipy.stats import ttest_rel
 
+    for scores in (first, second):
+        require_finite("scores", np.asarray(scores, dtype=float))
     if len(first) != len(second) or len(first) < 2:
         raise ValueError(f"scores of the same two or more seeds are needed, not {len(first)} and {len(second)}")
     differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
@@ -228,12 +251,28 @@ def _known(metric: str, metrics: Sequence[str] = METRICS) -> str:
     return metric
 
 
-def _require_same_length(first: np.ndarray, second: np.ndarray, gold: np.ndarray) -> None:
-    if not len(first) == len(second) == len(gold):
-        raise ValueError(
-            f"a paired comparison needs the same rows, not {len(first)} and {len(second)} predictions "
-            f"of {len(gold)} rows"
-        )
+def _require_rows(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
+    """Refuse sides of different length, numbers that are not finite, and fewer rows than `least`."""
+    if any(len(predicted) != len(gold) for predicted in predictions):
+        lengths = " and ".join(str(len(predicted)) for predicted in predictions)
+        raise ValueError(f"a score needs one prediction for each row, not {lengths} predictions of {len(gold)} rows")
+    if len(gold) < least:
+        raise ValueError(f"an interval needs at least {least} rows, got {len(gold)}")
+    require_finite("gold scores", gold)
+    for predicted in predictions:
+        require_finite("predictions", predicted)
+
+
+def defined(draws: Float[np.ndarray, "k b"]) -> Float[np.ndarray, "k _b"]:
+    """The resamples in which every prediction has a score.
+
+    Raises:
+        UndefinedCorrelation: there is none.
+    """
+    whole = draws[:, np.isfinite(draws).all(axis=0)]
+    if not whole.shape[1]:
+        raise UndefinedCorrelation("no correlation: in every resample one side is constant")
+    return whole
 
 
 def _strata(strata: Strata | None, gold: np.ndarray) -> Strata:

@@ -106,7 +106,7 @@ def test_the_paired_bootstrap_finds_nothing_in_noise_about_95_times_in_100():
 
 
 def test_a_paired_comparison_needs_the_same_rows():
-    with pytest.raises(ValueError, match=r"the same rows, not 5 and 4 predictions of 5 rows"):
+    with pytest.raises(ValueError, match=r"one prediction for each row, not 5 and 4 predictions of 5 rows"):
         paired_bootstrap(np.arange(5.0), np.arange(4.0), np.arange(5.0))
 
 
