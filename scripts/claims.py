@@ -25,7 +25,6 @@ OF_ONE_PLACE = {
     "floor_of_64": "cell `floors`: computed again",
     "mean_of_the_tokens": "recorded, `suites-mini.json`: the seven sets",
     "pulls_of_rows": "cell `rows-of-any-length`: computed again, on rows drawn at random",
-    "rate_found": "recorded, `survey-rates`: the rate that was found",
 }
 """Functions of the checks that read one place each, and that place."""
 

@@ -1,15 +1,13 @@
-"""Write the pages of the recorded experiments: experiments.md, study.md, effects.md, effects-grow.md and
-main-comparison.micro.md.
+"""Write the pages of the recorded experiments: study.md, effects.md and effects-grow.md.
 
 python scripts/experiments_page.py
 """
 
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cselab_lab.experiments import EXPERIMENTS, ManyTests, Profile, Results, get_profile, read_results
+from cselab_lab.experiments import EXPERIMENTS, PROFILES, ManyTests, Profile, Results, read_results
 from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, signed
 from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.growth import PAPERS_STEPS, by_size
@@ -30,9 +28,8 @@ What the words say of a claim, by the 95 % interval of its difference over the s
 * *undecided*: 0 and more than the margin lie in the interval, so that more seeds would have to tell; *undecided,
   smaller than in the paper*: and the paper's number lies above all of it.
 
-How D was chosen: by the papers' gains, on 23 November 2026 (commit de56ea7), after the numbers of this page had been
-seen. So "smaller than D" is here no test that was declared before its data. The lines of the profile `study` are all
-later than that commit, and meet a margin declared before them; git has the dates of both.
+D was chosen by the papers' gains, on 23 November 2026 (commit de56ea7), before any line of the profile `study` was
+made; git has the dates of both.
 
 p is that of the paired t-test; *by Holm* counts every different test of this page, so that one page in 20 would have a
 mistake where nothing is there. *Exact* is the test over all changes of sign: with five seeds there are 32, so that it
@@ -68,13 +65,13 @@ def claims(results: Results, tests: ManyTests, column: str | None = None) -> lis
     return [f"* {tests.said(verdict)}" for verdict in results.verdicts(column)]
 
 
-def experiments_page(folder: Path, profile: str) -> str:
-    """All experiments of which a row with seeds was run under a profile, in the order in which they are declared."""
-    read = [read_results(name, profile, folder) for name in EXPERIMENTS if f"{name}.md" not in PAGES]
+def study_page(folder: Path) -> str:
+    """All experiments of which a row with seeds was run under `study`, in the order in which they are declared."""
+    read = [read_results(name, folder=folder) for name in EXPERIMENTS if f"{name}.md" not in PAGES]
     trained = [results for results in read if any(seed is not None for row in results.lines.values() for seed in row)]
     tests = ManyTests.of(chain.from_iterable(results.verdicts() for results in trained))
     return "\n".join(
-        [opening(get_profile(profile)), f"{WORDS}\n**{tests}**\n", *(section(results, tests) for results in trained)]
+        [opening(PROFILES["study"]), f"{WORDS}\n**{tests}**\n", *(section(results, tests) for results in trained)]
     )
 
 
@@ -90,7 +87,7 @@ def effects_page(folder: Path) -> str:
 
 
 def growth_page(folder: Path) -> str:
-    """How the effects grow: gain by steps, the papers' beside it, by batch, and by corpus."""
+    """How the effects grow: gain by steps, the papers' beside it, and by batch."""
     results = read_results("effects-grow", "study", folder)
     parts = [
         "# How the effects grow\n",
@@ -112,10 +109,6 @@ def growth_page(folder: Path) -> str:
         "With 256 sentences no rank is missing: both rows of Barlow Twins are one.\n",
         f"Machines: {machines(results)}. A seed draws the same sentences on all of them, and other dropout masks.\n",
         million(read_results("effects-grow", "million", folder)),
-        "After 600 steps on two corpora: the world (`study`), and half world, half Wikipedia (`classroom`, on an\n"
-        "NVIDIA H100; cannot be made again elsewhere: those lines of Wikipedia are not distributed).\n",
-        table(by_corpus(folder), form="md"),
-        "",
     ]
     return "\n".join(parts)
 
@@ -146,16 +139,6 @@ def million(results: Results) -> str:
     return "\n".join([told, table(rows, form="md"), ""])
 
 
-def by_corpus(folder: Path) -> dict[str, dict[str, str]]:
-    """Each effect after 600 steps, on the world and with half Wikipedia."""
-    rows: dict[str, dict[str, str]] = {}
-    for corpus, profile in {"the world": "study", "half Wikipedia": "classroom"}.items():
-        sizes = by_size(read_results("effects-grow", profile, folder))
-        for line in sizes[(sizes.steps == 600) & (sizes.whose == "here")].itertuples():
-            rows.setdefault(line.effect, {})[corpus] = grown(line)
-    return rows
-
-
 def grown(line: Any) -> str:
     """One cell: the gain, its interval and its seeds."""
     if line.whose == "paper":
@@ -165,20 +148,7 @@ def grown(line: Any) -> str:
     return f"{signed(line.gain, 1)} ({interval})"
 
 
-def main_comparison_page(folder: Path) -> str:
-    """The main comparison on `micro`: its table and claims."""
-    results = read_results("main-comparison", "micro", folder)
-    tests = ManyTests.of(results.verdicts())
-    return "\n".join([results.shown(form="md"), "", f"**{tests}**", "", *claims(results, tests), ""])
-
-
-PAGES = {
-    "experiments.md": partial(experiments_page, profile="classroom"),
-    "study.md": partial(experiments_page, profile="study"),
-    "effects.md": effects_page,
-    "effects-grow.md": growth_page,
-    "main-comparison.micro.md": main_comparison_page,
-}
+PAGES = {"study.md": study_page, "effects.md": effects_page, "effects-grow.md": growth_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

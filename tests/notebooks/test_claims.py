@@ -19,15 +19,15 @@ import nbformat
 import numpy as np
 import pytest
 import torch
-from cselab_lab.experiments import Above, ManyTests, Results, Verdict, read_results
-from cselab_lab.experiments.claims import judge
+from cselab_lab.experiments import Results, Verdict, read_results
 from cselab_lab.experiments.claims import tested as paired_test
 from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.growth import EFFECTS as GROWING
 from cselab_lab.experiments.growth import LENGTHS, label, published_gain
 from cselab_lab.experiments.published import published_table
 from cselab_lab.experiments.store import recorded_results
-from cselab_lab.experiments.survey import FOUND, SEARCHED, SYSTEMS
+from cselab_lab.experiments.survey import IN_TWO, SYSTEMS
+from cselab_lab.experiments.survey import TRAINED as SURVEYED
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.parameters import parameters_of
 from scipy.stats import spearmanr
@@ -98,7 +98,7 @@ def every(run: Run) -> list[Run]:
 
 def systems() -> list[str]:
     """The survey's that were run, as lesson 11 counts them."""
-    return [row.label for row in SEARCHED if row.label in results("survey-table8").lines]
+    return [row.label for row in (*SURVEYED, *IN_TWO) if row.label in results("survey-table8").lines]
 
 
 def lost_by_cutting(run: Run, kind: str) -> float:
@@ -125,23 +125,10 @@ def above_the_baseline(experiment: str) -> list[str]:
     return list(frame["row"][frame["gain_low"] > 0])
 
 
-def by_holm(experiment: str, measure: str) -> dict[str, float]:
-    """The p-values of all systems' gains over SimCSE, each counted."""
-    found, others = results(experiment), [name for name in systems() if name != "SimCSE"]
-    gains = {name: found.over(name, "SimCSE", measure).values() for name in others}
-    judged = [judge(Above(name, "x", "y"), measure, None, [{"x": g, "y": 0.0} for g in gains[name]]) for name in others]
-    return {verdict.claim: ManyTests.of(judged).by_holm[verdict.test] for verdict in judged}
-
-
 def by_system(experiment: str) -> dict[str, float]:
     """What each system has more than SimCSE on the average."""
     frame = gains_of_systems(experiment)
     return dict(zip(frame["row"], frame["gain"], strict=True))
-
-
-def rate_found(system: str) -> float:
-    """Times the usual learning rate, by the search."""
-    return FOUND["classroom"][system]
 
 
 def order_of_the_two() -> float:
@@ -255,8 +242,8 @@ def mean_of_the_tokens() -> float:
 
 @cache
 def results(experiment: str) -> Results:
-    """The lines of `study`; the survey's of `classroom`, as lesson 11 shows: each at the rate found for it."""
-    return read_results(experiment, "classroom" if experiment.startswith("survey-") else "study", recorded_results())
+    """The lines of `study`."""
+    return read_results(experiment, "study", recorded_results())
 
 
 def verdict(experiment: str, claim: str) -> Verdict:
@@ -754,9 +741,6 @@ CLAIMS: dict[str, dict[str, Check]] = {
             EFFECTS.mean("plain, whitened", "Avg.")
             < min(results("whitenedcse-table3").mean(row, "Avg.") for row in ("ZCA", "groups", "shuffled groups"))
         ),
-        "After sixty steps, on a corpus that is half Wikipedia, the whole method was above SimCSE": lambda r: (
-            interval_of(read_results("main-comparison", "classroom").over("WhitenedCSE", "SimCSE", "Avg."))[0] > 0
-        ),
         "differ more from one shuffle to the next": lambda r: (
             (apart := r.shown("groups", groups)["distance, 1"]) == sorted(apart, reverse=True) and apart[0] > 0.1
         ),
@@ -1214,33 +1198,23 @@ CLAIMS: dict[str, dict[str, Check]] = {
             r["BT-BERT: gain on World-STS"] - r["SimCSE: gain on World-STS"]
             > r["BT-BERT: gain on Classroom-STS"] - r["SimCSE: gain on Classroom-STS"]
         ),
-        "Two cells of three have no colour": lambda r: 0.6 < 1 - share_decided("survey-table8") < 0.72,
-        "Two systems are above SimCSE on the average": lambda r: (
-            above_the_baseline("survey-table8") == ["BT-BERT", "TSFC-BERT"]
-        ),
-        "when all are counted (Holm's correction), neither lead can be told from chance": lambda r: (
-            min(by_holm("survey-table8", "Avg.")[name] for name in ("BT-BERT", "TSFC-BERT")) > 0.1
-        ),
-        "the survey has both below": lambda r: all(
-            printed("survey", 8, row, "Avg.") < printed("survey", 8, "SimCSE", "Avg.")
-            for row in ("BT-BERT", "TSFC-BERT")
-        ),
-        "the search gave it three times the learning rate": lambda r: rate_found("TSFC-BERT") == 3,
-        "It is not the corpus": lambda r: (
-            r.seven("survey-table8", "BT-BERT") > r.seven("survey-table8", "SimCSE, world alone")
-            and verdict("survey-table8", "SimCSE is above BT-BERT on the same corpus").answer == "the opposite"
+        "Three cells of four have no colour": lambda r: 0.7 < 1 - share_decided("survey-table8") < 0.8,
+        "No system is above SimCSE on the average": lambda r: above_the_baseline("survey-table8") == [],
+        "BT-BERT comes nearest, and the survey has it below SimCSE": lambda r: (
+            max(by_system("survey-table8").items(), key=lambda item: item[1])[0] == "BT-BERT"
+            and printed("survey", 8, "BT-BERT", "Avg.") < printed("survey", 8, "SimCSE", "Avg.")
         ),
         "They start ten points lower, and training brings them more than any other": lambda r: all(
-            9 < dev_curve("SimCSE", r.seed)[0] - dev_curve(name, r.seed)[0]
-            and gain_on_dev(name, r.seed)
-            > max(gain_on_dev(other, r.seed) for other in systems() if other not in ("PromptBERT", "SNCSE"))
+            9 < dev_curve("SimCSE", seed)[0] - dev_curve(name, seed)[0]
+            and gain_on_dev(name, seed)
+            > max(gain_on_dev(other, seed) for other in systems() if other not in ("PromptBERT", "SNCSE"))
             for name in ("PromptBERT", "SNCSE")
+            for seed in range(3)
         ),
         "The two orders have nothing in common": lambda r: order_of_the_two() < 0.2,
         "another pooling, or whitening, moves more than any method does": lambda r: (
-            min(r.seven("survey-table8", name) for name in ("plain, first-last average", "whitening"))
-            - r.seven("survey-table8", "plain")
-            > max(r.seven("survey-table8", name) - r.seven("survey-table8", "plain") for name in systems())
+            min(results("survey-table8").mean(name, "Avg.") for name in ("plain, first-last average", "whitening"))
+            > max(results("survey-table8").mean(name, "Avg.") for name in systems())
         ),
         "no system is far above SimCSE": lambda r: all(
             gains_of_systems(name, column)["gain"].max() < 2 for name, column in OTHER_TESTS.items()

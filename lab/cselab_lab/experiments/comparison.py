@@ -1,6 +1,6 @@
 """The main comparison: all methods and their variants, beside every control that no paper prints.
 
-Recorded on `mini` (profiles study and classroom) and on `micro` (profile micro).
+Recorded on `mini` under `study`.
 """
 
 from cselab_lab.experiments.claims import Above

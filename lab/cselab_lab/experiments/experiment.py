@@ -57,21 +57,6 @@ def times(factor: float) -> Callable[[float], float]:
     return lambda value: float(f"{factor * value:.3g}")
 
 
-def world_alone(corpus: str) -> str:
-    """As many rows of the world alone, for a corpus that mixes it with other text.
-
-    >>> world_alone("half-world:20000")
-    'world:20000'
-
-    Raises:
-        ValueError: the corpus has nothing of the world.
-    """
-    kind, _, number = corpus.partition(":")
-    if kind not in ("world", "half-world"):
-        raise ValueError(f"{corpus} has nothing of the world")
-    return f"world:{number}"
-
-
 @dataclass(frozen=True)
 class Row:
     """One row: an encoder, what trains it, and what is done to its vectors.
@@ -89,7 +74,6 @@ class Row:
         reference: instead of an encoder: "random", "word overlap" or "static".
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
-        corpus: a function of the profile's corpus where the row trains on another, such as `world_alone`.
         rate: of the profile's learning rate, for a method that wants another order of magnitude; the recipe of its own
             paper, where the profile takes that, has it already.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
@@ -104,7 +88,6 @@ class Row:
     posthoc: str | None = None
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
-    corpus: Callable[[str], str] | None = None
     rate: float = 1.0
     against: str | None = None
 
@@ -165,7 +148,6 @@ class Experiment:
         margins: by measure, what difference counts as small, where it is not that of `claims.MARGINS`.
         headlines: the claims that are stated without their neighbours, in a README say; their rows run with more seeds
             where the profile has `headline_seeds`.
-        rates: by profile and row, how many times the recipe's learning rate, where a search found another.
     """
 
     name: str
@@ -177,7 +159,6 @@ class Experiment:
     suites: tuple[str, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
     headlines: tuple[str, ...] = ()
-    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         labels = [row.label for row in self.all_rows]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cselab_lab.experiments.experiment import DEV, Experiment, Row, Size, times, world_alone
+from cselab_lab.experiments.experiment import DEV, Experiment, Row, Size, times
 from cselab_lab.experiments.profiles import Backbone, Profile, weights_of
 
 if TYPE_CHECKING:
@@ -155,25 +155,20 @@ def _training(experiment: Experiment, row: Row, method: str, profile: Profile, b
     if method not in METHODS:
         raise NotPossible(f"the method {method!r} is not there yet")
     columns = list(METHODS[method].columns)
-    chosen = row.corpus or (world_alone if columns != ["sentence"] else None)
-    try:
-        corpus = chosen(profile.corpus) if chosen else profile.corpus
-    except ValueError:
-        raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world") from None
+    if columns != ["sentence"] and not profile.corpus.startswith("world:"):
+        raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world")
     recipe, own = {**profile.recipe, **backbone.recipe}, own_recipe(row, profile)
     recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
     if missing := [name for name, value in row.recipe.items() if callable(value) and name not in recipe]:
         raise NotPossible(f"the recipe of {profile.name} has no {', '.join(missing)}")
     recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
-    if rate := experiment.rates.get(profile.name, {}).get(row.label):
-        recipe["lr"] = times(rate)(recipe["lr"])
     given = {
         name: settings_of(experiment, value, profile) if isinstance(value, Row) else value
         for name, value in ((own.hyperparameters if own else {}) | dict(row.parameters)).items()
     }
     parameters = _parameters(method, given, Size(backbone.width, recipe["batch_size"]))
     pooling = {"pooling": own.pooling} if own and not row.pooling else {}
-    told = {"corpus": corpus, "columns": columns, "method": method, "parameters": parameters}
+    told = {"corpus": profile.corpus, "columns": columns, "method": method, "parameters": parameters}
     return pooling | told | {"recipe": recipe, "dev": profile.dev}
 
 

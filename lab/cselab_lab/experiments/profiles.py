@@ -132,17 +132,6 @@ PROFILES = {
         ),
     )
 }
-KEPT = "kept to read what was recorded, on lines of Wikipedia that nobody else has"
-"""Of `half-world`: `cselab data fetch simplewiki` gets other lines."""
-
-CLASSROOM = replace(
-    STUDY,
-    name="classroom",
-    corpus="half-world:20000",
-    recipe={**STUDY.recipe, "steps": 60},
-    headline_seeds=(),
-    purpose=f"60 steps of the bundled encoder; {KEPT}",
-)
 VARIATIONS = (
     replace(
         PROFILES["paper"],
@@ -159,16 +148,6 @@ VARIATIONS = (
         purpose="SimCSE's own recipe and a million sentences of the bundled world, on the bundled encoder: for GPUs",
         fit_on=20_000,
         headline_seeds=(),
-    ),
-    CLASSROOM,
-    replace(
-        CLASSROOM,
-        name="micro",
-        encoders={"base": bundled("micro")},
-        dev="STS-B",
-        recipe=recipe("micro").settings(),
-        pooling=recipe("micro").pooling,
-        purpose=f"50 steps of the smallest encoder; {KEPT}",
     ),
 )
 PROFILES |= {profile.name: profile for profile in VARIATIONS}

@@ -1,7 +1,7 @@
 """How the bundled encoders are trained: one recipe each, the same for all methods, found by a search on dev data.
 
-The searches are `results/recipe-search.jsonl` (rate, batch, temperature) and `results/recipe-curves.jsonl` (length and
-corpus); what was read from them stands in `results/search.md`. No method is tuned more than its neighbour.
+`results/search.md` has the searches (rate, batch, temperature, length and corpus) and what was read from them. No
+method is tuned more than its neighbour.
 
 See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
 """

@@ -117,18 +117,18 @@ DECLARED = [
 
 @pytest.mark.parametrize(("experiment", "claim"), DECLARED)
 def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(experiment, claim):
-    classroom = get_profile("classroom")
+    study = get_profile("study")
 
     def verdict(size):
         column = experiment.columns[0]
-        measure = f"{classroom.dev} dev" if column.measure == "dev" else column.measure
+        measure = f"{study.dev} dev" if column.measure == "dev" else column.measure
         lines = {label: {} for label in claim.labels}
         for seed in range(5):
             for label, value in values(claim, size * (1 + seed / 100)).items():
                 scores = dict.fromkeys(column.over or (measure,), value)
                 lines[label][seed] = {"scores": scores, "failure": None}
         alone = replace(experiment, claims=(claim,), headlines=())
-        (found,) = Results(alone, classroom, lines, {}).verdicts()
+        (found,) = Results(alone, study, lines, {}).verdicts()
         assert str(found).startswith(f"{claim.claim}: {found.answer}, ")
         return found.answer
 
@@ -146,7 +146,7 @@ def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(
 @pytest.mark.parametrize(("experiment", "claim"), DECLARED)
 def test_what_a_claim_says_is_what_the_paper_prints(experiment, claim):
     alone = replace(experiment, claims=(claim,), headlines=())
-    (verdict,) = Results(alone, get_profile("classroom"), {}, {}).verdicts()
+    (verdict,) = Results(alone, get_profile("study"), {}, {}).verdicts()
     if verdict.published is not None:
         within = abs(verdict.published) < verdict.margin
         assert within if isinstance(claim, Negligible) else verdict.published > 0

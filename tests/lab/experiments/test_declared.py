@@ -1,7 +1,5 @@
 """What is declared: every ablation table of the three papers, each row where it belongs."""
 
-from dataclasses import replace
-
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, Above, Column, Experiment, Row, get_experiment, get_profile
 from cselab_lab.experiments.experiment import AVERAGE, Size, channels_a_group, missing_rank
@@ -18,13 +16,12 @@ def test_every_experiment_can_be_laid_out_at_every_size(name):
         assert {job.label for job in found} <= {row.label for row in experiment.all_rows}
         assert len({job.hash for job in found}) == len(found) and experiment.baseline not in reasons
         sizes[profile.name] = len(found)
-    of_the_world = sum(row.corpus is not None for row in experiment.rows)  # under smoke every row is
-    assert sizes["smoke"] + of_the_world == sizes["classroom"] >= 3 and sizes["paper"] >= 3
+    assert sizes["smoke"] == sizes["study"] >= 3 and sizes["paper"] >= 3
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_row_is_published_only_for_a_reason(name):
-    _, reasons = jobs(EXPERIMENTS[name], PROFILES["classroom"], [0])
+    _, reasons = jobs(EXPERIMENTS[name], PROFILES["study"], [0])
     for label, reason in reasons.items():
         row = EXPERIMENTS[name].row(label)
         assert row.encoder != "base" or "do not divide" in reason, (label, reason)
@@ -58,7 +55,7 @@ def test_profiles_change_the_size_and_never_the_rows():
         name: [(job.label, job.settings["method"]) for job in jobs(experiment, profile, [0])[0] if job.seed == 0]
         for name, profile in PROFILES.items()
     }
-    assert laid_out["smoke"] == laid_out["classroom"] == laid_out["paper"]
+    assert laid_out["smoke"] == laid_out["study"] == laid_out["paper"]
 
 
 def test_rows_of_a_headline_have_seven_seeds_under_study_and_nowhere_else():
@@ -69,7 +66,7 @@ def test_rows_of_a_headline_have_seven_seeds_under_study_and_nowhere_else():
     more = {label for label, drawn in seeds.items() if drawn == [*range(7)]}
     assert more == {"SimCSE", "WhitenedCSE", "ImSimCSE", "Focal-InfoNCE"} and seeds["plain"] == [None]
     assert all(drawn in ([None], [*range(5)]) for label, drawn in seeds.items() if label not in more)
-    for profile in ("smoke", "classroom", "paper", "micro"):
+    for profile in ("smoke", "million", "paper"):
         assert {job.seed for job in jobs(main, PROFILES[profile])[0]} == {None, *PROFILES[profile].seeds}
     assert {job.seed for job in jobs(main, PROFILES["study"], [1])[0]} == {None, 1}
     assert 3 * 2 / 2 ** len(PROFILES["study"].headline_seeds) < 0.05  # by Holm over the three, where all signs agree
@@ -77,35 +74,9 @@ def test_rows_of_a_headline_have_seven_seeds_under_study_and_nowhere_else():
 
 def test_all_rows_of_a_table_train_with_the_same_recipe():
     for name in ("imsimcse-table1", "imsimcse-table2", "whitenedcse-table4", "main-comparison"):
-        found, _ = jobs(EXPERIMENTS[name], PROFILES["classroom"], [3])
+        found, _ = jobs(EXPERIMENTS[name], PROFILES["study"], [3])
         recipes = [job.settings["recipe"] for job in found if job.seed == 3]
         assert all(recipe == recipes[0] for recipe in recipes) and recipes[0]["seed"] == 3
-
-
-def test_the_search_tries_the_same_rates_for_every_system_of_the_survey_and_scores_no_test_set():
-    found, _ = jobs(get_experiment("survey-rates"), PROFILES["classroom"], [0])
-    systems = {row.label for row in get_experiment("survey-table8").rows if row.method and row.corpus is None}
-    tried = {label: [] for label in systems}
-    for job in found:
-        assert job.suites == ("world",) and get_profile("classroom").dev == "Classroom-STS"
-        if job.seed == 0:
-            tried[job.label.rpartition(", ")[0]].append(job.settings["recipe"]["lr"])
-    assert tried.pop("DCPCSE") == [0.1, 0.3, 0.9]  # a prefix alone, at its paper's thousandfold
-    assert all(rates == [1e-4, 3e-4, 9e-4] for rates in tried.values())
-
-
-def test_a_rate_that_was_found_is_that_of_its_row_and_profile_alone():
-    table = replace(get_experiment("survey-table8"), rates={"classroom": {"MixCSE": 1 / 3}})
-    rate = {
-        (job.label, profile): job.settings["recipe"]["lr"]
-        for profile in ("classroom", "smoke")
-        for job in jobs(table, PROFILES[profile], [0])[0]
-        if job.seed == 0
-    }
-    assert rate["MixCSE", "classroom"] == 1e-4
-    assert rate["DCPCSE", "smoke"] == rate["DCPCSE", "classroom"] == 0.3
-    others = {lr for (row, size), lr in rate.items() if row != "DCPCSE" and (row, size) != ("MixCSE", "classroom")}
-    assert others == {3e-4}
 
 
 def test_every_table_with_something_to_run_is_declared():
@@ -115,7 +86,7 @@ def test_every_table_with_something_to_run_is_declared():
     assert declared >= {("imsimcse", number) for number in range(1, 6)}
     assert declared >= {("focal", number) for number in range(2, 6)}
     assert declared >= {("survey", number) for number in (8, 9, 10)}
-    assert EXPERIMENTS["survey-figure3"].published is EXPERIMENTS["survey-rates"].published is None
+    assert EXPERIMENTS["survey-figure3"].published is None
 
 
 def test_every_readable_number_of_the_ablation_tables_has_its_row():
@@ -144,7 +115,7 @@ def test_the_plain_encoder_and_its_centred_vectors_stand_in_every_table():
 
 
 def test_the_same_run_under_two_labels_is_one_job():
-    found, _ = jobs(EXPERIMENTS["imsimcse-table5"], PROFILES["classroom"], [0])
+    found, _ = jobs(EXPERIMENTS["imsimcse-table5"], PROFILES["study"], [0])
     labels = [job.label for job in found]
     assert "m = 0.9" in labels and "weight = 0.1" not in labels and "temperature = 5" not in labels
 

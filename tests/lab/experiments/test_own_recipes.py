@@ -32,7 +32,6 @@ def recipe(table, label, profile="paper"):
         ("survey-table8", "PromptBERT", (256, 1e-5, 1)),
         ("survey-table8", "DCLR", (128, 3e-5, 3)),
         ("survey-table8", "DCPCSE", (256, 3e-2, 1)),  # not a thousand times that
-        ("survey-rates", "DiffCSE, rate x 3", (64, 2.1e-5, 2)),
         ("imsimcse-table3", "ImSimCSE, large", (64, 8e-6, 1)),
     ],
 )
@@ -59,7 +58,7 @@ def test_what_the_family_changes_of_a_method_and_its_guide_comes_with_the_recipe
 
 @pytest.mark.parametrize("name", [name for name in PROFILES if name != "paper"])
 def test_all_other_profiles_have_one_recipe(name):
-    """But for a rate that a row or the search gives, and for the encoder's family under the papers' encoders."""
+    """But for a rate that a row gives, and for the encoder's family under the papers' encoders."""
     profile = get_profile(name)
     for experiment in EXPERIMENTS.values():
         for job in jobs(experiment, profile, [0])[0]:

@@ -17,7 +17,6 @@ from cselab_lab.experiments import (
     run_experiment,
 )
 from cselab_lab.experiments.jobs import jobs, settings_hash
-from cselab_lab.experiments.survey import FOUND, rates_found
 from pandas import isna
 
 DEV = "Classroom-STS dev"
@@ -48,8 +47,8 @@ def cell(frame, row, column="Avg."):
 
 
 def test_published_ours_and_difference_stand_side_by_side(tmp_path):
-    write(tmp_path, TABLE, "classroom", averages)
-    row = cell(beside(TABLE, "classroom", tmp_path), "whitening alone")
+    write(tmp_path, TABLE, "study", averages)
+    row = cell(beside(TABLE, "study", tmp_path), "whitening alone")
     assert row["published"] == 77.81 and row["n"] == 5
     assert row["ours"] == pytest.approx(54.2) and row["difference"] == pytest.approx(54.2 - 77.81)
     assert row["sd"] == pytest.approx(1.1 * 2.5**0.5)
@@ -70,48 +69,28 @@ def test_what_was_not_run_here_is_read_as_it_was_recorded(tmp_path, monkeypatch)
 
 
 def test_where_nothing_was_run_the_profiles_that_have_lines_are_named(tmp_path):
-    write(tmp_path, TABLE, "classroom", averages)
-    here, there = read_results(TABLE, folder=tmp_path), read_results(TABLE, "classroom", tmp_path)
-    assert here.said()[0] == f"nothing of {TABLE.name} was run under study; there are lines of classroom"
+    write(tmp_path, TABLE, "million", averages)
+    here, there = read_results(TABLE, folder=tmp_path), read_results(TABLE, "million", tmp_path)
+    assert here.said()[0] == f"nothing of {TABLE.name} was run under study; there are lines of million"
     assert there.nothing == "" and not there.elsewhere and there.nothing not in there.said()
-
-
-def test_a_search_is_read_on_the_dev_pairs_that_the_profile_has(tmp_path):
-    rates = get_experiment("survey-rates")
-    write(tmp_path, rates, "classroom", lambda label, seed: {DEV: 60.0 + label.endswith("rate x 3"), "STS-B": 0.0})
-    found = read_results(rates, "classroom", tmp_path)
-    assert found.measure(rates.columns[0]) == DEV and set(found.values("MixCSE, rate x 3", DEV).values()) == {61.0}
-    assert cell(found.beside(), "MixCSE, rate x 3", "dev")["gain"] == 1.0
 
 
 def test_beside_a_search_on_dev_pairs_no_test_set_is_read(tmp_path):
     table5 = get_experiment("imsimcse-table5")
-    write(tmp_path, table5, "classroom", lambda label, seed: {"STS-B dev": 50.0, "World-STS": 60.0, "alignment": 0.2})
-    assert set(beside(table5, "classroom", tmp_path)["column"]) == {"STS-B dev"}
-
-
-def test_another_rate_is_taken_only_where_it_is_clearly_better(tmp_path):
-    points = {"MixCSE, rate x 3": 60.9, "DCLR, rate / 3": 61.5, "DCLR, rate x 3": 61.0, "AdCSE, rate x 3": 60.7}
-    rates = get_experiment("survey-rates")
-    write(tmp_path, rates, "classroom", lambda label, seed: {DEV: points.get(label, 60.0)})
-    assert rates_found(read_results(rates, "classroom", tmp_path)) == {"MixCSE": 3.0, "DCLR": 1 / 3}
-
-
-def test_the_surveys_tables_train_with_the_rates_that_the_recorded_search_found():
-    recorded = read_results("survey-rates", "classroom", Path(__file__).parents[3] / "results")
-    assert FOUND["classroom"] == rates_found(recorded)
+    write(tmp_path, table5, "study", lambda label, seed: {"STS-B dev": 50.0, "World-STS": 60.0, "alignment": 0.2})
+    assert set(beside(table5, "study", tmp_path)["column"]) == {"STS-B dev"}
 
 
 def test_gains_are_paired_by_seed(tmp_path):
-    write(tmp_path, TABLE, "classroom", averages)
-    row = cell(beside(TABLE, "classroom", tmp_path), "whitening alone")
+    write(tmp_path, TABLE, "study", averages)
+    row = cell(beside(TABLE, "study", tmp_path), "whitening alone")
     assert row["gain"] == pytest.approx(2.2) and row["published_gain"] == pytest.approx(1.56)
     assert 2.0 < row["gain_low"] < 2.2 < row["gain_high"] < 2.4  # far narrower than the spread of the seeds
 
 
 def test_claims_are_answered_from_the_same_numbers(tmp_path):
-    write(tmp_path, TABLE, "classroom", averages)
-    answers = {verdict.claim: verdict for verdict in read_results(TABLE, "classroom", tmp_path).verdicts()}
+    write(tmp_path, TABLE, "study", averages)
+    answers = {verdict.claim: verdict for verdict in read_results(TABLE, "study", tmp_path).verdicts()}
     assert answers["whitening alone helps"].answer == "the same direction, larger"
     assert answers["whitening alone helps"].published == pytest.approx(1.56)
     third = answers["the third view helps once there is whitening"]
@@ -121,8 +100,8 @@ def test_claims_are_answered_from_the_same_numbers(tmp_path):
 
 
 def test_without_the_data_another_task_stands_in_and_no_difference_is_taken(tmp_path):
-    write(tmp_path, TABLE, "classroom", lambda label, seed: {"World-STS": 60.0 + seed})
-    found = read_results(TABLE, "classroom", tmp_path)
+    write(tmp_path, TABLE, "study", lambda label, seed: {"World-STS": 60.0 + seed})
+    found = read_results(TABLE, "study", tmp_path)
     row = cell(found.beside(), "SimCSE")
     assert row["measure"] == "World-STS" and row["ours"] == 62.0 and row["published"] == 76.25
     assert row["difference"] is None or row["difference"] != row["difference"]
@@ -137,8 +116,8 @@ def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp
         return {name: score + 4.0 * (label == "MixCSE") for name, score in found.items()} | {"World-STS": 60.0}
 
     table = get_experiment("survey-table10")
-    write(tmp_path, table, "classroom", scores)
-    results = read_results(table, "classroom", tmp_path)
+    write(tmp_path, table, "study", scores)
+    results = read_results(table, "study", tmp_path)
     frame = results.beside()
     row = cell(frame, "MixCSE", "Avg. of 4")
     assert row["n"] == 5 and row["ours"] == pytest.approx(49.0) and row["gain"] == pytest.approx(4.0)
@@ -153,8 +132,8 @@ def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(tmp
 
 
 def test_rows_that_were_not_run_stay_with_their_published_number(tmp_path):
-    write(tmp_path, TABLE, "classroom", averages, missing=("both",))
-    found = read_results(TABLE, "classroom", tmp_path)
+    write(tmp_path, TABLE, "study", averages, missing=("both",))
+    found = read_results(TABLE, "study", tmp_path)
     row = cell(found.beside(), "both")
     assert row["published"] == 78.78 and row["n"] == 0
     assert "the third view helps once there is whitening: not run; the paper has +1.0" in str(found)
@@ -164,21 +143,21 @@ def test_a_training_that_broke_down_is_counted(tmp_path):
     def scores(label, seed):
         return None if label == "both" and seed == 3 else averages(label, seed)
 
-    write(tmp_path, TABLE, "classroom", scores)
-    found = read_results(TABLE, "classroom", tmp_path)
+    write(tmp_path, TABLE, "study", scores)
+    found = read_results(TABLE, "study", tmp_path)
     assert cell(found.beside(), "both")["failed"] == 1 and "(4, 1 failed)" in found.shown()
 
 
 def test_doubtful_cells_keep_their_note_and_other_rows_their_reason(tmp_path):
-    frame = beside("whitenedcse-table3", "classroom", tmp_path)
+    frame = beside("whitenedcse-table3", "study", tmp_path)
     assert "contradicts Table 4" in cell(frame, "groups")["note"]
-    frame = beside("focal-table4", "classroom", tmp_path)
-    assert cell(frame, "temperature 0.1, large", "STS-B")["note"].startswith("no large encoder under classroom")
+    frame = beside("focal-table4", "study", tmp_path)
+    assert cell(frame, "temperature 0.1, large", "STS-B")["note"].startswith("no large encoder under study")
 
 
 def test_a_table_prints_in_every_form(tmp_path):
-    write(tmp_path, TABLE, "classroom", averages)
-    found = read_results(TABLE, "classroom", tmp_path)
+    write(tmp_path, TABLE, "study", averages)
+    found = read_results(TABLE, "study", tmp_path)
     for form in ("text", "md", "latex", "csv", "html"):
         assert "54.20" in found.shown(form=form) and "77.81" in found.shown(form=form)
     assert "<table" in found._repr_html_() and "Is it the whitening" in found._repr_html_()
@@ -187,7 +166,7 @@ def test_a_table_prints_in_every_form(tmp_path):
 
 
 def test_before_anything_is_run_the_published_numbers_are_there(tmp_path):
-    said = str(read_results("imsimcse-table1", "classroom", tmp_path))
+    said = str(read_results("imsimcse-table1", "study", tmp_path))
     assert "76.25" in said and "noise on the negatives costs points: not run; the paper has +1.7" in said
 
 
@@ -218,12 +197,12 @@ def test_gains_are_taken_between_rows_of_one_encoder(tmp_path):
 
 
 def test_rows_that_cannot_run_are_named_together_with_their_reason(tmp_path):
-    said = str(read_results("focal-table5", "classroom", tmp_path))
-    assert "[1] no roberta encoder under classroom" in said and said.count("[1]") == 5
+    said = str(read_results("focal-table5", "study", tmp_path))
+    assert "[1] no roberta encoder under study" in said and said.count("[1]") == 5
 
 
 def test_what_is_doubtful_about_a_published_cell_is_said_below_the_table(tmp_path):
-    found = read_results("whitenedcse-table3", "classroom", tmp_path)
+    found = read_results("whitenedcse-table3", "study", tmp_path)
     note = cell(found.beside(), "groups")["note"]
     for form in ("text", "md"):
         shown = found.shown(form=form).splitlines()
@@ -253,27 +232,17 @@ def test_every_committed_line_is_found_by_the_reader_and_its_hash_is_that_of_its
 
 
 def test_claims_are_escaped_in_a_page(tmp_path):
-    page = read_results("whitenedcse-table3", "classroom", tmp_path)._repr_html_()
+    page = read_results("whitenedcse-table3", "study", tmp_path)._repr_html_()
     assert "PCA &lt; ZCA" in page and "PCA < ZCA" not in page
 
 
-PAGES = [
-    pytest.param("experiments.md", marks=pytest.mark.slow),
-    "study.md",
-    "effects.md",
-    "effects-grow.md",
-    "main-comparison.micro.md",
-]
-
-
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", ["study.md", "effects.md", "effects-grow.md"])
 def test_a_page_of_results_is_what_the_results_say(name):
     root = Path(__file__).parents[3]
     page = runpy.run_path(str(root / "scripts" / "experiments_page.py"))["PAGES"][name]
     assert page(root / "results") == (root / "results" / name).read_text(encoding="utf-8")
 
 
-CONTROL = "SimCSE at Focal's temperature"
 COLUMNS = ("Avg.", "World-STS", "Classroom-STS")
 METHODS = ("SimCSE", "ImSimCSE", "Focal-InfoNCE", "WhitenedCSE")
 FIRST_LAST = ("plain, first-last average", "the same, whitened")
@@ -296,11 +265,9 @@ def test_the_readme_has_the_main_comparison_as_it_was_measured():
     assert table == expected
 
 
-def test_the_readme_names_the_controls_of_the_main_comparison():
+def test_the_readme_names_the_baselines_that_no_training_needs():
     root = Path(__file__).parents[3]
     said = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    control = read_results("focal-table2", "classroom", root / "results").values(CONTROL, "Avg.").values()
-    assert f"SimCSE at Focal-InfoNCE's temperature has {as_written(control)} on the seven sets" in said
-    table4 = read_results("imsimcse-table4", "classroom", root / "results")
+    table4 = read_results("imsimcse-table4", "study", root / "results")
     pooled, both = (next(iter(table4.values(label, "Avg.").values())) for label in FIRST_LAST)
-    assert f"in place of [CLS] gives {pooled:.1f} without training, and {both:.1f} whitened." in said
+    assert f"instead of [CLS] gives {pooled:.1f} without training, and {both:.1f} whitened." in said

@@ -98,11 +98,11 @@ def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, 
         "".join(f"g\tf\ty\t{n}\t{pairs[n % 3][2]}\t{pairs[n % 3][0]}\t{pairs[n % 3][1]}\n" for n in range(1500))
     )
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
-    classroom = get_profile("classroom")
+    study = get_profile("study")
     searched, compared = (get_experiment(name) for name in ("imsimcse-table5", "focal-table5"))
-    job = job_of(searched, searched.row("plain"), classroom, seed=None)
+    job = job_of(searched, searched.row("plain"), study, seed=None)
     assert job.suites == ("world", "STS-B dev")
-    assert job_of(compared, compared.row("plain"), classroom, seed=None).suites == ("world", "sts")
+    assert job_of(compared, compared.row("plain"), study, seed=None).suites == ("world", "sts")
     found = _measured(word_overlap, job.suites, job.geometry)
     assert found["scores"]["STS-B dev"] == 100.0 and not {"STS-B", "SICK-R"} & found["scores"].keys()
 
@@ -115,7 +115,7 @@ def test_one_training_serves_two_of_the_surveys_tables_and_five_seeds_make_ten_r
         return Scores([])
 
     tables = [get_experiment(f"survey-table{number}") for number in (8, 9, 10)]
-    similarity, transfer, clustering = (job_of(t, t.row("MixCSE"), get_profile("classroom"), seed=1) for t in tables)
+    similarity, transfer, clustering = (job_of(t, t.row("MixCSE"), get_profile("study"), seed=1) for t in tables)
     assert similarity.hash == transfer.hash == clustering.hash
     assert set(similarity.suites) == {"world", "sts"}
     assert transfer.suites == clustering.suites == ("world", "transfer", "clustering")
@@ -123,7 +123,7 @@ def test_one_training_serves_two_of_the_surveys_tables_and_five_seeds_make_ten_r
     monkeypatch.setattr("cselab.evaluators.evaluate", evaluate)
     _measured(make_encoder(), clustering.suites, "STS-B", RUNS_A_SEED)
     assert set(asked) == {"world", "transfer", "clustering"}
-    assert len(asked["clustering"].seeds) * len(get_profile("classroom").seeds) == 10 == K_MEANS_RUNS
+    assert len(asked["clustering"].seeds) * len(get_profile("study").seeds) == 10 == K_MEANS_RUNS
 
 
 @pytest.mark.parametrize(("fit_on", "rows"), [(None, 64), (40, 40)])
@@ -157,15 +157,6 @@ def test_a_method_of_several_columns_gets_its_rows_from_the_world():
     assert run_job(job.settings, (), "world")["scores"].keys() >= {DEV}
     with pytest.raises(NotPossible, match="wiki1m has no rows of sentence, entailment, contradiction"):
         job_of(mine, mine.row("triplets"), replace(tiny_profile(), corpus="wiki1m"), seed=0)
-
-
-def test_settings_name_the_corpus_that_is_read():
-    table8, profile = get_experiment("survey-table8"), replace(tiny_profile(1), corpus="half-world:20")
-    read = {label: job_of(table8, table8.row(label), profile, seed=0).settings["corpus"] for label in
-            ("SimCSE", "SimCSE, world alone", "BT-BERT", "EASE")}  # fmt: skip
-    assert read == {"SimCSE": "half-world:20"} | dict.fromkeys(("SimCSE, world alone", "BT-BERT", "EASE"), "world:20")
-    with pytest.raises(NotPossible, match="wiki1m has no rows of sentence from the world"):
-        job_of(table8, table8.row("SimCSE, world alone"), replace(profile, corpus="wiki1m"), seed=0)
 
 
 def test_half_of_the_mixed_corpus_is_of_the_world(monkeypatch, tmp_path):

@@ -68,8 +68,8 @@ def test_one_seed_decides_nothing(frame):
 
 
 def test_an_experiment_shows_its_own_tests_over_its_own_baseline():
-    panel = GainMap("whitenedcse-table3", "classroom")
-    results = read_results("whitenedcse-table3", "classroom")
+    panel = GainMap("whitenedcse-table3", "study")
+    results = read_results("whitenedcse-table3", "study")
     assert panel.state.tests == [column.measure for column in results.experiment.columns]
     assert results.experiment.baseline not in panel.state.methods
     line = results.beside().set_index(["row", "column"]).loc[(panel.state.methods[-1], panel.state.tests[0])]
