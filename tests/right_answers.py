@@ -1,23 +1,19 @@
 """Right answers of every exercise: ways to write a function, or values that fulfil what is asked."""
 
 import hashlib
-import zlib
 from inspect import isfunction
-from itertools import combinations, cycle
+from itertools import cycle
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from cselab_lab.lessons.checks.dropout_noise import distance, radius
-from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
-from scipy.optimize import brentq
 from scipy.stats import rankdata, spearmanr
 from spellings import RETURNED, of_a_dictionary, of_a_function, of_a_number, of_texts
 
 from cselab import SentenceEncoder
 from cselab.encoders.pooling import last_token
-from cselab.evaluators import RandomEncoder, TransformedEncoder
+from cselab.evaluators import TransformedEncoder
 from cselab.losses import (
     decoupled_info_nce,
     dimension_contrastive,
@@ -26,7 +22,7 @@ from cselab.losses import (
     off_dropout_info_nce,
 )
 from cselab.methods import MixCSE, SNCSEDropout
-from cselab.metrics import barlow_twins_floor, effective_rank, rank
+from cselab.metrics import barlow_twins_floor, rank
 from cselab.metrics.significance import paired_bootstrap
 from cselab.sgw import shuffled_group_whiten
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
@@ -57,7 +53,6 @@ def uniformity_by_loop(v, t=2):
     return np.log(sum(terms) / len(terms))
 
 
-UNIFORMITY = [lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log(), uniformity_by_loop]
 INFO_NCE = [
     lambda c, t=0.05: ((c / t).logsumexp(1) - (c / t).diagonal()).mean(),
     lambda c, t=0.05: F.cross_entropy(c / t, labels(c)),
@@ -112,7 +107,6 @@ def removed_by_eigh(x, k):
 
 REMOVAL = [removed, removed_by_eigh, lambda x, k: ComponentsRemoved(k).fit(x).transform(x)]
 REPORT = "According to the report, inflation rose to 3.5 per cent in March."
-LEAVE_THE_CONE = [*of_texts((REPORT, "I do not know.")).values(), (REPORT, "She loves him.")]
 
 # ---- 02 ---------------------------------------------------------------------------------------------------
 
@@ -230,23 +224,11 @@ def training_by_torch(model, loss, adam, batches, lr):
     return losses
 
 
-TRAINING = [training_by_autograd, training_by_torch]
-
-
 def gradient_by_autograd(c, t=0.05):
     c = c.clone().requires_grad_()
     F.cross_entropy(c / t, labels(c), reduction="sum").backward()
     return c.grad
 
-
-GRADIENT = [lambda c, t=0.05: ((c / t).softmax(1) - torch.eye(len(c))) / t, gradient_by_autograd]
-NUMBERS = [f"{number} men sing." for number in "Two Three Four Five Six Seven Eight Nine".split()]
-ROLES = [
-    f"{one} {first} bit {two} {second}."
-    for one, two in (("The", "the"), ("The", "a"), ("A", "the"), ("A", "a"))
-    for first, second in (("dog", "man"), ("man", "dog"))
-]
-HARD_BATCH = [*of_texts(ROLES).values(), NUMBERS]
 
 # ---- 03 ---------------------------------------------------------------------------------------------------
 
@@ -293,7 +275,6 @@ def choice_by_loop(corpus, dev, test, ks):
 
 CHOICE = [choice_with_cselab, choice_by_loop]
 FAR = "Why, why, why?", "no no no no no", "one two three four five six seven", "Where? When? How?"
-FAR_SENTENCE = [spelled for text in FAR for spelled in (text, np.str_(text), f" {text} ")]
 
 # ---- 04 ---------------------------------------------------------------------------------------------------
 
@@ -306,19 +287,9 @@ def covariance_by_loop(x):
     return [[sum(gap[c] * gap[d] for gap in gaps) / len(rows) for d in width] for c in width]
 
 
-COVARIANCE = [
-    lambda x: (x - x.mean(0)).T @ (x - x.mean(0)) / len(x),
-    lambda x: np.cov(x.numpy(), rowvar=False, bias=True),
-    covariance_by_loop,
-]
-
-
 def root_by_loop(c, eps=1e-6):
     values, axes = np.linalg.eigh(c.double().numpy())
     return sum(np.outer(axis, axis) / np.sqrt(value + eps) for value, axis in zip(values, axes.T, strict=True))
-
-
-MATRIX = [lambda c, eps=1e-6: zca_of(*torch.linalg.eigh(c), eps), root_by_loop]
 
 
 def zca_of(values, axes, eps):
@@ -479,10 +450,6 @@ def distance_by_loop(views):
     return np.mean(found)
 
 
-DISTANCE = [
-    lambda views: np.mean([(unit(a) - unit(b)).square().sum(1).mean() for a, b in combinations(views, 2)]),
-    distance_by_loop,
-]
 UNSEEN_CHANGE = [
     lambda x: x + 100,
     lambda x: x + torch.linspace(50, 100, x.shape[1]),
@@ -497,14 +464,6 @@ def interval_by_loop(ones, others, t=2.776):
     error = (sum((gap - mean) ** 2 for gap in gaps) / (len(gaps) - 1) / len(gaps)) ** 0.5
     return mean - t * error, mean + t * error
 
-
-INTERVAL = [
-    interval_by_loop,
-    lambda ones, others, t=2.776: [
-        (gaps := torch.tensor(ones) - torch.tensor(others)).mean() - (far := t * gaps.std() / len(gaps) ** 0.5),
-        gaps.mean() + far,
-    ],
-]
 
 # ---- 05 ---------------------------------------------------------------------------------------------------
 
@@ -611,14 +570,6 @@ def MEANS_OF_PASSES():
     ]
 
 
-def shrunk_by_lengths(cosine, vectors, variance):
-    squared = vectors.square().sum(1).mean()
-    return cosine * squared / (squared + vectors.shape[1] * variance)
-
-
-SHRUNK = [lambda c, v, variance: c / (1 + variance / v.square().mean()), shrunk_by_lengths]
-
-
 def PULL_AND_PUSH():
     """Gradients are asked of a graph, so these are spelled by hand."""
 
@@ -677,23 +628,10 @@ OFF_DROPOUT = [
     off_dropout_by_loop,
     lambda a, p, c, t=0.05, m=1.0: off_dropout_info_nce(a, p, c, t, m).total,
 ]
-CARS = ("He bought a red car.", "He sold a red car.")
-HUGS = ("The girl hugs the boy.", "The boy hugs the girl.")
 
 
 def fewest(first, second):
     return next(k for k in range(1, 61) if radius(first, k) <= distance(first, second) / 2)
-
-
-def fewest_by_law(first, second):
-    """The variance of a mean of K passes is that of one over K."""
-    return int(np.ceil((2 * radius(first) / distance(first, second)) ** 2))
-
-
-def DROPOUT_CLOUDS():
-    pairs = [CARS, HUGS, CARS[::-1]]
-    found = [(*pair, k(*pair)) for pair in pairs for k in (fewest, fewest_by_law)]
-    return [*found, list(found[0]), *((*CARS, k) for k in of_a_number(fewest(*CARS)).values())]
 
 
 # ---- 06 ---------------------------------------------------------------------------------------------------
@@ -765,9 +703,6 @@ def descent_by_func(loss, first, second, steps, rate):
     return losses
 
 
-DESCENT = [descent_by_backward, descent_by_torch, descent_by_func]
-
-
 def ROWS():
     """Spelled by hand."""
 
@@ -803,40 +738,6 @@ def ROWS():
     ]
 
 
-def PULL():
-    """The gradient is asked of a graph, so these are spelled by hand."""
-
-    def asked(term, weights):
-        found = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
-        return [g for g in found if g is not None]
-
-    def by_loop(term, weights):
-        total = 0.0
-        for gradient in asked(term, weights):
-            for number in gradient.flatten().tolist():
-                total += number**2
-        return total**0.5
-
-    def of_zeros(term, weights):
-        found = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True, materialize_grads=True)
-        return torch.cat([g.flatten() for g in found]).norm()
-
-    def flat(term, weights):
-        return torch.cat([g.reshape(-1) for g in asked(term, weights)])
-
-    return [
-        lambda t, w: flat(t, w).norm(),
-        lambda t, w: flat(t, w).norm().item(),
-        lambda t, w: np.linalg.norm(flat(t, w).numpy()),
-        lambda t, w: np.float32(np.sqrt(sum(float((g**2).sum()) for g in asked(t, w)))),
-        lambda t, w: torch.einsum("i,i", flat(t, w), flat(t, w)).sqrt(),
-        lambda t, w: round(float(flat(t, w).norm()), 3),
-        lambda t, w: [float(flat(t, w).norm())],
-        by_loop,
-        of_zeros,
-    ]
-
-
 def shares(v, power=1):
     s = torch.linalg.svdvals(v - v.mean(0)) ** power
     s = s[s > 1e-6 * s.max()]
@@ -848,14 +749,6 @@ def rank_by_gram_matrix(v):
     p = torch.linalg.eigvalsh(torch.einsum("id,jd->ij", v, v)).clamp(min=0).sqrt()
     p = p / p.sum()
     return float(torch.exp(-torch.special.xlogy(p, p).sum()))
-
-
-EFFECTIVE_RANK = [
-    lambda v: (-(shares(v) * shares(v).log()).sum()).exp(),
-    rank_by_gram_matrix,
-    lambda v: (1 / shares(v) ** shares(v)).prod(),
-    lambda v: effective_rank(v.numpy()),
-]
 
 
 def standard(v, correction=0):
@@ -952,9 +845,6 @@ def carried_by_relu(gradient):
     return (push / push.sum(1, keepdim=True)).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
 
 
-CARRIED = [carried_by_relu, carried_by_loop]
-
-
 def loop_by_adamw(encode, loss, weights, batches, lr):
     optimizer, losses, norms = torch.optim.AdamW(weights, lr=lr, weight_decay=0), [], []
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 1e-9, total_iters=len(batches))
@@ -999,13 +889,6 @@ def match_by_halving(share, wanted, low, high):
         else:
             high = middle
     return middle
-
-
-MATCH = [
-    match_by_halving,
-    match_by_grid,
-    lambda share, wanted, low, high: brentq(lambda t: share(t) - wanted, low, high),
-]
 
 
 def CONSTANT():
@@ -1059,14 +942,6 @@ def drawn(seed, width=256):
 def signs_of_a_hash(sentences):
     digests = [hashlib.shake_256(text.encode()).digest(64) for text in sentences]
     return np.unpackbits(np.array([list(digest) for digest in digests], dtype=np.uint8), axis=1) * 2.0 - 1.0
-
-
-KNOW_NOTHING = [
-    lambda sentences: np.stack([drawn(zlib.crc32(text.encode())) for text in sentences]),
-    signs_of_a_hash,
-    lambda sentences: [drawn(list(text.encode())).tolist() for text in sentences],
-    RandomEncoder().encode,
-]
 
 
 def with_column(rows, value):
@@ -1129,18 +1004,6 @@ ISLANDS_IN_NOISE = [
     {"perplexity": 3},
     dict(perplexity=np.float32(2), max_iter=1000),
 ]
-
-
-def LIARS():
-    rows = range(len(cloud().sentences))
-    one, other = next((a, b) for a in rows for b in rows if a < b and beside((a, b)) and strangers((a, b)))
-    found = [(one, other), [other, one], np.array([one, other]), torch.tensor([one, other]), (float(one), other)]
-    return [*found, UserPair(one, other), (np.int64(one), np.int32(other)), np.array([one, other], dtype=float)]
-
-
-class UserPair(tuple):
-    def __new__(cls, *rows):
-        return super().__new__(cls, rows)
 
 
 # ---- 10 ---------------------------------------------------------------------------------------------------
@@ -1229,15 +1092,6 @@ COMPOSED_METHOD = [
     (OneWay, {name: np.int64(said) if isinstance(said, int) else said for name, said in SAID.items()}),
     (OneWay, SAID | {"texts": 24.0}),
 ]
-DISGUISED_SIMCSE = [
-    ("dclr", {"phi": 1.0}),  # the noise stays, at cosines near 0: exp(0 / 0.05) is nothing beside the others
-    ("dclr", {"noise": 0.0, "phi": 1.0}),
-    ("sncse_dropout", {"weight": 0.0}),
-    ("arccse", {"margin": 0.0, "weight": 0.0}),
-    ["dclr", {"phi": 1.0}],
-    ("dclr", {"phi": 1}),
-    *(("dclr", knobs) for knobs in list(of_a_dictionary({"phi": 1.0}).values())[:3]),
-]
 
 # ---- 12 ---------------------------------------------------------------------------------------------------
 
@@ -1259,38 +1113,6 @@ def weights_by_loop(c, beta):
 
 
 LOG_WEIGHTS = [log_weights, weights_by_loop]
-
-
-def entry(name, run, control):
-    dev = float(run.best["score"])
-    about = {"method": run.method.name, "settings": run.method.settings(), "seed": run.config.seed}
-    return {"name": name, **about, "step": run.best["step"], "dev": dev, "gain": dev - control}
-
-
-def entry_by_search(name, run, control):
-    best = max(run.history[1:], key=lambda row: row["score"])
-    found = dict(name=name, method=run.method.name, settings=dict(run.method.settings()), seed=run.config.seed)
-    dev = round(float(best["score"]), 2)
-    return found | dict(step=best["step"], dev=dev, gain=round(dev - control, 2))
-
-
-def numbers_as(kind):
-    def spelled(*given):
-        return entry(*given) | {name: kind(entry(*given)[name]) for name in ("dev", "gain")}
-
-    return spelled
-
-
-def BOARD_ENTRY():
-    kinds = (np.float64, lambda x: round(x, 3), lambda x: float(np.float32(x)), lambda x: x + 1e-6)
-    return [
-        entry,
-        entry_by_search,
-        *map(numbers_as, kinds),
-        lambda *given: dict(reversed(entry(*given).items())),
-        lambda *given: entry(*given) | {"step": 20.0},
-        lambda name, run, control: entry(name, run, control) | {"method": str(run.method.name)},
-    ]
 
 
 class Returning:
@@ -1333,13 +1155,6 @@ LAST_TOKEN = [last_by_flip, last_by_loop, last_token]
 def cut_by_loop(first, second, k):
     pairs = zip(first.double().numpy(), second.double().numpy(), strict=True)
     return [float(a[:k] @ b[:k] / np.linalg.norm(a[:k]) / np.linalg.norm(b[:k])) for a, b in pairs]
-
-
-CUT_COSINES = [
-    lambda a, b, k: F.cosine_similarity(a[:, :k], b[:, :k], dim=1),
-    lambda a, b, k: torch.einsum("nd,nd->n", unit(unit(a)[:, :k]), unit(unit(b)[:, :k])),
-    cut_by_loop,
-]
 
 
 # ---- all --------------------------------------------------------------------------------------------------

@@ -108,9 +108,9 @@ def test_it_records_numbers(notebook):
     assert any("record(" in cell.source for cell in code_cells(notebook))
 
 
-def test_two_exercises_each_followed_by_its_check_and_a_folded_solution(notebook):
+def test_each_exercise_is_followed_by_its_check_and_a_folded_solution(notebook):
     exercises = tagged(notebook, "exercise")
-    assert len(exercises) >= 2
+    assert exercises
     for at in exercises:
         check, solution = notebook.cells[at + 1 : at + 3]
         assert "check" in check.metadata.get("tags", []) and "staged_check(" in check.source

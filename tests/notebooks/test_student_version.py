@@ -20,7 +20,7 @@ def test_the_handout_is_the_notebook_without_its_solutions(path, handout):
     whole, student = (nbformat.read(file, as_version=4) for file in (path, handout / path.name))
     left_out = [cell for cell in whole.cells if cell.id not in {kept.id for kept in student.cells}]
     exercises = [cell for cell in whole.cells if "exercise" in cell.metadata.get("tags", [])]
-    assert len(left_out) == len(exercises) >= 2
+    assert len(left_out) == len(exercises) >= 1
     assert all(cell.source.startswith("<details><summary>Solution</summary>") for cell in left_out)
     assert not any("<details>" in cell.source for cell in student.cells)
 
@@ -29,7 +29,7 @@ def test_the_handout_is_the_notebook_without_its_solutions(path, handout):
 def test_the_teacher_has_each_exercise_with_its_solution_unfolded(path, handout):
     teacher = nbformat.read(handout / "solutions" / path.name, as_version=4)
     asked, solved = teacher.cells[::2], teacher.cells[1::2]
-    assert len(asked) == len(solved) >= 2
+    assert len(asked) == len(solved) >= 1
     assert all("```python" in cell.source for cell in solved)
     assert not any(cell.id.startswith("solution") for cell in asked)
     assert not any("details>" in cell.source for cell in teacher.cells)

@@ -1,7 +1,6 @@
 """The exercises of lesson 08: alignment, an encoder that knows nothing, a cone that keeps the score."""
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,89 +56,11 @@ ALIGNMENT = Exercise(
 
 # ---- 2: an encoder of perfect uniformity that knows nothing: my_encode(sentences) -------------------------
 
-EVEN = -3.8  # random vectors of 256 entries reach about -3.97
-CHANCE = 0.28  # on 161 pairs Spearman's correlation strays by 0.08 (one standard deviation); word overlap has 0.4
-_FEW = [
-    "A cook peels an onion.",
-    "The rain has stopped.",
-    "Two dogs chase a red ball across the yard.",
-    "A goat rests upon the hill.",
-    "Nobody sang.",
-]
-
-
-@cache
-def _pairs() -> Any:
-    from cselab.world.classroom import classroom_sts
-
-    return classroom_sts("dev")
-
-
-def _of_pairs(encode: Any) -> Any:
-    return numbers_of(encode(list(dict.fromkeys(_pairs().sentences))))
-
 
 def are_rows(table: Any, count: int) -> bool:
     """Whether these are so many rows of finite numbers, none of them all 0."""
     return table.ndim == 2 and len(table) == count and bool(np.isfinite(table).all() and table.any(axis=1).all())
 
-
-def _same(encode: Any, order: int) -> bool:
-    """Whether the sentences have the same vectors once more, in this order."""
-    return np.allclose(numbers_of(encode(_FEW[::order]))[::order], numbers_of(encode(list(_FEW))), atol=1e-6)
-
-
-def _different(encode: Any) -> bool:
-    rows = _of_pairs(encode)
-    return len(np.unique(rows, axis=0)) == len(rows)
-
-
-def _even(encode: Any) -> bool:
-    from cselab.metrics import uniformity
-
-    return uniformity(_of_pairs(encode)) < EVEN
-
-
-def _ignorant(encode: Any) -> bool:
-    from scipy.stats import spearmanr
-
-    one, two = (numbers_of(encode(list(side))) for side in (_pairs().sentences1, _pairs().sentences2))
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
-    return abs(spearmanr((one * two).sum(axis=1) / lengths, _pairs().scores).statistic) < CHANCE
-
-
-KNOW_NOTHING = Exercise(
-    Stage(
-        "each sentence gets a row of numbers, not all of them 0",
-        lambda encode: are_rows(numbers_of(encode(list(_FEW))), len(_FEW)),
-        "return an array of shape [sentences, width] without NaN, such as 256 numbers for each sentence.",
-    ),
-    Stage(
-        "asked twice, it gives the same vectors",
-        lambda encode: _same(encode, 1),
-        "draw from a generator with a seed; otherwise every call draws anew.",
-    ),
-    Stage(
-        "a vector depends on its sentence, not on the place in the list",
-        lambda encode: _same(encode, -1),
-        "make a generator for each sentence, and let its text be the seed, not the row number or the list.",
-    ),
-    Stage(
-        "different sentences get different vectors",
-        _different,
-        "the seed must hold the whole text: the length, the first word or the letters in any order are not enough.",
-    ),
-    Stage(
-        "the uniformity is below -3.8",
-        _even,
-        "vectors must point everywhere: entries on both sides of 0, the mean 0, and many of them (256).",
-    ),
-    Stage(
-        "the cosines know nothing of the grades: Spearman within 0.28 of 0",
-        _ignorant,
-        "your vectors know which words two sentences share. Let the seed be the whole text, not each word.",
-    ),
-)
 
 # ---- 3: the geometry spoiled, the score kept: my_cone(vectors), rows of any length ------------------------
 

@@ -2,17 +2,13 @@
 
 import math
 import tracemalloc
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from cselab_lab.lessons.checks.answers import pair_of_texts
-from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.mistakes import LENGTHS, unit
-from cselab_lab.lessons.checks.sentences import KNOWN_WORDS, are_known, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 # ---- 1: the mean cosine of all pairs of different rows: my_mean_cosine(vectors) --------------------------
@@ -173,28 +169,4 @@ REMOVAL = Exercise(
         "Do not divide the columns by their standard deviation.": "x - x.mean(0) -> (x - x.mean(0)) / x.std(0)",
         "Leave the rows as long as they are: do not scale them first.": "x - x.mean(0) -> unit(x) - unit(x).mean(0)",
     },
-)
-
-# ---- 3: two sentences that leave the cone of the plain `mini` at [CLS] -----------------------------------
-
-WORDS = 3  # at least so many in each: not a code, not an exclamation
-BELOW, ALMOST = 0.3, 0.45
-TOPIC = "Another topic does little. Change the form: who speaks, how long, which words come first, numbers, commas."
-FURTHER = "The form is right; go to its ends: one of three or four small words, the other long, with names and numbers."
-
-
-def _apart(pair: Sequence[str]) -> str:
-    between = cosine(pair)
-    return "" if between < BELOW else f"Yours have the cosine {between:.3f}. {FURTHER if between < ALMOST else TOPIC}"
-
-
-LEAVE_THE_CONE = Exercise(
-    pair_of_texts("apart"),
-    Stage(
-        f"both are sentences of at least {WORDS} different words",
-        lambda p: all(len({word for word in words(text) if not word.isdecimal()}) >= WORDS for text in p),
-        "codes, exclamations and repeated words do not count.",
-    ),
-    Stage("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
-    Stage(f"their cosine is below {BELOW}", _apart),
 )

@@ -5,16 +5,13 @@ Each piece has a right version here, which stands in (`cselab_lab.lessons.exerci
 """
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 
-from cselab_lab.lessons.checks.answers import AS_IT_IS, is_whole, right_gradient, wrong_shapes
-from cselab_lab.lessons.checks.encoders import mini_views, plain
+from cselab_lab.lessons.checks.answers import AS_IT_IS, right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.mistakes import LENGTHS, choice_mistakes, temperature_mistakes, unit
-from cselab_lab.lessons.checks.sentences import JUDGE, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 
@@ -383,44 +380,6 @@ MEANS_OF_PASSES = Exercise(
     right=_means,
 )
 
-# ---- 5: what noise leaves of a cosine: my_shrunk(cosine, vectors, variance) --------------------------------
-
-
-def _shrunk(cosine: Any, vectors: Any, variance: Any) -> Any:
-    ratio = variance / vectors.square().mean()
-    return cosine / (1 + ratio)
-
-
-_EQUALLY_LONG = torch.tensor([[3.0, 4.0], [0.0, 5.0], [-5.0, 0.0]])  # squared length 25, mean square 12.5
-SHRUNK = Exercise(
-    Example("a coordinate's mean square is 1, the variance 1: half is left", (0.8, torch.ones(3, 2), 1.0), 0.4),
-    Example("three vectors of length 5, variance 2.5: 25 beside 25 + 2 * 2.5", (0.6, _EQUALLY_LONG, 2.5), 0.5),
-    Example(
-        "four dimensions, squared lengths 0.9, 1 and 1.1, variance 0.1: 1 beside 1 + 4 * 0.1",
-        (0.7, torch.tensor([[0.5, 0.5, -0.6, 0.2], [0.1, 0.7, -0.7, 0.1], [0.6, -0.4, 0.3, 0.7]]), 0.1),
-        0.5,
-    ),
-    Example("without noise all is left", (0.6, _EQUALLY_LONG, 0.0), 0.6),
-    mistakes={
-        "The variance is that of one coordinate: set it beside a coordinate's mean square.": (
-            ".mean() -> .sum(1).mean()"
-        ),
-        "The noise is large or small beside the vectors: divide the variance by a coordinate's mean square.": (
-            "variance / vectors.square().mean() -> variance"
-        ),
-        "Both vectors have noise: the factor of each is a root, and there are two.": (
-            "(1 + ratio) -> (1 + ratio) ** 0.5"
-        ),
-        "Each vector brings the root of 1 + ratio, not 1 + ratio.": "(1 + ratio) -> (1 + ratio) ** 2",
-        "Divide the cosine, do not multiply it: noise makes the vectors longer.": "cosine / ( -> cosine * (",
-        "That is 1 - ratio, right for little noise alone: divide by 1 + ratio.": "/ (1 + ratio) -> * (1 - ratio)",
-        "This is the factor: multiply the cosine by it.": "cosine / (1 -> 1 / (1",
-        "What is given is the variance: do not square it.": "= variance -> = variance**2",
-        "Take the mean of the squares, not the square of a mean.": "square().mean() -> abs().mean().square()",
-    },
-    right=_shrunk,
-)
-
 # ---- 6: pull and push: my_forces(contrast, views, others, weights) -> two lists of gradients --------------
 
 
@@ -493,97 +452,4 @@ PULL_AND_PUSH = Exercise(
     ),
     Stage("the same views can be asked again", _used_again, "retain_graph=True keeps what the next gradient needs"),
     right=_forces,
-)
-
-# ---- 8: two sentences whose dropout clouds overlap, and K passes whose mean keeps them apart: (first, second, K)
-
-PASSES = 480
-MOST = 60  # the largest K: at least 8 means of so many passes can be taken
-NEAR = 0.03  # a share of the radius: what so many passes leave to chance
-
-
-@cache
-def _passes(sentence: str) -> np.ndarray:
-    """Unit vectors [PASSES, d] of a sentence, each with a dropout mask of its own; always the same ones."""
-    return mini_views([sentence] * PASSES, 1)[0].cpu().numpy()
-
-
-def radius(sentence: str, k: int = 1) -> float:
-    """How wide the cloud of a sentence is when each dot is the mean of k dropout passes: `mini`, [CLS], length 1.
-
-    The root mean square distance of the means to their own centre, of 480 passes.
-
-    Raises:
-        ValueError: k is not between 1 and 60.
-    """
-    if not 1 <= k <= MOST:
-        raise ValueError(f"k is {k!r}; of {PASSES} passes means of 1 to {MOST} can be taken.")
-    means = _passes(sentence)[: PASSES // k * k].reshape(-1, k, plain().embedding_dimension).mean(1)
-    return float(np.sqrt(means.var(0, ddof=1).sum()))
-
-
-def distance(first: str, second: str) -> float:
-    """How far two sentences lie apart on the unit sphere without dropout."""
-    one, other = plain().encode([first, second], normalize_embeddings=True)
-    return float(np.linalg.norm(one - other))
-
-
-def _parts(answer: Any) -> tuple[str, str, int]:
-    first, second, k = answer
-    return str(first), str(second), int(k)
-
-
-def _form(answer: Any) -> str:
-    if isinstance(answer, str | dict) or not hasattr(answer, "__len__") or len(answer) != 3:
-        return 'Write three things: ("one sentence", "another one", K).'
-    *texts, k = answer
-    if not all(isinstance(text, str) and words(text) for text in texts):
-        return "The first two are sentences, in quotation marks."
-    if not is_whole(k):
-        return f"K is a whole number of passes; yours is {k!r}."
-    return "" if 1 <= k <= MOST else f"K is {k}; the check can try 1 to {MOST}."
-
-
-def _tangled(answer: Any) -> str:
-    first, second, _ = _parts(answer)
-    wide, apart = radius(first), distance(first, second)
-    if wide <= apart:
-        return (
-            f"The cloud of {first!r} has radius {wide:.3f}, the second lies {apart:.3f} away. Come nearer: which words "
-            "can change places, or be exchanged, so that the vector hardly notices?"
-        )
-    if radius(first, MOST) * (1 - NEAR) > apart / 2:
-        return f"They lie only {apart:.3f} apart, and more than {MOST} passes would be needed: choose two less alike."
-    return ""
-
-
-def _enough(answer: Any) -> str:
-    first, second, k = _parts(answer)
-    wide, half = radius(first, k), distance(first, second) / 2
-    if wide * (1 - NEAR) <= half:
-        return ""
-    told = f"The means of {k} have radius {wide:.3f}; half the distance is {half:.3f}."
-    once = radius(first)
-    if k == math.ceil(once / half):
-        return f"{told} The variance falls with K, and so the radius with the root of K."
-    if k == math.ceil((once / half / 2) ** 2):
-        return f"{told} Half the distance is asked for, not the whole."
-    return f"{told} More passes are needed."
-
-
-def _fewest(answer: Any) -> str:
-    first, second, k = _parts(answer)
-    if k == 1 or (wide := radius(first, k - 1)) * (1 + NEAR) > (half := distance(first, second) / 2):
-        return ""
-    return f"The means of {k - 1} already have radius {wide:.3f}, and half the distance is {half:.3f}."
-
-
-DROPOUT_CLOUDS = Exercise(
-    Stage("two sentences and a number", _form),
-    Stage(
-        f"the sentences do not say the same ({JUDGE})", lambda a: say_the_same(*_parts(a)[:2]), "Change what is said."
-    ),
-    Stage("the first sentence's cloud has a radius larger than the distance to the second", _tangled),
-    Stage("the mean of K passes brings it under half that distance", _enough),
-    Stage("no smaller K does", _fewest),
 )

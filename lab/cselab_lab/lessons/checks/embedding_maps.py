@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cselab_lab.lessons.checks.answers import is_whole
-from cselab_lab.lessons.checks.encoders import plain
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: the neighbours that a map keeps: my_preservation(vectors, points, k=10) ---------------------------
@@ -123,29 +121,6 @@ ISLANDS_IN_NOISE = Exercise(
 # ---- 3: two sentences about which a map of principal components lies: their row numbers -------------------
 
 TOPICS = ("cooking", "sport", "music", "travel", "school", "health", "work", "home")
-BESIDE = 5  # nearest dots in the map
-
-
-class Cloud(NamedTuple):
-    """Sentences of eight topics, their vectors by `mini`, their places in the map of two principal components."""
-
-    sentences: list[str]
-    topics: list[str]
-    vectors: Any
-    points: Any
-
-
-@cache
-def cloud() -> Cloud:
-    """The sentences of the exercise; the same every time, whatever the profile."""
-    from sklearn.decomposition import PCA
-
-    from cselab.world import World
-
-    sentences, topics = eight_topics(World(0))
-    vectors = plain().encode(sentences)
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Cloud(sentences, topics, vectors, PCA(2, svd_solver="full").fit_transform(unit))
 
 
 def eight_topics(world: Any) -> tuple[list[str], list[str]]:
@@ -154,45 +129,3 @@ def eight_topics(world: Any) -> tuple[list[str], list[str]]:
     every = [(text, labelled.classes[label]) for text, label in zip(labelled.sentences, labelled.labels, strict=True)]
     kept = [(text, topic) for text, topic in every if topic in TOPICS]
     return [text for text, _ in kept], [topic for _, topic in kept]
-
-
-def _both_ways(pair: Any) -> tuple[tuple[int, int], tuple[int, int]]:
-    one, other = map(int, pair)
-    return (one, other), (other, one)
-
-
-def _two_rows(pair: Any) -> bool:
-    one, other = pair
-    return all(is_whole(row) and 0 <= row < len(cloud().sentences) for row in pair) and one != other
-
-
-def beside(pair: Any) -> bool:
-    """Whether each is among the nearest dots of the other in the map."""
-    far = distances(cloud().points)
-    return all((far[a] < far[a, b]).sum() < BESIDE for a, b in _both_ways(pair))
-
-
-def strangers(pair: Any) -> bool:
-    """Whether at least half of all sentences are nearer in full width, for both."""
-    near = cosines(cloud().vectors)
-    return all((near[a] > near[a, b]).sum() >= (len(near) - 1) / 2 for a, b in _both_ways(pair))
-
-
-LIARS = Exercise(
-    Stage(
-        "they are two different row numbers",
-        _two_rows,
-        "write a pair of whole numbers from 0 to 191, such as (3, 17); hover texts have none, `panel.selection` has.",
-    ),
-    Stage(
-        "in the map they are neighbours: each among the other's five nearest dots",
-        beside,
-        "lasso a few dots that touch, or sort `embedding_maps.distances(cloud.points)`.",
-    ),
-    Stage(
-        "in full width they are strangers: at least half of all sentences are nearer, for both",
-        strangers,
-        "the map tells the truth about these two. Look at `embedding_maps.cosines(cloud.vectors)`, "
-        "and try other neighbours.",
-    ),
-)

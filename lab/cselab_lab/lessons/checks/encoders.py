@@ -40,19 +40,3 @@ def cosine(pair: Sequence[str]) -> float:
     """The cosine of two sentences for the plain `mini`, pooled at [CLS]."""
     first, second = plain().encode([str(text) for text in pair])
     return float(plain().similarity(first[None], second[None]))
-
-
-def mini_views(texts: Sequence[str], times: int, seed: int = 0) -> list[Any]:
-    """`times` vectors of each sentence by `mini`, [CLS] of length 1, each with dropout masks of its own.
-
-    The same for the same seed; the caller's random numbers are left as they were.
-    """
-    import torch
-    from torch.nn.functional import normalize
-
-    encoder = plain().copy()  # the other checks' encoder stays in eval mode
-    features = encoder.tokenize(list(texts))
-    with torch.no_grad(), torch.random.fork_rng():
-        torch.manual_seed(seed)
-        encoder.train()
-        return [normalize(encoder.pooled(features)) for _ in range(times)]

@@ -205,60 +205,6 @@ TEMPERATURES = Exercise(
     right=_temperatures,
 )
 
-# ---- 4: who carries the push: my_carried(gradient), [N - 1]: the part of the 1, 2, ... hardest ------------
-
-
-def _carried(gradient: Any) -> Any:
-    push = gradient.double().clone().fill_diagonal_(0).clamp(min=0)
-    part = push / push.sum(1, keepdim=True)
-    hardest = part.sort(dim=1, descending=True).values
-    return hardest[:, : len(gradient) - 1].mean(0).cumsum(0)
-
-
-def _by_rows(gradient: list[list[float]]) -> list[float]:
-    """With loops."""
-    size = len(gradient)
-    curves = []
-    for i, row in enumerate(gradient):
-        push = sorted((max(g, 0.0) for j, g in enumerate(row) if j != i), reverse=True)
-        curves.append([sum(push[: k + 1]) / sum(push) for k in range(size - 1)])
-    return [sum(curve[k] for curve in curves) / size for k in range(size - 1)]
-
-
-_PUSH = [[-9.0, 6.0, 1.0, 2.0], [1.0, -4.0, 2.0, 1.0], [3.0, 0.5, -7.0, 0.5], [0.1, 0.8, 0.1, -1.0]]
-_PULLED = [[2.0, 0.5, -0.4, 1.5], [3.0, -1.0, 1.0, -2.0], [0.2, 0.2, -1.5, 0.6], [-1.0, 2.0, 6.0, -5.0]]
-CARRIED = Exercise(
-    Example(
-        "four sentences: the hardest negative carries 0.67 of the push on average",
-        (torch.tensor(_PUSH),),
-        _by_rows(_PUSH),
-    ),
-    Example("a negative that is pulled back pushes nothing", (torch.tensor(_PULLED),), _by_rows(_PULLED)),
-    mistakes={
-        "The positive is no negative: leave the diagonal out.": ".fill_diagonal_(0).clamp(min=0) -> .abs()",
-        "The positive is no negative, even with a number above 0: leave the diagonal out.": ".fill_diagonal_(0) -> ",
-        "Divide each row by its own sum first, then take the mean over the rows.": (
-            "sum(1, keepdim=True) -> sum(1).mean()"
-        ),
-        "These are no parts yet: divide each row by its sum.": " / push.sum(1, keepdim=True) -> ",
-        "Divide by the sum of the row, not of the column.": "sum(1, keepdim=True) -> sum(0)",
-        "The hardest first: descending.": (
-            "part.sort(dim=1, descending=True) -> part.masked_fill(torch.eye(len(part)).bool(), torch.inf).sort(dim=1)"
-        ),
-        "Sort each row first: the hardest of each sentence.": (
-            "part.sort(dim=1, descending=True).values -> "
-            "torch.stack([torch.cat([row[:i], row[i + 1 :]]) for i, row in enumerate(part)])"
-        ),
-        "Add up: what the 1, 2, ... hardest carry together.": ".cumsum(0) -> ",
-        "A gradient below 0 pulls; only what is above 0 is push.": "clamp(min=0) -> abs()",
-        "What is below 0 is no push: leave it out (clamp) before you divide.": ".clamp(min=0) -> ",
-        "A sentence is a row; you took the columns.": "gradient.double() -> gradient.T.double()",
-        "Divide each row by its own sum, not by that of the whole table.": "sum(1, keepdim=True) -> sum()",
-        "Divide by the sum of the row, not by its largest.": "push.sum(1 -> push.amax(1",
-    },
-    right=_carried,
-)
-
 # ---- 5: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
 
 
@@ -311,36 +257,6 @@ TRAINING = Exercise(
         "First the losses, then the norms.": "return losses, norms -> return norms, losses",
     },
     right=_training,
-)
-
-# ---- 6: the temperature that matches: my_match(share, wanted, low, high) ----------------------------------
-
-
-def _match(share: Any, wanted: float, low: float, high: float) -> float:
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if share(middle) > wanted else (low, middle)
-    return (low + high) / 2
-
-
-def _decays(t: float) -> float:
-    return math.exp(-t)
-
-
-def _bends(t: float) -> float:
-    return 1 / (1 + t * t)
-
-
-MATCH = Exercise(
-    Example("exp(-t) is 0.57 at 0.5621", (_decays, 0.57, 0.1, 3.0), -math.log(0.57)),
-    Example("1 / (1 + t^2) is 0.1 at 3", (_bends, 0.1, 1.0, 9.5), 3.0),
-    mistakes={
-        "The share falls as the temperature rises: where it is above what is wanted, go up.": "> wanted -> <= wanted",
-        "One halving is not enough: go on until the range is small.": "range(60) -> range(1)",
-        "The middle of the whole range is where to begin.": "range(60) -> range(0)",
-        "This is the share there; wanted is the temperature.": "return (low + high) / 2 -> return share(low)",
-    },
-    right=_match,
 )
 
 # ---- 7: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------

@@ -26,12 +26,6 @@ LENGTHS: Mistakes = {
 }
 """Where rows are scaled by `unit`."""
 
-CENTRE: Mistakes = {
-    "Subtract the mean of the rows first.": "x - x.mean(0) -> x",
-    "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
-}
-"""Where the mean of the rows is taken off: x - x.mean(0)."""
-
 ROOT: Mistakes = {
     "The exponent is -1/2, not +1/2: loud directions become quieter.": "** -0.5 -> ** 0.5",
     "This is the inverse of the covariance: the square root is missing.": "** -0.5 -> ** -1",

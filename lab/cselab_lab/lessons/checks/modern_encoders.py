@@ -4,7 +4,6 @@ from typing import Any
 
 import torch
 
-from cselab_lab.lessons.checks.mistakes import unit
 from cselab_lab.lessons.exercises import Example, Exercise
 
 # ---- 1: the vector of the last real token: my_last_token(layer, mask) gives [N, d] -------------------------
@@ -51,39 +50,5 @@ LAST_TOKEN = Exercise(
             "(layer * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)"
         ),
         "Each row has a place of its own; yours are all that of the first row.": "place % -> place[:1] %",
-    },
-)
-
-# ---- 2: cosines of vectors cut to their first k numbers: my_cut_cosines(first, second, k) gives [N] --------
-
-
-def _cut(first: Any, second: Any, k: int) -> Any:
-    one, other = (torch.as_tensor(side).double() for side in (first, second))
-    a, b = unit(one[:, :k]), unit(other[:, :k])
-    return (a * b).sum(1)
-
-
-_ONE = torch.tensor([[3.0, 4.0, 12.0, 0.0], [2.0, 0.0, 1.0, -5.0], [4.0, 3.0, 2.0, 6.0]])
-_OTHER = torch.tensor([[4.0, 3.0, -5.0, 1.0], [0.0, 3.0, 4.0, 2.0], [-8.0, -6.0, 1.0, 3.0]])
-CUT_COSINES = Exercise(
-    Example("of (3, 4) and (4, 3) 24/25; a right angle is 0, opposite is -1", (_ONE, _OTHER, 2), [0.96, 0, -1]),
-    Example("one number is left: only its sign counts", (_ONE[[0, 2]], _OTHER[[0, 2]], 1), [1, -1]),
-    Example(
-        "all four: the cosine that you know",
-        (_ONE, _OTHER, 4),
-        [-36 / (169 * 51) ** 0.5, -6 / (30 * 29) ** 0.5, -30 / (65 * 110) ** 0.5],
-    ),
-    right=_cut,
-    mistakes={
-        "Cut first, then scale to length 1: what is left of a unit vector is shorter than 1.": "[:, :k]) -> )[:, :k]",
-        "Scale what is left to length 1.": "unit( -> (",
-        "The first k numbers, not the last.": "[:, :k] -> [:, -k:]",
-        "Nothing is cut: x[:, :k].": "[:, :k] -> [:, :]",
-        "x[:k] cuts sentences; the numbers of a vector are along the second axis.": "[:, :k] -> [:k]",
-        "These are the first k + 1 numbers.": "[:, :k] -> [:, : k + 1]",
-        "Scale each row to length 1, not each column.": "unit( -> unit(axis=0, x=",
-        "Row i of one side with row i of the other: no table of all pairs.": "(a * b).sum(1) -> a @ b.T",
-        "The sum of the products, not their mean.": "sum(1) -> mean(1)",
-        "That is 1 minus the cosine, a distance.": "return -> return 1 -",
     },
 )

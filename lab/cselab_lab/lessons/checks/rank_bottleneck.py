@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from cselab_lab.lessons.checks.answers import is_whole, right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.encoders import plain, sentences
-from cselab_lab.lessons.checks.mistakes import CENTRE, choice_mistakes, direction_mistakes, temperature_mistakes, terms
+from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
 
 _ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
@@ -168,68 +168,6 @@ FLOOR = Exercise(
     right=_floor,
 )
 
-# ---- 4: vectors that follow the gradient: my_descent(loss, first, second, steps, rate) --------------------
-
-
-def _descent(loss: Any, first: Any, second: Any, steps: int, rate: float) -> list[float]:
-    views = [view.clone().requires_grad_() for view in (first, second)]
-    losses = []
-    for _ in range(steps):
-        value = loss(*views)
-        gradients = torch.autograd.grad(value, views)
-        for view, gradient in zip(views, gradients, strict=True):
-            view.data -= rate * gradient
-        losses.append(value.item())
-    return losses
-
-
-def _bowl(a: Any, b: Any) -> Any:
-    return (a - b - 1).square().sum() + 0.5 * b.square().sum()
-
-
-def _in_the_bowl(a: list[float], b: list[float], steps: int, rate: float) -> list[float]:
-    """The same with its derivatives by hand."""
-    one, other, losses = np.array(a), np.array(b), []
-    for _ in range(steps):
-        gap = one - other - 1
-        losses.append(float((gap**2).sum() + 0.5 * (other**2).sum()))
-        one, other = one - rate * 2 * gap, other - rate * (other - 2 * gap)
-    return losses
-
-
-_STARTS = [1.0, 4.0, -2.0], [0.5, -1.0, 3.0]
-DESCENT = Exercise(
-    Example(
-        "4 steps of rate 0.1 in a bowl: the loss before each",
-        (_bowl, torch.tensor([_STARTS[0]]), torch.tensor([_STARTS[1]]), 4, 0.1),
-        _in_the_bowl(*_STARTS, 4, 0.1),
-        tolerance=2e-3,
-    ),
-    Example(
-        "6 steps of rate 0.3",
-        (_bowl, torch.tensor([_STARTS[1]]), torch.tensor([_STARTS[0]]), 6, 0.3),
-        _in_the_bowl(_STARTS[1], _STARTS[0], 6, 0.3),
-        tolerance=2e-3,
-    ),
-    mistakes={
-        "Down the slope: subtract the gradient.": "-= -> +=",
-        "Both views move; your second one stays.": "zip(views, gradients, strict=True) -> [(views[0], gradients[0])]",
-        "Both views move; your first one stays.": "zip(views, gradients, strict=True) -> [(views[1], gradients[1])]",
-        "Your views do not move at all.": "view.data -= rate * gradient -> pass",
-        "Note the loss before each step, not after it.": "value.item() -> loss(*views).item()",
-        "Gradients add up: forget those of the last step.": (
-            "torch.autograd.grad(value, views) -> value.backward() or [view.grad for view in views]"
-        ),
-        "The rate is not used.": "rate * -> 1.0 *",
-        "Take both gradients at the same place, then move both views.": (
-            "rate * gradient -> rate * torch.autograd.grad(loss(*views), view)[0]"
-        ),
-        "The views are exchanged: the first one comes first.": "(first, second) -> (second, first)",
-        "The first loss comes first.": "return losses -> return losses[::-1]",
-    },
-    right=_descent,
-)
-
 # ---- 5: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
 
 
@@ -309,89 +247,6 @@ ROWS = Exercise(
     right=_rows,
 )
 
-# ---- 6: how hard a term pulls: my_pull(term, weights) -> the norm of its gradient -------------------------
-
-
-def _pull(term: Any, weights: Any) -> float:
-    gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
-    return float(sum(g.square().sum() for g in gradients if g is not None)) ** 0.5
-
-
-def _four() -> Any:
-    """A term whose gradient is -2, 4, 5 and -6, and the weights: two tensors; the loss of another term beside it."""
-    one, other = torch.tensor([2.0, 5.0], requires_grad=True), torch.tensor([[7.0, 3.0]], requires_grad=True)
-    shared = one * torch.tensor([-2.0, 4.0])
-    return shared.sum() + (other * torch.tensor([5.0, -6.0])).sum(), shared.square().sum(), [one, other]
-
-
-_OFF = {
-    20**0.5 + 61**0.5: "This is the sum of the norms: add the squares of all tensors, and take one root.",
-    (20**0.5 + 61**0.5) / 2: "This is the mean of the norms: add the squares of all tensors, and take one root.",
-    1: "This is the sum of the gradient: add its squares, and take the root.",
-    17: "This is the sum of the absolute values: add the squares, and take the root.",
-    81: "This is the sum of the squares: take the root.",
-    4.5: "Add the squares, do not take their mean.",
-    20**0.5: "This is the norm of the first tensor alone.",
-    61**0.5: "This is the norm of the last tensor alone.",
-    6: "This is the largest absolute value: add the squares, and take the root.",
-    5: "This is the largest value: add the squares, and take the root.",
-}
-
-
-def _one(returned: Any) -> float:
-    numbers = numbers_of(returned)
-    return math.nan if numbers is None or numbers.size != 1 else float(numbers.reshape(()))
-
-
-def _nine(answer: Any) -> str:
-    term, _, weights = _four()
-    value = _one(answer(term, weights))
-    if math.isnan(value):
-        return "One number is wanted: the length of the gradient, over all tensors together."
-    if abs(value - 9) < 2e-3:
-        return ""
-    known = [said for wrong, said in _OFF.items() if abs(value - wrong) < 2e-3]
-    return " ".join([f"Your function returned {value:.4g}; expected is 9.", *known])
-
-
-def _of_unused(answer: Any) -> bool:
-    term, _, weights = _four()
-    return abs(_one(answer(term, [*weights, torch.ones(2, requires_grad=True)])) - 9) < 2e-3
-
-
-def _asked_again(answer: Any) -> bool:
-    term, second, weights = _four()
-    answer(term, weights)
-    norm = _one(answer(second, weights))  # d / d one = 2 * 4 * 2 and 2 * 16 * 5
-    return abs(norm - math.hypot(16, 160)) < 0.1
-
-
-def _left_alone(answer: Any) -> bool:
-    term, _, weights = _four()
-    answer(term, weights)
-    return all(weight.grad is None for weight in weights)
-
-
-PULL = Exercise(
-    Stage("gradients of -2, 4, 5 and -6 have length 9", _nine, "torch.autograd.grad gives a gradient a tensor."),
-    Stage(
-        "a weight on which the term does not depend counts nothing",
-        _of_unused,
-        "With allow_unused=True its gradient is None: leave it out.",
-    ),
-    Stage(
-        "another term of the same batch can be asked afterwards",
-        _asked_again,
-        "With retain_graph=True the next one can be asked, too.",
-    ),
-    Stage(
-        "it leaves no gradient behind",
-        _left_alone,
-        "backward() writes into weight.grad, which training adds to; torch.autograd.grad returns the gradients.",
-    ),
-    right=_pull,
-)
-
 # ---- 7: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
 # my_dimension_contrast(anchor, positive, temperature=5.0), the mean over the dimensions.
 
@@ -469,50 +324,6 @@ DIMENSION_CONTRAST = Exercise(
     | temperature_mistakes(_contrast, usual=5.0, at=2),
     right=_contrast,
     trained=True,
-)
-
-# ---- 8: the effective rank of Roy and Vetterli (2007): my_effective_rank(vectors) -------------------------
-
-
-def _entropy(p: Any) -> Any:
-    p = p[p > 0]
-    return -(p * p.log()).sum()
-
-
-def _effective_rank(x: Any) -> Any:
-    s = torch.linalg.svdvals(x - x.mean(0))
-    s = torch.where(s > 1e-5 * s.max(), s, 0.0)
-    p = s / s.sum()
-    return _entropy(p).exp()
-
-
-_UNEQUAL = torch.tensor([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # singular values 3 and 1, times sqrt(2)
-_OF_UNEQUAL = 4 / 3**0.75  # exp(-(3/4 log 3/4 + 1/4 log 1/4))
-EFFECTIVE_RANK = Exercise(
-    Example("one direction three times as long as the other: 4 / 3^0.75 = 1.755", (_UNEQUAL,), _OF_UNEQUAL),
-    Example("a cross of three equal directions has 3", (torch.cat([torch.eye(3), -torch.eye(3)]),), 3),
-    Example("a hundred times as long, and the same", (100 * _UNEQUAL,), _OF_UNEQUAL),
-    Example("all moved aside together, and the same", (_UNEQUAL + torch.tensor([5.0, 2.0]),), _OF_UNEQUAL),
-    Example("every row twice, and the same", (_UNEQUAL.repeat(2, 1),), _OF_UNEQUAL),
-    Example(
-        "points on a line have 1", (torch.tensor([[2.0], [-1.0], [-1.0], [0.0]]) * torch.tensor([1.0, 0.0, 0.0]),), 1
-    ),
-    right=_effective_rank,
-    mistakes=CENTRE
-    | {
-        "The singular values themselves, not their squares (the eigenvalues).": "s / s.sum() -> s**2 / (s**2).sum()",
-        "Divide the singular values by their sum, so that they are shares.": "s / s.sum() -> s",
-        "Divide by the sum of the singular values, not by their length.": "s.sum() -> s.norm()",
-        "Divide by the sum, not by the largest.": "s / s.sum() -> s / s.max()",
-        "The singular values are shares of their sum; no softmax.": "s / s.sum() -> s.softmax(0)",
-        "This is the entropy: take its exponential at the end.": ".exp() -> ",
-        "The entropy has a minus: -sum p log p.": "_entropy(p) -> (-_entropy(p))",
-        "exp goes with log, not with log2.": "_entropy(p) -> (_entropy(p) / math.log(2))",
-        "exp goes with log, not with log10.": "_entropy(p) -> (_entropy(p) / math.log(10))",
-        "Sum over the singular values, do not average.": "_entropy(p) -> (_entropy(p) / len(p))",
-        "This counts all directions alike: weigh them by their share.": "_entropy(p).exp() -> (p > 0).sum()",
-        "This is another measure, 1 / sum p^2; use the entropy.": "_entropy(p).exp() -> 1 / p.square().sum()",
-    },
 )
 
 # ---- 9: the smallest batch with all directions: a number of sentences -------------------------------------

@@ -5,20 +5,15 @@ Each piece has a right version here, which stands in (`cselab_lab.lessons.exerci
 
 import math
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from cselab_lab.lessons.checks.answers import are_texts, wrong_shapes
-from cselab_lab.lessons.checks.encoders import mini_views
-from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches, by_hand
-from cselab_lab.lessons.checks.mistakes import GRADIENT as GRADIENT_MISTAKES
-from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, slopes, temperature_mistakes, unit
-from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, are_known, may_mean_the_same, words
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+from cselab_lab.lessons.checks.answers import wrong_shapes
+from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, temperature_mistakes, unit
+from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
 # ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
 
@@ -361,177 +356,4 @@ ADAM = Exercise(
     },
     right=_adam,
     in_place=True,
-)
-
-# ---- 6: the loop: my_training(model, loss, adam, batches, lr) -> the loss of each step --------------------
-
-
-def _training(model: Any, loss: Any, adam: Any, batches: Any, lr: float) -> list[float]:
-    """The loop of `cselab.train`."""
-    weights = list(model.parameters())
-    memory = [[torch.zeros_like(weight)] * 2 for weight in weights]
-    losses = []
-    for step, batch in enumerate(batches, start=1):
-        rate = lr * (len(batches) - step + 1) / len(batches)
-        value = loss(*model(batch))
-        model.zero_grad()
-        value.backward()
-        nn.utils.clip_grad_norm_(weights, 1.0)
-        with torch.no_grad():
-            for at, weight in enumerate(weights):
-                if weight.grad is not None:
-                    new, *memory[at] = adam(weight, weight.grad, *memory[at], step, rate)
-                    weight.copy_(new)
-        losses.append(value.item())
-    return losses
-
-
-def _holds_no_graph(answer: Any) -> bool:
-    """Whether the losses are numbers: a tensor that has a gradient keeps all that it was computed from."""
-    losses = answer(TwoViews(), apart, _adam, batches(1, 1), RATE)
-    return not any(getattr(loss, "requires_grad", False) for loss in losses)
-
-
-TRAINING = Exercise(
-    Example("the loss of each of 3 steps", (TwoViews(), apart, _adam, batches(1, 1, 1), RATE), by_hand(1, 1, 1)[0]),
-    Example(
-        "8 steps: small and large gradients, the last step is the smallest",
-        (TwoViews(), apart, _adam, batches(*SCALES), RATE),
-        by_hand(*SCALES)[0],
-    ),
-    Stage(
-        "the losses are numbers",
-        _holds_no_graph,
-        "a loss that is kept as it is keeps its whole step in memory: append(found.item()).",
-    ),
-    mistakes=LOOP
-    | {
-        "Leave the model in training mode: model.eval() switches dropout off.": (
-            "weights = list(model.parameters()) -> weights = list(model.eval().parameters())"
-        ),
-        "The loss of the two views, not of one with itself.": "*model(batch) -> *model(batch)[:1] * 2",
-        "The first view comes first.": "*model(batch) -> *model(batch)[::-1]",
-        "Gradients go through both views.": "loss(*model(batch)) -> loss(model(batch)[0], model(batch)[1].detach())",
-        "The loss before the step, not after it.": "value.item() -> loss(*model(batch)).item()",
-        "adam(weight, gradient, ...): the weight comes first.": "adam(weight, weight.grad -> adam(weight.grad, weight",
-        "Each step has its own batch; yours is always the first.": "model(batch) -> model(batches[0])",
-        "Clip the norm of the whole gradient, not each number.": "clip_grad_norm_ -> clip_grad_value_",
-        "The step that Adam is told is that of the batch, not the place of the weight.": "step, rate) -> at + 1, rate)",
-        "Steps are counted from 1, and Adam must be told which it is.": "step, rate) -> 1, rate)",
-        "Adam remembers: give it the m and v that it returned.": "new, *memory[at] = -> new, *_ =",
-        "The weights do not move: copy what Adam returns into them.": "weight.copy_(new) -> pass",
-        "One norm over all weights together, not one for each.": (
-            "clip_grad_norm_(weights, 1.0) -> clip_grad_norm_(weights[0], 1.0), "
-            "[nn.utils.clip_grad_norm_(weight, 1.0) for weight in weights[1:]]"
-        ),
-        "A step of `adam` for each weight, not plain descent.": "new) -> weight - rate * weight.grad)",
-    },
-    right=_training,
-)
-
-# ---- 7: what InfoNCE wants of each cosine: my_gradient(cosines, temperature=0.05), [N, N] -----------------
-
-
-def _gradient(cosines: Any, t: Any = 0.05) -> Any:
-    eye = torch.eye(len(cosines), dtype=torch.float64)
-    shares = (cosines.double() / t).softmax(1)
-    return (shares - eye) / t
-
-
-def _loss(row: list[float], own: int, temperature: float) -> float:
-    highest = max(row)
-    return math.log(sum(math.exp((c - highest) / temperature) for c in row)) + (highest - row[own]) / temperature
-
-
-def differences(cosines: list[list[float]], temperature: float, step: float = 1e-5) -> list[list[float]]:
-    """d l_i / d cos_ij as finite differences give it: no formula of the gradient is used."""
-    return slopes(lambda row, own: _loss(row, own, temperature), cosines, step)
-
-
-_UNEQUAL = [[1.0, 0.5, 0.0], [0.8, 0.1, 0.9], [0.7, 0.3, 0.6]]
-_SHARP = [[0.9, 0.89, -0.5, 0.0], [0.2, 0.95, 0.94, 0.0], [0.3, 0.1, 0.9, 0.0], [0.0, 0.2, 0.5, 0.8]]
-
-
-def _rows_cancel(answer: Any) -> bool:
-    return abs(numbers_of(answer(torch.tensor(_SHARP), 0.05)).sum(1)).max() < 5e-3
-
-
-GRADIENT = Exercise(
-    Example(
-        "where all cosines are the same, a third for each of 3, and a whole for the positive",
-        (torch.zeros(3, 3), 1.0),
-        torch.full((3, 3), 1 / 3) - torch.eye(3),
-    ),
-    Example(
-        "unequal cosines at temperature 0.5, as finite differences give it",
-        (torch.tensor(_UNEQUAL), 0.5),
-        differences(_UNEQUAL, 0.5),
-    ),
-    Stage("in each row the pull on the positive is as strong as all pushes together", _rows_cancel, "a row sums to 0"),
-    Example(
-        "a temperature of 0.005 does not overflow",
-        (torch.tensor(_SHARP), 0.005),
-        differences(_SHARP, 0.005, 1e-6),
-        tolerance=1e-2,
-    ),
-    right=_gradient,
-    mistakes=GRADIENT_MISTAKES
-    | {
-        "The softmax runs over all columns, the positive among them.": (
-            "softmax(1) -> fill_diagonal_(-math.inf).softmax(1)"
-        ),
-        "This is the loss of each sentence; wanted is its derivative by each cosine, a matrix.": (
-            "(shares - eye) / t -> (cosines / t).logsumexp(1) - cosines.diagonal() / t"
-        ),
-    }
-    | temperature_mistakes(_gradient, usual=0.05),
-)
-
-# ---- 8: eight different sentences of which the encoder hardly finds any again -----------------------------
-
-SIZE, MOST, TRIES = 8, 0.25, 5  # sentences; the largest share that may find itself; draws of dropout
-
-
-def share_found(sentences: list[str]) -> float:
-    """The share of sentences whose second dropout view is nearer than all others', mean over `TRIES` draws."""
-    views = mini_views(sentences, 2 * TRIES)
-    cosines = [first @ second.T for first, second in zip(views[::2], views[1::2], strict=True)]
-    return sum(float((table.argmax(1) == torch.arange(len(table))).float().mean()) for table in cosines) / TRIES
-
-
-def _few_found(answer: Any) -> str:
-    share = share_found([str(text) for text in answer])
-    return "" if share <= MOST else f"{share * SIZE:.1f} of {SIZE} find themselves."
-
-
-def _turned_round(answer: Any) -> str:
-    for one, other in combinations(map(str, answer), 2):
-        if said := may_mean_the_same(one, other):
-            return f"{one!r} and {other!r}: {said}"
-    return ""
-
-
-HARD_BATCH = Exercise(
-    Stage(
-        f"it is a list of {SIZE} texts",
-        lambda b: are_texts(b, SIZE),
-        'write ["...", "...", ...], each sentence in quotes',
-    ),
-    Stage("each has at least three words", lambda b: all(len(words(text)) > 2 for text in b), "write sentences"),
-    Stage("their words are English", lambda b: all(map(are_known, b)), KNOWN_WORDS),
-    Stage(
-        "they all differ in their words",
-        lambda b: len({tuple(words(text)) for text in b}) == SIZE,
-        "a capital or a full stop is no difference",
-    ),
-    Stage(
-        f"no two only turn a phrase round ({JUDGE})",
-        _turned_round,
-        "Exchange who does it and whom it is done to, or change a word.",
-    ),
-    Stage(
-        f"at most {MOST * SIZE:.0f} of {SIZE} find themselves",
-        _few_found,
-        "Keep the words of one sentence and exchange who does it, or change one number.",
-    ),
 )

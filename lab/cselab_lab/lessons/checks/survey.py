@@ -7,8 +7,7 @@ from typing import Any
 import torch
 
 from cselab.encoders.encoding import Encode
-from cselab.losses import info_nce
-from cselab.methods import Method, SimCSE, Views, create_method
+from cselab.methods import Method, Views
 from cselab_lab.lessons.checks.encoders import plain, rows
 from cselab_lab.lessons.exercises import Exercise, Stage
 from cselab_lab.lessons.touches import STAGES as PIPELINE
@@ -145,58 +144,4 @@ COMPOSED_METHOD = Exercise(
         "`super()`, loses the other.",
     ),
     *(Stage(f"you predicted the {name}", partial(_predicted, name, said)) for name, said in PREDICTED.items()),
-)
-
-# ---- 3: a method, set so that it is SimCSE in all but its name: (name, settings) --------------------------
-
-
-def _made(answer: Any) -> Method:
-    name, knobs = answer
-    return create_method(str(name), **knobs)
-
-
-def _gradients(method: Method, batch: Any) -> tuple[Any, torch.Tensor]:
-    """The views of a batch, and the gradient that its loss sends into the encoder; no dropout, no other chance."""
-    encoder, v, loss, _ = _step(method, batch, dropout=False)
-    loss.total.backward()
-    weights = [weight for weight in encoder.backbone.parameters() if weight.grad is not None]
-    return v, torch.cat([weight.grad.flatten() for weight in weights])
-
-
-def _same_loss(answer: Any) -> bool:
-    method = _made(answer)
-    v, _ = _gradients(method, rows(method.columns, ROWS))
-    return torch.allclose(method.loss(v).total, info_nce(v.anchor, v.positive, 0.05).total, rtol=1e-4, atol=1e-6)
-
-
-def _same_gradient(answer: Any) -> bool:
-    method = _made(answer)
-    batch = rows(method.columns, ROWS)
-    mine, simcse = _gradients(method, batch)[1], _gradients(SimCSE(), method.column(batch, "sentence"))[1]
-    return mine.shape == simcse.shape and torch.allclose(mine, simcse, rtol=1e-3, atol=1e-6)
-
-
-DISGUISED_SIMCSE = Exercise(
-    Stage(
-        "it is a name and settings that the method has",
-        lambda answer: isinstance(_made(answer), Method),
-        'a pair: ("name", {"knob": value}).',
-    ),
-    Stage(
-        "it is not SimCSE by name",
-        lambda answer: not isinstance(_made(answer), SimCSE),
-        "take another method; the knobs of each are in its help: `cselab methods NAME`.",
-    ),
-    Stage(
-        "its loss of a batch is SimCSE's",
-        _same_loss,
-        "which terms does its card name? Turn their weight, their number or their share to what leaves nothing over; "
-        "the temperature must be 0.05, too.",
-    ),
-    Stage(
-        "the encoder learns from it what it learns from SimCSE",
-        _same_gradient,
-        "the loss is right for its own vectors, but the vectors are others: its views, its head or what is encoded "
-        "beside them differ from SimCSE's.",
-    ),
 )

@@ -9,14 +9,7 @@ import torch.nn.functional as F
 
 from cselab_lab.lessons.checks.answers import pair_of_texts
 from cselab_lab.lessons.checks.encoders import cosine
-from cselab_lab.lessons.checks.mistakes import (
-    LENGTHS,
-    choice_mistakes,
-    direction_mistakes,
-    temperature_mistakes,
-    terms,
-    unit,
-)
+from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 from cselab_lab.lessons.exercises import Example, Exercise, Stage
 
@@ -44,46 +37,6 @@ FOOLED = Exercise(
         _closer_than_the_cooks,
         "Keep most words: deny it, exchange who does it and whom it is done to, or change one number.",
     ),
-)
-
-# ---- 2: the uniformity of Wang and Isola (2020): my_uniformity(vectors, t=2) -----------------------------
-
-
-def _uniformity(vectors: Any, t: Any = 2) -> Any:
-    u = unit(vectors)
-    distances = torch.pdist(u)
-    return (-t * distances.square()).exp().mean().log()
-
-
-_CORNER = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])  # squared distances 2, 2 and 4
-_OF_CORNER = math.log((2 * math.exp(-4) + math.exp(-8)) / 3)
-UNIFORMITY = Exercise(
-    Example("two opposite vectors have uniformity -2 * 2**2 = -8", (torch.tensor([[0.6, 0.8], [-0.6, -0.8]]),), -8),
-    Example("three vectors, two right angles between them, have -4.40", (_CORNER,), _OF_CORNER),
-    Example("the lengths of the vectors do not matter", (_CORNER * torch.tensor([[5.0], [1.0], [0.1]]),), _OF_CORNER),
-    Example(
-        "at t = 1 the same three have log((2 exp(-2) + exp(-4)) / 3) = -2.34",
-        (_CORNER, 1),
-        math.log((2 * math.exp(-2) + math.exp(-4)) / 3),
-    ),
-    right=_uniformity,
-    mistakes=LENGTHS
-    | {
-        "Square the distances.": "distances.square() -> distances",
-        "Each row is paired with itself, too: only pairs i < j.": "pdist(u) -> cdist(u, u)",
-        "The mean of the exponentials comes first, the log last.": ".exp().mean().log() -> .mean()",
-        "The log is missing.": ".mean().log() -> .mean()",
-        "Take the mean over the pairs inside the log, not the sum.": ".mean() -> .sum()",
-        "The exponent is negative: -t times the squared distance.": "-t -> t",
-        "Is there a 2 in your code where t should be?": "-t -> -2",
-        "t is not used.": "-t -> -1",
-        "Distances, not cosines: |u - v|^2.": "distances.square() -> (1 - distances.square() / 2)",
-        "n (n - 1) / 2 pairs: divide by their number, not by n * n.": ".mean() -> .sum().div(len(vectors) ** 2)",
-        "Add the squares over the coordinates, do not average them.": ".square() -> .square() / vectors.shape[1]",
-        "The mean over the pairs: divide by their number, not by that of the rows.": ".mean() -> .sum().div(len(u))",
-        "Do not subtract the mean: u is the row as it is, scaled.": "unit(vectors) -> unit(vectors - vectors.mean(0))",
-        "All pairs i < j, not only neighbours.": "torch.pdist(u) -> (u[1:] - u[:-1]).norm(dim=1)",
-    },
 )
 
 # ---- 3: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------

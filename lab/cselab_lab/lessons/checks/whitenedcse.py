@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from scipy.linalg import sqrtm
-from scipy.stats import ttest_rel
 from torch.nn.functional import cross_entropy
 
 from cselab.losses import info_nce
@@ -19,9 +18,7 @@ from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
 from cselab_lab.lessons.checks.answers import right_gradient, wrong_shapes
 from cselab_lab.lessons.checks.mistakes import (
-    CENTRE,
     LENGTHS,
-    ROOT,
     choice_mistakes,
     direction_mistakes,
     temperature_mistakes,
@@ -62,23 +59,6 @@ def _covariance(x: Any) -> Any:
     return z.T @ z / len(z)
 
 
-COVARIANCE = Exercise(
-    Example("two channels: variances 2.5 and 2.5, covariance 1.5", (_CROSS + _SHIFT[:2],), [[2.5, 1.5], [1.5, 2.5]]),
-    Example("five rows, three channels", (torch.tensor(_THREE),), _by_loop(_THREE)),
-    mistakes=CENTRE
-    | {
-        _ONE_MEAN: "x.mean(0) -> x.mean()",
-        "These are the covariances of the rows; wanted are those of the channels, d x d.": "z.T @ z -> z @ z.T",
-        "Divide by N, the number of rows, not by the number of channels.": "len(z) -> z.shape[1]",
-        "This is the correlation: do not divide by the standard deviations.": "z.T @ z / len(z) -> z.T.corrcoef()",
-        "These are the variances alone: what do two channels have in common?": "z.T @ z / len(z) -> z.square().mean(0)",
-        "Off the diagonal stand the covariances: what do two channels have in common?": (
-            "z.T @ z / len(z) -> torch.diag(z.square().mean(0))"
-        ),
-    },
-    right=_covariance,
-)
-
 # ---- 2: the matrix that whitens: my_whitening_matrix(covariance, eps=1e-6), U (L + eps)^(-1/2) U^T ----------
 
 
@@ -89,39 +69,10 @@ def _root(covariance: Any, eps: float = 1e-6) -> Any:
     return axes * scale @ axes.T
 
 
-_SPREAD = torch.tensor([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 3.0]])
-
-
 def _by_schur(covariance: Any) -> Any:
     """The inverse root by SciPy's Schur decomposition instead of eigenvectors."""
     return torch.from_numpy(sqrtm(covariance.double().numpy())).inverse()
 
-
-MATRIX = Exercise(
-    Example(
-        "variances 2.5 and covariance 1.5, so 4 and 1 along the axes: 3/4 and -1/4",
-        (torch.tensor([[2.5, 1.5], [1.5, 2.5]]), 0.0),
-        [[0.75, -0.25], [-0.25, 0.75]],
-    ),
-    Example("without covariance: 1 over each standard deviation", (torch.tensor([[4.0, 0.0], [0.0, 0.25]]), 0.0),
-            [[0.5, 0.0], [0.0, 2.0]]),
-    Example("three channels", (_SPREAD, 0.0), _by_schur(_SPREAD)),
-    Example("variances 16 and 7 with eps = 9: 1/5 and 1/4", (torch.tensor([[16.0, 0.0], [0.0, 7.0]]), 9.0),
-            [[0.2, 0.0], [0.0, 0.25]]),
-    Example("a direction without variance, eps = 0.25: 2/3 along one axis, 2 along the other",
-            (torch.ones(2, 2), 0.25), [[4 / 3, -2 / 3], [-2 / 3, 4 / 3]]),
-    mistakes=ROOT
-    | {
-        "Each channel was scaled alone.": "eigh(covariance) -> eigh(torch.diag(covariance.diagonal()))",
-        "Each entry was taken to the power -1/2; wanted is the power of the matrix, by its eigenvalues.": (
-            "axes * scale @ axes.T -> (covariance + eps) ** -0.5"
-        ),
-        "This whitens, but is not symmetric, so not ZCA.": (
-            "axes * scale @ axes.T -> torch.linalg.cholesky((covariance + eps * torch.eye(len(axes))).inverse())"
-        ),
-    },
-    right=_root,
-)  # fmt: skip
 
 # ---- 3: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
 # Both functions are given. The matrix counts as a constant, as in the released code.
@@ -429,55 +380,6 @@ PASSES = Exercise(
     right=_views,
 )
 
-# ---- 7: how far views lie apart: my_distance(views), the mean over pairs of views and sentences -------------
-
-
-def _distance(views: Any) -> Any:
-    scaled = [unit(view) for view in views]
-    found = [(a - b).square().sum(1).mean() for a, b in combinations(scaled, 2)]
-    return sum(found) / len(found)
-
-
-def _by_cosines(views: list[Any]) -> float:
-    """2 - 2 cos, with loops."""
-    rows = [numbers_of(view).tolist() for view in views]
-    found = []
-    for one, other in combinations(rows, 2):
-        for a, b in zip(one, other, strict=True):
-            found.append(2 - 2 * _cosine(a, b))
-    return sum(found) / len(found)
-
-
-_LONG = torch.tensor([[1.0], [3.0], [0.5]])
-_SLANTED = [_LONG * torch.tensor([0.0, 3.0, 0.0, 4.0, 0.0]), _LONG.flip(0) * torch.tensor([0.0, 2.0, 0.0, 0.0, 0.0])]
-_APART = [torch.tensor(_THREE[:4]), torch.tensor(_THREE[1:]), torch.tensor([*_THREE[2:], [2.0, -1.0, 1.0]])]
-DISTANCE = Exercise(
-    Example("two views of cosine 0.6: 2 - 2 * 0.6, however long they are", (_SLANTED,), 0.8),
-    Example("three views of four sentences", (_APART,), _by_cosines(_APART)),
-    Example("the same view three times", ([_APART[0]] * 3,), 0.0),
-    mistakes=LENGTHS
-    | {
-        "Square the distance.": "square().sum(1) -> norm(dim=1)",
-        "Square each distance, then take the mean: this is the square of a mean distance.": (
-            "square().sum(1).mean() -> norm(dim=1).mean() ** 2"
-        ),
-        "Add up the squares of a row, do not take their mean.": ".sum(1).mean() -> .mean()",
-        "Take the mean over the sentences, not the sum.": ".sum(1).mean() -> .sum()",
-        "Take the mean over the pairs of views, not the sum.": " / len(found) -> ",
-        "The other views are compared with each other, too, not with the first one alone.": (
-            "combinations(scaled, 2) -> [(scaled[0], other) for other in scaled[1:]]"
-        ),
-        "A view has no distance from itself: leave those pairs out.": (
-            "combinations(scaled, 2) -> [(a, b) for a in scaled for b in scaled]"
-        ),
-        "This is the mean cosine; the distance is 2 - 2 cos.": "(a - b).square() -> (a * b)",
-        "Row i of one view belongs to row i of the other, to no other row.": (
-            "(a - b).square().sum(1) -> torch.cdist(a, b).square()"
-        ),
-    },
-    right=_distance,
-)
-
 # ---- 8: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
 # The loss of WhitenedCSE must stay what it was, the mean cosine rise above 0.95.
 
@@ -540,48 +442,4 @@ UNSEEN_CHANGE = Exercise(
         "What all sentences share makes a cone: give them more of it.",
     ),
     right=lambda x: x + 100,
-)
-
-# ---- 9: the interval of a difference: my_interval(ones, others, t=2.776) gives low and high ----------------
-
-
-def _interval(ones: Any, others: Any, t: float = 2.776) -> Any:
-    gaps = [one - other for one, other in zip(ones, others, strict=True)]
-    middle, reach = sum(gaps) / len(gaps), t * (_deviation(gaps) / len(gaps) ** 0.5)
-    return [middle - reach, middle + reach]
-
-
-def _deviation(found: list[float], correction: int = 1) -> float:
-    mean = sum(found) / len(found)
-    return math.sqrt(sum((x - mean) ** 2 for x in found) / (len(found) - correction))
-
-
-_SCORES = [56.0, 58.5, 55.0, 57.5, 56.5], [55.0, 56.5, 54.5, 56.0, 57.0]
-_SEVEN = [1.0, 3.0, 2.0, 5.0, 4.0, 2.5, 3.5], [2.0, 2.5, 4.0, 6.0, 3.0, 5.5, 4.5]
-INTERVAL = Exercise(
-    Example(
-        "differences of 1, 2, 3, 4 and 5 with t = 3: 3 - 3 sqrt(0.5) = 0.879, 3 + 3 sqrt(0.5) = 5.121",
-        ([11.0, 22.0, 33.0, 44.0, 55.0], [10.0, 20.0, 30.0, 40.0, 50.0], 3.0),
-        [3 - 3 * 0.5**0.5, 3 + 3 * 0.5**0.5],
-    ),
-    Example("five seeds of two methods", (*_SCORES, 2.776), list(ttest_rel(*_SCORES).confidence_interval())),
-    Example("seven seeds", (*_SEVEN, 2.447), list(ttest_rel(*_SEVEN).confidence_interval()), tolerance=2e-3),
-    mistakes={
-        "Pair the seeds: the spread that counts is that of the differences.": (
-            "_deviation(gaps) -> math.hypot(_deviation(ones), _deviation(others))"
-        ),
-        "The deviation of a sample divides by n - 1.": "_deviation(gaps) -> _deviation(gaps, 0)",
-        "The spread of a mean: divide the deviation by the root of n.": " / len(gaps) ** 0.5 -> ",
-        "Divide the deviation by the root of n, not by n.": " ** 0.5 -> ",
-        "Divide the deviation by the root of n: it has its n - 1 already.": "/ len(gaps) ** -> / (len(gaps) - 1) **",
-        "This is the variance: take its root.": "_deviation(gaps) -> _deviation(gaps) ** 2",
-        "t is not used.": "t * (_dev -> 1 * (_dev",
-        "t is 2.776 in your code, whatever is asked for.": "t * (_dev -> 2.776 * (_dev",
-        "The first less the second, not the other way round.": "one - other -> other - one",
-        "First the low end, then the high one.": "middle - reach, middle + reach -> middle + reach, middle - reach",
-        "This is the mean and how far it reaches; wanted are both ends.": (
-            "middle - reach, middle + reach -> middle, reach"
-        ),
-    },
-    right=_interval,
 )

@@ -1,17 +1,14 @@
 """The exercises of lesson 03: ZCA's matrix, how many dimensions to keep, a sentence far out."""
 
 import math
-import re
-from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from scipy import stats
 
-from cselab_lab.lessons.checks.encoders import plain, sentences
 from cselab_lab.lessons.checks.mistakes import ROOT, unit
-from cselab_lab.lessons.exercises import Example, Exercise, Stage
+from cselab_lab.lessons.exercises import Example, Exercise
 
 # ---- 1: ZCA's matrix: my_zca(x, eps=0.0) gives W [d, d] for rows x [n, d] ---------------------------------
 
@@ -153,52 +150,4 @@ CHOICE = Exercise(
         "Whiten the pairs, too; yours are as they were.": "(side - mean) @ kernel[:, :k] -> side",
         "Turn the rows to the directions first; yours are the first k channels.": "@ kernel[:, :k] -> [:, :k]",
     },
-)
-
-# ---- 3: a sentence that whitening throws further out than any of 300 others -------------------------------
-# Whitened, every direction counts alike, and what is rare in the corpus is what makes a vector long. The encoder is
-# `mini`; the whitening keeps 200 directions and is fitted on 1,000 sentences of the world.
-
-KEPT, FITTED_ON, OTHERS = 200, 1000, 300
-
-
-@cache
-def _lengths() -> tuple[Any, Any]:
-    """A function that gives the lengths of whitened vectors, and those of the others."""
-    from cselab.transforms import BertWhitening
-
-    whitening = BertWhitening(KEPT).fit(np.asarray(plain().encode(sentences(FITTED_ON, "train"))))
-
-    def lengths(texts: list[str]) -> Any:
-        return np.linalg.norm(whitening.transform(np.asarray(plain().encode(texts))), axis=1)
-
-    return lengths, lengths(sentences(OTHERS, "test"))
-
-
-def length(sentence: str) -> float:
-    """The length of a sentence's whitened vector: 1 is that of a typical sentence of the world."""
-    lengths, others = _lengths()
-    return float(lengths([str(sentence)])[0] / np.median(others))
-
-
-def _further(sentence: str) -> str:
-    others = _lengths()[1]
-    own, longest = length(sentence), float(others.max() / np.median(others))
-    said = f"Yours is {own:.2f} times as long as a typical one; the longest of the {OTHERS} is {longest:.2f}."
-    return "" if own > longest else said
-
-
-FAR_SENTENCE = Exercise(
-    Stage("it is a text", lambda s: isinstance(s, str), 'write "..."'),
-    Stage("it has no digits in it", lambda s: not re.search(r"\d", s), "digits are too easy: use words"),
-    Stage(
-        "it has three words or more",
-        lambda s: len(re.findall(r"[^\W\d_]+", s)) >= 3,
-        "write at least three words, of letters.",
-    ),
-    Stage(
-        f"whitened, it is longer than each of {OTHERS} sentences of the world",
-        _further,
-        "What does the world never say? Think of questions, of repetition, of words without a sentence.",
-    ),
 )

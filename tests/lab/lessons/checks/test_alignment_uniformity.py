@@ -1,13 +1,11 @@
 """Lesson 08: what is said of wrong answers."""
 
-import zlib
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import alignment_uniformity
-from cselab_lab.lessons.exercises import Exercise, diagnose
-from right_answers import drawn, normed, unit, with_column
+from cselab_lab.lessons.exercises import diagnose
+from right_answers import normed, unit, with_column
 from spellings import wrong_answers
 
 
@@ -17,18 +15,6 @@ def squared(x, y):
 
 def columns(x):
     return F.normalize(x, dim=0)
-
-
-def of_texts(made):
-    return lambda sentences: np.stack([made(text) for text in sentences])
-
-
-def seed(text):
-    return zlib.crc32(text.encode())
-
-
-def words(text):
-    return sum(drawn(seed(word)) for word in text.split())
 
 
 generator = np.random.default_rng(1)
@@ -52,22 +38,6 @@ WRONG = {
         ("half as much", lambda x, y, g, t=4: 1 - F.cosine_similarity(x, y)[g > t].mean()),
         ("One number is wanted", lambda x, y, g, t=4: squared(x, y)[g > t]),
     ],
-    "KNOW_NOTHING": [
-        ("return an array of shape", lambda sentences: drawn(0)),
-        ("give NaN", lambda sentences: np.full((len(sentences), 256), np.nan)),
-        ("return an array of shape", lambda sentences: np.zeros((len(sentences), 256))),
-        ("every call draws anew", lambda sentences: np.random.default_rng().standard_normal((len(sentences), 256))),
-        ("not the row number", lambda sentences: np.random.default_rng(0).standard_normal((len(sentences), 256))),
-        ("not the row number", lambda sentences: np.stack([drawn(row) for row in range(len(sentences))])),
-        ("hold the whole text", lambda sentences: np.ones((len(sentences), 256))),
-        ("hold the whole text", of_texts(lambda text: drawn(len(text)))),
-        ("hold the whole text", of_texts(lambda text: drawn(seed(text[:9])))),
-        ("both sides of 0", of_texts(lambda text: np.random.default_rng(seed(text)).random(256))),
-        ("many of them", of_texts(lambda text: drawn(seed(text), 8))),
-        ("both sides of 0", of_texts(lambda text: drawn(seed(text)) + 1)),
-        ("raised TypeError", of_texts(lambda text: drawn(text + 1))),
-        ("`return` missing", lambda sentences: None),
-    ],
     "CONE": [
         ("as many rows", lambda rows: rows.mean(axis=0)),
         ("give NaN", lambda rows: rows * np.nan),
@@ -86,12 +56,6 @@ WRONG = {
         ("`return` missing", lambda rows: None),
     ],
 }
-
-
-def test_vectors_that_know_words_are_told_from_vectors_that_know_nothing():
-    stages = alignment_uniformity.KNOW_NOTHING.stages
-    spread = Exercise(*(stage for stage in stages if "uniformity" not in stage.what))
-    assert "which words two sentences share" in diagnose(of_texts(words), spread).lines[-1]
 
 
 @wrong_answers(alignment_uniformity, WRONG)

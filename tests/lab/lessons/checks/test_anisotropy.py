@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 from cselab_lab.lessons.checks import anisotropy
-from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import REPORT, mean_cosine, normed, removed, removed_by_eigh
+from right_answers import mean_cosine, normed, removed, removed_by_eigh
 from sklearn.metrics.pairwise import cosine_similarity
 from spellings import wrong_answers
 
@@ -104,31 +103,7 @@ WRONG = {
         ("The shape should be", lambda x, k: removed(x, k)[0]),
         ("Nothing of the mean was removed", lambda x, k: along(x, axes_of(x, k))),
     ],
-    "LEAVE_THE_CONE": [
-        ("in brackets", f"{REPORT} I do not know."),
-        ("in brackets", (REPORT,)),
-        ("in brackets", (REPORT, "I do not know.", "She loves him.")),
-        ("in brackets", (1, 2)),
-        ("in brackets", {"first": REPORT, "second": "I do not know."}),
-        ("in brackets", lambda: (REPORT, "I do not know.")),
-        ("do not count", (REPORT, "...")),
-        ("knows no word of one of them", (REPORT, "xq zzv kkp")),
-        ("do not count", (REPORT, "Yes.")),
-        ("do not count", (REPORT, "3 4 5 6 7")),
-        ("do not count", (REPORT, "no no no no no no")),
-        ("Another topic does little", ("A cook is peeling an onion.", "Parliament rejected the new tax.")),
-        ("Another topic does little", (REPORT, REPORT)),
-        (
-            "form is right",
-            ("According to the ministry, exports of cars rose to 12.5 per cent in May.", "I do not know."),
-        ),
-    ],
 }
-
-
-def test_a_pair_inside_the_cone_is_told_its_cosine():
-    pair = ("A dog barks at night.", "The tax rises again.")
-    assert f"{cosine(pair):.3f}" in diagnose(pair, anisotropy.LEAVE_THE_CONE).lines[-1]
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value", "ignore:std")  # the answers' own

@@ -1,11 +1,9 @@
 """Lesson 09: what is said of wrong answers."""
 
 import numpy as np
-import pytest
 from cselab_lab.lessons.checks import embedding_maps
-from cselab_lab.lessons.checks.embedding_maps import beside, cloud, strangers
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import LIARS, alike, apart, hits, near
+from right_answers import alike, apart, hits, near
 from spellings import wrong_answers
 
 
@@ -48,38 +46,7 @@ WRONG = {
         ("How many may an island hold", dict(perplexity=30)),
         ("How many may an island hold", dict(perplexity=15)),
     ],
-    "LIARS": [
-        ("two different row numbers", (3, 3)),
-        ("from 0 to 191", (3, 192)),
-        ("from 0 to 191", (-1, 3)),
-        ("whole numbers", (1.5, 2.0)),
-        ("whole numbers", ("3", "17")),
-        ("raised ValueError", (1, 2, 3)),
-        ("raised TypeError", 5),
-        ("whole numbers", "ab"),
-        ("whole numbers", (True, False)),
-    ],
 }
-
-
-@pytest.mark.parametrize(
-    ("in_map", "in_full", "said"),
-    [(True, True, "the map tells the truth"), (False, False, "lasso a few"), (False, True, "lasso a few")],
-)
-def test_a_pair_about_which_the_map_does_not_lie_is_told_why(in_map, in_full, said):
-    far, similar = embedding_maps.distances(cloud().points), embedding_maps.cosines(cloud().vectors)
-    dots = np.argsort(np.argsort(far, axis=1), axis=1) < 5
-    crowd = np.argsort(np.argsort(-similar, axis=1), axis=1)
-    wanted = (dots == in_map) & (crowd < 5 if in_full else crowd >= 96)
-    one, other = np.argwhere(np.triu(wanted & wanted.T, 1))[0].tolist()
-    assert said in diagnose((one, other), embedding_maps.LIARS).lines[-1]
-
-
-@pytest.mark.slow
-def test_there_are_several_such_pairs_so_that_a_class_finds_some():
-    rows = range(len(cloud().sentences))
-    found = [(a, b) for a in rows for b in rows if a < b and beside((a, b)) and strangers((a, b))]
-    assert len(found) >= 8 and LIARS()[0] in found
 
 
 @wrong_answers(embedding_maps, WRONG)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks import focal_infonce
 from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import CARRIED, FOCAL, MATCH, TEMPERATURES, focal_gradient, focal_logits, labels, own
+from right_answers import FOCAL, TEMPERATURES, focal_gradient, focal_logits, labels, own
 from spellings import wrong_answers
 
 from cselab.losses import focal_info_nce
@@ -38,18 +38,6 @@ def right(c, t, m):
 
 def of_logits(end):
     return lambda c, t=0.07, m=0.3: end(focal_logits(c, m) / t)
-
-
-def left_alone(c, t=0.07, m=0.3):
-    return torch.where(c < 0, focal_gradient(c, t, m).abs(), focal_gradient(c, t, m))
-
-
-def pushed(g):
-    return F.relu(g.masked_fill(own(g), 0))
-
-
-def in_order(push, part=lambda p: p / p.sum(1, keepdim=True)):
-    return part(push).sort(dim=1, descending=True).values[:, :-1].mean(0).cumsum(0)
 
 
 def trained(encode, loss, weights, batches, lr, falls=True, forgets=True, most=1.0, by=torch.optim.Adam):
@@ -144,18 +132,6 @@ WRONG = {
         ("Transpose it", lambda c, t=0.07, m=0.3: TEMPERATURES[0](c, t, m).T),
         ("0.07 in your code", lambda c, t=0.07, m=0.3: TEMPERATURES[0](c, 0.07, m)),
     ],
-    "CARRIED": [
-        ("even with a number above 0", lambda g: in_order(F.relu(g))),
-        ("leave the diagonal out", lambda g: in_order(g.abs())),
-        ("of the column", lambda g: in_order(pushed(g), lambda p: p / p.sum(0))),
-        ("no parts yet", lambda g: in_order(pushed(g), lambda p: p)),
-        ("then take the mean over the rows", lambda g: in_order(pushed(g), lambda p: p / p.sum(1).mean())),
-        ("Add up", lambda g: CARRIED[0](g).diff(prepend=torch.zeros(1))),
-        ("not the sum", lambda g: len(g) * CARRIED[0](g)),
-        ("only what is above 0", lambda g: in_order(g.abs().fill_diagonal_(0))),
-        ("shape should be", lambda g: pushed(g).cumsum(1)),
-        ("per cent", lambda g: 100 * CARRIED[0](g)),
-    ],
     "TRAINING": [
         ("AdamW shrinks the weights", lambda *given: trained(*given, by=torch.optim.AdamW)),
         ("are the first one", lambda encode, *more: trained(lambda *both: encode(*both)[:1] * 2, *more)),
@@ -166,13 +142,6 @@ WRONG = {
         ("First the losses", lambda *given: trained(*given)[::-1]),
         ("shape should be", lambda *given: trained(*given)[0]),
         ("is `return` missing?", lambda *given: print(trained(*given))),
-    ],
-    "MATCH": [
-        ("expected is 0.5621", lambda *given: round(MATCH[0](*given), 2)),
-        ("The share falls", lambda share, wanted, low, high: MATCH[0](lambda t: -share(t), -wanted, low, high)),
-        ("This is the share", lambda share, wanted, low, high: share(MATCH[0](share, wanted, low, high))),
-        ("where to begin", lambda share, wanted, low, high: (low + high) / 2),
-        ("One number is wanted", lambda share, wanted, low, high: (low, high)),
     ],
     "CONSTANT": [
         ("expected is", lambda c, t=0.07, m=0.3: F.cross_entropy(c / t, labels(c))),

@@ -4,7 +4,6 @@ import torch
 from cselab_lab.lessons.checks import modern_encoders
 from cselab_lab.lessons.exercises import diagnose
 from spellings import wrong_answers
-from torch.nn.functional import cosine_similarity, normalize
 
 
 def at(place):
@@ -13,10 +12,6 @@ def at(place):
 
 def last(mask):
     return mask.shape[1] - 1 - mask.flip(1).argmax(1)
-
-
-def cut_then(compare, keep=lambda x, k: x[:, :k]):
-    return lambda first, second, k: compare(keep(first, k), keep(second, k))
 
 
 WRONG = {
@@ -31,19 +26,7 @@ WRONG = {
         ("mean of the real tokens", lambda layer, mask: [x[m > 0].mean(0) for x, m in zip(layer, mask, strict=True)]),
         ("all that of the first row", lambda layer, mask: layer[:, last(mask)[0]]),
         ("The shape should be (2, 2)", lambda layer, mask: layer[0]),
-    ],
-    "CUT_COSINES": [
-        ("Cut first, then scale", lambda a, b, k: (normalize(a)[:, :k] * normalize(b)[:, :k]).sum(1)),
-        ("Scale what is left", cut_then(lambda a, b: (a * b).sum(1))),
-        ("not the last", cut_then(cosine_similarity, lambda x, k: x[:, x.shape[1] - k :])),
-        ("Nothing is cut", lambda a, b, k: cosine_similarity(a, b)),
-        ("cuts sentences", cut_then(cosine_similarity, lambda x, k: x[:k])),
-        ("first k + 1", cut_then(cosine_similarity, lambda x, k: x[:, : k + 1])),
-        ("not each column", cut_then(lambda a, b: (normalize(a, dim=0) * normalize(b, dim=0)).sum(1))),
-        ("no table of all pairs", cut_then(lambda a, b: normalize(a) @ normalize(b).T)),
-        ("not their mean", cut_then(lambda a, b: (normalize(a) * normalize(b)).mean(1))),
-        ("a distance", cut_then(lambda a, b: 1 - cosine_similarity(a, b))),
-    ],
+    ]
 }
 
 

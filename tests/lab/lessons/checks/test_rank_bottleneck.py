@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from cselab_lab.lessons.checks import rank_bottleneck
 from cselab_lab.lessons.checks.rank_bottleneck import SENTENCES, batch
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import labels, own, shares, smallest, standard, unit
+from right_answers import labels, own, smallest, standard, unit
 from spellings import wrong_answers
 
 from cselab.metrics import rank
@@ -14,16 +14,6 @@ from cselab.metrics import rank
 
 def of(p):
     p = p[p > 1e-7]
-    return (-(p * p.log()).sum()).exp()
-
-
-def centred(share):
-    return lambda v: of(share(torch.linalg.svdvals(v - v.mean(0))))
-
-
-def without_care(v):
-    p = torch.linalg.svdvals((v - v.mean(0)).double())
-    p = torch.where(p > 1e-5 * p.max(), p, 0) / p.sum()
     return (-(p * p.log()).sum()).exp()
 
 
@@ -53,41 +43,6 @@ def drawn(a, m, g):
 
 def beneath(a, b, rows):
     return torch.cat([a, rows]), torch.cat([b, rows])
-
-
-def by_backward(term, weights):
-    for weight in weights:
-        weight.grad = None
-    term.backward(retain_graph=True)
-    return sum(w.grad.square().sum() for w in weights if w.grad is not None) ** 0.5
-
-
-def asked(term, weights):
-    return torch.autograd.grad(term, weights, retain_graph=True)
-
-
-def moved(loss, first, second, steps, rate, one=1, other=1):
-    losses = []
-    for _ in range(steps):
-        first, second = (v.detach().requires_grad_() for v in (first, second))
-        losses.append(loss(first, second))
-        losses[-1].backward()
-        first, second = first - one * rate * first.grad, second - other * rate * second.grad
-    return [value.item() for value in losses]
-
-
-def in_place(loss, first, second, steps, rate):
-    losses = []
-    for view in (first, second):
-        view.requires_grad_()
-    for _ in range(steps):
-        value = loss(first, second)
-        moves = torch.autograd.grad(value, [first, second])
-        with torch.no_grad():
-            first -= rate * moves[0]
-            second -= rate * moves[1]
-        losses.append(value.item())
-    return losses
 
 
 def without_epsilon(anchor, positive, temperature=5.0):
@@ -141,16 +96,6 @@ WRONG = {
         ("the floor 0", lambda d, r, w: d * (k := w * (d - r) / r) / (1 + k)),
         ("not D.", lambda d, r, w: d * (k := w * d / r) / (1 + k)),
     ],
-    "DESCENT": [
-        ("changes what it is given", in_place),
-        ("subtract the gradient", lambda *given: moved(*given, -1, -1)),
-        ("your second one stays", lambda *given: moved(*given, 1, 0)),
-        ("your first one stays", lambda *given: moved(*given, 0, 1)),
-        ("do not move at all", lambda *given: moved(*given, 0, 0)),
-        ("rate is not used", lambda loss, a, b, steps, rate: moved(loss, a, b, steps, 1.0)),
-        ("shape should be", lambda *given: moved(*given)[1:]),
-        ("is `return` missing?", lambda *given: print(moved(*given))),
-    ],
     "ROWS": [
         (
             "are the same: draw each",
@@ -168,45 +113,6 @@ WRONG = {
         ("generator=generator", lambda a, b, m, g: beneath(a, b, torch.randn(m, a.shape[1]))),
         ("do not seed", lambda a, b, m, g: beneath(a, b, drawn(a, m, torch.Generator().manual_seed(0)))),
         ("`return` missing", lambda a, b, m, g: None),
-    ],
-    "PULL": [
-        ("sum of the norms", lambda t, w: sum(g.norm() for g in asked(t, w))),
-        ("sum of the gradient", lambda t, w: sum(g.sum() for g in asked(t, w))),
-        ("take the root", lambda t, w: sum(g.square().sum() for g in asked(t, w))),
-        ("first tensor alone", lambda t, w: asked(t, w)[0].norm()),
-        ("last tensor alone", lambda t, w: asked(t, w)[-1].norm()),
-        ("largest absolute value", lambda t, w: max(g.abs().max() for g in asked(t, w))),
-        ("largest value", lambda t, w: max(g.max() for g in asked(t, w))),
-        ("sum of the absolute values", lambda t, w: sum(g.abs().sum() for g in asked(t, w))),
-        ("do not take their mean", lambda t, w: torch.cat([g.flatten() for g in asked(t, w)]).square().mean() ** 0.5),
-        ("mean of the norms", lambda t, w: torch.stack([g.norm() for g in asked(t, w)]).mean()),
-        ("One number is wanted", lambda t, w: torch.tensor([1.0, 2.0])),
-        ("leave it out", lambda t, w: sum(g.square().sum() for g in asked(t, w)) ** 0.5),
-        (
-            "retain_graph=True",
-            lambda t, w: (
-                sum(g.square().sum() for g in torch.autograd.grad(t, w, allow_unused=True) if g is not None) ** 0.5
-            ),
-        ),
-        ("writes into weight.grad", by_backward),
-    ],
-    "EFFECTIVE_RANK": [
-        ("Subtract the mean of the rows", lambda v: of((s := torch.linalg.svdvals(v)) / s.sum())),
-        ("not each row's own mean", lambda v: of((s := torch.linalg.svdvals(v - v.mean(1, keepdim=True))) / s.sum())),
-        ("not their squares", lambda v: of(shares(v, 2))),
-        ("Divide the singular values by their sum", centred(lambda s: s)),
-        ("not by their length", centred(lambda s: s / s.norm())),
-        ("not by the largest", centred(lambda s: s / s.max())),
-        ("no softmax", centred(lambda s: s.softmax(0))),
-        ("take its exponential", lambda v: of(shares(v)).log()),
-        ("has a minus", lambda v: 1 / of(shares(v))),
-        ("not with log2", lambda v: (-(shares(v) * shares(v).log2()).sum()).exp()),
-        ("not with log10", lambda v: (-(shares(v) * shares(v).log10()).sum()).exp()),
-        ("do not average", lambda v: (-(shares(v) * shares(v).log()).mean()).exp()),
-        ("counts all directions alike", lambda v: torch.linalg.matrix_rank(v - v.mean(0))),
-        ("another measure", lambda v: 1 / shares(v).square().sum()),
-        ("from the log of 0", without_care),
-        ("One number is wanted", shares),
     ],
     "DIMENSION_CONTRAST": [
         ("the root of the variance", made(lambda a, p: by_variance(a).T @ by_variance(p) / len(a))),

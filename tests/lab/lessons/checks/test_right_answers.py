@@ -7,14 +7,9 @@ from spellings import every_exercise
 
 EXERCISES = every_exercise()
 WITH_ENCODERS = {  # for each answer they encode, train or draw a map
-    "alignment_uniformity.KNOW_NOTHING",
     "benchmarks.PAIRED_BOOTSTRAP",
-    "dropout_noise.DROPOUT_CLOUDS",
     "embedding_maps.ISLANDS_IN_NOISE",
-    "simcse.HARD_BATCH",
     "survey.COMPOSED_METHOD",
-    "survey.DISGUISED_SIMCSE",
-    "whitening.FAR_SENTENCE",
     "your_own_method.BEAT_CONTROL",
 }
 BY_TIME = [pytest.param(name, marks=pytest.mark.slow if name in WITH_ENCODERS else ()) for name in EXERCISES]

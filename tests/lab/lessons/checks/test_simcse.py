@@ -4,11 +4,8 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import simcse
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import ADAM, LOSS, NUMBERS, PADDED, POOLED, ROLES, own, training_by_torch
+from right_answers import ADAM, LOSS, PADDED, POOLED
 from spellings import wrong_answers
-
-from cselab.losses import info_nce
-from cselab.metrics import cosine_gradients
 
 
 def wide(found, longest, pad):
@@ -22,22 +19,6 @@ def cos(a, b):
 
 
 adam = ADAM[0]
-
-
-def trained(model, loss, adam, batches, lr, falls=True, forgets=True, clips=True, each=False):
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=lr), []
-    for step, batch in enumerate(batches):
-        optimizer.param_groups[0]["lr"] = lr * (1 - falls * step / len(batches))
-        if forgets:
-            optimizer.zero_grad()
-        losses.append(loss(*model(batch)))
-        losses[-1].backward()
-        if clips:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
-        for weight in model.parameters() if each else ():
-            torch.nn.utils.clip_grad_norm_(weight, 1)
-        optimizer.step()
-    return [found.item() for found in losses]
 
 
 def by_adamw(weight, gradient, m, v, step, lr):
@@ -54,18 +35,6 @@ def softmax(c, t):
     return (c / t).softmax(1)
 
 
-EASY = [
-    "A man plays the guitar.",
-    "The woman is asleep.",
-    "It rains in the hills.",
-    "Parliament rejected the tax.",
-    "The dog barks loudly.",
-    "Nobody reads the letter.",
-    "A cook peels onions.",
-    "The train is late.",
-]
-
-
 def compared(rows, longest, pad=0):
     ids = PADDED[0](rows, longest, pad)[0]
     return ids, ids != pad
@@ -75,12 +44,6 @@ def cut_in_place(rows, longest, pad=0):
     for row in rows:
         del row[longest - 1 : -1]
     return PADDED[0](rows, longest, pad)
-
-
-def losses_with_graphs(model, loss, adam, batches, lr):
-    found = []
-    training_by_torch(model, lambda *views: found.append(loss(*views)) or found[-1], adam, batches, lr)
-    return found
 
 
 WRONG = {
@@ -129,70 +92,7 @@ WRONG = {
         ("weight decay in the gradient", lambda w, g, *past: adam(w, g + 0.01 * w, *past)),
         ("weight decay of AdamW", by_adamw),
     ],
-    "TRAINING": [
-        ("training mode", lambda model, *given: training_by_torch(model.eval(), *given)),
-        ("append(found.item())", losses_with_graphs),
-        (
-            "The rate falls: lr times",
-            lambda model, loss, adam, batches, lr: trained(model, loss, adam, batches, lr, falls=False),
-        ),
-        ("forget those of the last step", lambda *given: trained(*given, forgets=False)),
-        ("at most 1", lambda *given: trained(*given, clips=False)),
-        ("is `return` missing?", lambda *given: print(trained(*given))),
-        ("not one for each", lambda *given: trained(*given, clips=False, each=True)),
-    ],
-    "GRADIENT": [
-        ("inner derivative", lambda c, t=0.05: softmax(c, t) - own(c).float()),
-        ("Outside the softmax divide", lambda c, t=0.05: (softmax(c, t) - own(c).float()) * t),
-        ("inside the softmax, too", lambda c, t=0.05: (softmax(c, 1) - own(c).float()) / t),
-        ("Inside the softmax divide", lambda c, t=0.05: ((c * t).softmax(1) - own(c).float()) / t),
-        ("not used", lambda c, t=0.05: softmax(c, 1) - own(c).float()),
-        ("0.05 in your code", lambda c, t=0.05: (softmax(c, 0.05) - own(c).float()) / 0.05),
-        ("along a row", lambda c, t=0.05: ((c / t).softmax(0) - own(c).float()) / t),
-        ("sign", lambda c, t=0.05: (own(c).float() - softmax(c, t)) / t),
-        ("subtract 1: raising", lambda c, t=0.05: softmax(c, t) / t),
-        ("on the diagonal alone", lambda c, t=0.05: (softmax(c, t) - 1) / t),
-        ("The positive has a gradient", lambda c, t=0.05: (softmax(c, t) / t).fill_diagonal_(0)),
-        ("among them", lambda c, t=0.05: ((c / t).masked_fill(own(c), -torch.inf).softmax(1) - own(c).float()) / t),
-        ("not its log", lambda c, t=0.05: ((c / t).log_softmax(1) - own(c).float()) / t),
-        ("sum of their row", lambda c, t=0.05: ((c / t).exp() - own(c).float()) / t),
-        ("divide by the number of rows", lambda c, t=0.05: (softmax(c, t) - own(c).float()) / t / len(c)),
-        ("the loss of each sentence", lambda c, t=0.05: (c / t).logsumexp(1) - (c / t).diagonal()),
-        ("from exp", lambda c, t=0.05: ((e := (c / t).exp()) / e.sum(1, keepdim=True) - own(c).float()) / t),
-    ],
-    "HARD_BATCH": [
-        ("knows no word of one of them", [f"x{i} y z" for i in range(8)]),
-        ("8.0 of 8 find themselves. Keep the words", EASY),
-        ("find themselves", [*EASY[:6], *ROLES[:2]]),
-        ("a list of 8 texts", ROLES[:7]),
-        ("a list of 8 texts", "eight sentences"),
-        ("each sentence in quotes", [1] * 8),
-        ("write sentences", ["It rains."] * 8),
-        ("no difference", ["The dog bit the man."] * 8),
-        ("no difference", [*ROLES[:7], ROLES[0].upper()]),
-        ("no difference", [*ROLES[:7], ROLES[0].replace(".", "!")]),
-        ("one is like the passive", [*ROLES[:6], "The man was chased by the dog.", "The dog chased the man."]),
-        ("before and after 'and'", [*NUMBERS[:6], "The dog and the man bit.", "The man and the dog bit."]),
-        ("not solved yet", ...),
-    ],
 }
-
-
-def test_the_same_batch_gets_the_same_verdict_and_leaves_the_random_numbers_alone():
-    torch.manual_seed(1)
-    expected = torch.rand(1)
-    torch.manual_seed(1)
-    assert simcse.share_found(ROLES) == simcse.share_found(ROLES)
-    assert torch.equal(torch.rand(1), expected)
-
-
-def test_the_expected_gradient_is_that_of_the_library_by_another_path():
-    rows, columns = (
-        F.normalize(torch.randn(4, 8, generator=torch.Generator().manual_seed(seed)).double()) for seed in (0, 1)
-    )
-    found = 4 * cosine_gradients(lambda a, b: info_nce(a, b, 0.5).total, rows, columns)
-    by_hand = simcse.differences((rows @ columns.T).tolist(), 0.5)
-    torch.testing.assert_close(found, torch.tensor(by_hand, dtype=torch.float64), atol=1e-5, rtol=1e-5)
 
 
 @wrong_answers(simcse, WRONG)

@@ -5,7 +5,7 @@ from cselab_lab.lessons.exercises import diagnose
 from right_answers import SAID, STAGES, OneWay
 from spellings import wrong_answers
 
-from cselab.methods import METHODS, Contrastive, MixCSE, SNCSEDropout, create_method
+from cselab.methods import METHODS, Contrastive, MixCSE, SNCSEDropout
 
 
 class Forgetful(MixCSE, SNCSEDropout):
@@ -49,23 +49,6 @@ WRONG = {
         ("Count again", (OneWay, {**SAID, "candidates": 3})),
         ("The prediction is a dictionary", (OneWay, 24)),
         ("The prediction is a dictionary", (OneWay, {"columns": ("sentence", "negation")})),
-    ],
-    "DISGUISED_SIMCSE": [
-        ("a pair", "sncse_dropout"),
-        ("a pair", create_method("dclr").settings()),
-        ("unknown method 'dlcr'", ("dlcr", {})),
-        ("Choose one of variant, temperature, noise", ("dclr", {"noises": 0.0})),
-        ("it must be a number of at least 0", ("dclr", {"noise": -1.0})),
-        ("take another method", ("simcse", {})),
-        ("take another method", ("simcse", {"num_views": 3})),
-        ("Turn their weight", ("mixcse", {})),
-        ("Turn their weight", ("sncse_dropout", {})),
-        ("Turn their weight", ("dclr", {"noise": 0.0, "phi": 0.1})),
-        ("Turn their weight", ("focal", {})),
-        ("Turn their weight", ("sncse_dropout", {"weight": 0.0, "temperature": 0.1})),
-        ("the vectors are others", ("diffcse", {"weight": 0.0})),
-        ("the vectors are others", ("sncse_dropout", {"weight": 0.0, "head": "none"})),
-        ("the vectors are others", ("consert", {})),
     ],
 }
 

@@ -1,13 +1,12 @@
 """Lesson 00: what is said of wrong answers."""
 
 import pytest
-import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import tour
 from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.sentences import say_the_same
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import labels, unit
+from right_answers import labels
 from spellings import wrong_answers
 
 GIRL = "The girl hugs the boy."
@@ -47,20 +46,6 @@ WRONG = {
         ("Change what is said", ("The girl does not sing.", "The girl doesn't sing.")),
         ("Keep most words", ("A cook is peeling an onion.", "Parliament rejected the new tax.")),
         ("Keep most words", tour.COOKS),
-    ],
-    "UNIFORMITY": [
-        ("Square the distances", lambda v, t=2: torch.pdist(unit(v)).mul(-t).exp().mean().log()),
-        ("paired with itself", lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().mean().log()),
-        ("the log last", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().log().mean()),
-        ("log is missing", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean()),
-        ("not the sum", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().sum().log()),
-        ("exponent is negative", lambda v, t=2: torch.pdist(unit(v)).square().mul(t).exp().mean().log()),
-        ("natural logarithm", lambda v, t=2: torch.pdist(unit(v)).square().mul(-t).exp().mean().log10()),
-        ("not each column", lambda v, t=2: torch.pdist(F.normalize(v, dim=0)).square().mul(-t).exp().mean().log()),
-        ("length 1 first", lambda v, t=2: torch.pdist(v).square().mul(-t).exp().mean().log()),
-        ("where t should be", lambda v, t=2: torch.pdist(unit(v)).square().mul(-2).exp().mean().log()),
-        ("One number is wanted", lambda v, t=2: torch.cdist(unit(v), unit(v)).square().mul(-t).exp().log()[0]),
-        ("raised IndexError", lambda v, t=2: v[99]),
     ],
     "INFO_NCE": [
         ("not the sum", lambda c, t=0.05: F.cross_entropy(c / t, labels(c), reduction="sum")),

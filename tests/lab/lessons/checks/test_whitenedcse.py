@@ -8,22 +8,13 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.lessons.checks import whitenedcse
 from cselab_lab.lessons.exercises import diagnose, yours
-from right_answers import INTERVAL, labels, normed, sgw_by_split, unit
+from right_answers import labels, normed, sgw_by_split, unit
 from scipy.linalg import sqrtm
 from spellings import wrong_answers
 
 
 def centred(x):
     return x - x.mean(0)
-
-
-def root(scale=lambda v, eps: (v + eps) ** -0.5, end=None):
-    def answer(c, eps=1e-6):
-        values, axes = torch.linalg.eigh(c)
-        made = scale(values, eps)
-        return axes @ torch.diag(made) @ axes.T if end is None else end(axes, made)
-
-    return answer
 
 
 def slow(c):
@@ -46,10 +37,6 @@ def in_numpy(a, ps, t=0.05):
     return total
 
 
-def apart(end=lambda found: sum(found) / len(found), of=lambda a, b: (a - b).square().sum(1).mean(), scaled=unit):
-    return lambda views: end([of(a, b) for a, b in combinations([scaled(v) for v in views], 2)])
-
-
 def made(of):
     return lambda encode, whiten, batch, passes, count=3: of(encode, whiten, batch, passes, count)
 
@@ -62,44 +49,7 @@ def twice_whitened(encode, whiten, batch, passes, count=3):
     return on_all(whiten, on_all(whiten, encode(*[batch] * passes) * (count // passes)))
 
 
-def gaps(ones, others):
-    return np.array(ones) - np.array(others)
-
-
-def reach(error, ones, others, t):
-    middle = gaps(ones, others).mean()
-    return middle - t * error, middle + t * error
-
-
 WRONG = {
-    "COVARIANCE": [
-        ("wanted are those of the channels", lambda x: centred(x) @ centred(x).T / len(x)),
-        ("by the number of channels", lambda x: centred(x).T @ centred(x) / x.shape[1]),
-        ("This is the correlation", lambda x: torch.corrcoef(x.T)),
-        ("variances alone", lambda x: x.var(0, correction=0)),
-        ("Off the diagonal", lambda x: torch.diag(x.var(0, correction=0))),
-        ("Subtract the mean of the rows", lambda x: x.T @ x / len(x)),
-        ("each row's own mean", lambda x: (x - x.mean(1, keepdim=True)).T @ (x - x.mean(1, keepdim=True)) / len(x)),
-        ("Divide by n, not by n - 1", lambda x: torch.cov(x.T)),
-        ("not the sum", lambda x: centred(x).T @ centred(x)),
-        ("`return` missing", lambda x: None),
-    ],
-    "MATRIX": [
-        ("not +1/2", root(lambda v, eps: (v + eps) ** 0.5)),
-        ("the square root is missing", root(lambda v, eps: 1 / (v + eps))),
-        ("This is the covariance itself", lambda c, eps=1e-6: c + eps * torch.eye(len(c))),
-        ("turn back", root(end=lambda u, s: u * s)),
-        ("U comes first", root(end=lambda u, s: (u * s).T)),
-        ("must be transposed", root(end=lambda u, s: u * s @ u)),
-        ("as columns", root(end=lambda u, s: u.T * s @ u)),
-        ("eps belongs under the root", root(lambda v, eps: v.clamp(min=1e-9) ** -0.5 + eps)),
-        ("to the standard deviations", root(lambda v, eps: 1 / (v.clamp(min=0).sqrt() + eps))),
-        ("eps is not used", root(lambda v, eps: v.clamp(min=1e-12) ** -0.5)),
-        ("Each channel was scaled alone", lambda c, eps=1e-6: torch.diag((c.diagonal() + eps) ** -0.5)),
-        ("the power of the matrix", lambda c, eps=1e-6: (c + eps) ** -0.5),
-        ("alone: U turns", root(end=lambda u, s: torch.diag(s))),
-        ("not symmetric", lambda c, eps=1e-6: torch.linalg.cholesky(torch.linalg.inv(c + eps * torch.eye(len(c))))),
-    ],
     "WHITENED": [
         ("The mean must be gone", lambda x, c, w: x @ w(c(x)).detach()),
         ("each row's own mean", lambda x, c, w: (x - x.mean(1, keepdim=True)) @ w(c(x)).detach()),
@@ -188,26 +138,6 @@ WRONG = {
         ("as `count` says", made(lambda e, w, b, passes, count: on_all(w, (e(*[b] * passes) * 3)[:3]))),
         ("`return` missing", made(lambda e, w, b, passes, count: None)),
     ],
-    "DISTANCE": [
-        ("Square the distance", apart(of=lambda a, b: (a - b).norm(dim=1).mean())),
-        ("Add up the squares of a row", apart(of=F.mse_loss)),
-        ("square of a mean", apart(of=lambda a, b: (a - b).norm(dim=1).mean() ** 2)),
-        ("square of a mean", lambda vs: apart(of=lambda a, b: (a - b).norm(dim=1).mean())(vs) ** 2),
-        ("over the sentences, not the sum", apart(of=lambda a, b: (a - b).square().sum())),
-        ("over the pairs of views", apart(end=sum)),
-        (
-            "not with the first one alone",
-            lambda vs: np.mean([(unit(vs[0]) - unit(v)).square().sum(1).mean() for v in vs[1:]]),
-        ),
-        (
-            "leave those pairs out",
-            lambda vs: np.mean([(unit(a) - unit(b)).square().sum(1).mean() for a in vs for b in vs]),
-        ),
-        ("the mean cosine", apart(of=lambda a, b: F.cosine_similarity(a, b).mean())),
-        ("to no other row", apart(of=lambda a, b: torch.cdist(a, b).square().mean())),
-        ("length 1 first", apart(scaled=lambda v: v)),
-        ("half as much", apart(of=lambda a, b: 1 - F.cosine_similarity(a, b).mean())),
-    ],
     "UNSEEN_CHANGE": [
         ("The mean cosine was", lambda x: x),
         ("The mean cosine was", lambda x: 5 * x),
@@ -224,26 +154,6 @@ WRONG = {
         ("no numbers", lambda x: "x + 100"),
         ("Your code raised IndexError", lambda x: x[99]),
         ("`return` missing", lambda x: None),
-    ],
-    "INTERVAL": [
-        (
-            "Pair the seeds",
-            lambda a, b, t=2.776: (
-                (d := np.mean(a) - np.mean(b)) - (e := t * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / len(a))),
-                d + e,
-            ),
-        ),
-        ("divides by n - 1", lambda a, b, t=2.776: reach(gaps(a, b).std() / len(a) ** 0.5, a, b, t)),
-        ("divide the deviation by the root", lambda a, b, t=2.776: reach(gaps(a, b).std(ddof=1), a, b, t)),
-        ("has its n - 1 already", lambda a, b, t=2.776: reach(gaps(a, b).std(ddof=1) / (len(a) - 1) ** 0.5, a, b, t)),
-        ("not by n.", lambda a, b, t=2.776: reach(gaps(a, b).std(ddof=1) / len(a), a, b, t)),
-        ("take its root", lambda a, b, t=2.776: reach(gaps(a, b).var(ddof=1) / len(a) ** 0.5, a, b, t)),
-        ("t is not used", lambda a, b, t=2.776: INTERVAL[0](a, b, 1)),
-        ("2.776 in your code", lambda a, b, t=2.776: INTERVAL[0](a, b)),
-        ("not the other way round", lambda a, b, t=2.776: INTERVAL[0](b, a, t)),
-        ("First the low end", lambda a, b, t=2.776: INTERVAL[0](a, b, t)[::-1]),
-        ("wanted are both ends", lambda a, b, t=2.776: ((m := gaps(a, b).mean()), INTERVAL[0](a, b, t)[1] - m)),
-        ("The shape should be (2,)", lambda a, b, t=2.776: gaps(a, b).mean()),
     ],
 }  # fmt: skip
 

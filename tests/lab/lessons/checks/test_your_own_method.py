@@ -1,12 +1,10 @@
 """Lesson 12: what is said of wrong answers."""
 
-import json
-
 import numpy as np
 import torch
 from cselab_lab.lessons.checks import your_own_method
 from cselab_lab.lessons.exercises import diagnose
-from right_answers import entry, log_weights, own
+from right_answers import log_weights, own
 from spellings import wrong_answers
 
 from cselab import SentenceEncoder
@@ -36,12 +34,6 @@ def with_gradient(c, beta):
     return shares.masked_fill(own(c), 0.0)
 
 
-def changed(**changes):
-    return lambda name, run, control: (
-        entry(name, run, control) | {key: change(run, control) for key, change in changes.items()}
-    )
-
-
 WRONG = {
     "LOG_WEIGHTS": [
         ("logarithm is missing", lambda c, beta: log_weights(c, beta).exp()),
@@ -58,24 +50,6 @@ WRONG = {
         ("comes from exp", naive),
         (".detach()", with_gradient),
         ("expected is an array of shape (4, 4)", lambda c, beta: log_weights(c, beta).mean()),
-    ],
-    "BOARD_ENTRY": [
-        ("json.dumps comes later", lambda *given: json.dumps(entry(*given))),
-        ("json.dumps comes later", lambda *given: list(entry(*given).values())),
-        ("these seven", lambda *given: {key: value for key, value in entry(*given).items() if key != "settings"}),
-        ("no test score", changed(test=lambda run, control: 50.0)),
-        ("float(...)", changed(dev=lambda run, control: run.best["score"])),
-        (".name", changed(method=lambda run, control: run.method)),
-        ("the first argument", changed(name=lambda run, control: run.method.name)),
-        ("run.method.name", changed(method=lambda run, control: run.method.title)),
-        ("run.method.settings()", changed(settings=lambda run, control: {"beta": 2.0})),
-        ("nobody can repeat", changed(seed=lambda run, control: 0)),
-        ("run.best, not the last", changed(step=lambda run, control: run.history[-1]["step"])),
-        ("run.best, not the last", changed(step=lambda run, control: run.config.steps)),
-        ("history[-1] is the last", changed(dev=lambda run, control: run.history[-1]["score"])),
-        ("not over step 0", changed(gain=lambda run, control: float(run.best["score"]) - run.history[0]["score"])),
-        ("what is better is above 0", changed(gain=lambda run, control: control - float(run.best["score"]))),
-        ("`return` missing", lambda *given: print(entry(*given))),
     ],
     "BEAT_CONTROL": [
         ("not there yet", PLAIN),
