@@ -1,0 +1,78 @@
+"""Training recorded rows again, and comparing their numbers with the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cselab_lab.experiments.compute import run_job
+from cselab_lab.experiments.experiment import Experiment
+from cselab_lab.experiments.profiles import Profile
+from cselab_lab.experiments.reading import read_results
+
+TOLERANCE, FLOW_TOLERANCE = 0.01, 0.03
+"""The largest difference in points that counts as agreement; a flow is fitted by gradient steps and varies more."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A recorded row and seed, computed again: the largest difference that is allowed, and the numbers beyond it.
+
+    Attributes:
+        compared: the numbers that both have; those whose data are missing here are not compared.
+        differences: by number, the recorded value and the one of here.
+    """
+
+    row: str
+    seed: int | None
+    tolerance: float
+    compared: int
+    differences: dict[str, tuple[float, float]]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether something was compared, and all of it lies within the tolerance."""
+        return self.compared > 0 and not self.differences
+
+    def __str__(self) -> str:
+        name = self.row if self.seed is None else f"{self.row}, seed {self.seed}"
+        if self.agrees:
+            return f"{name}: {self.compared} numbers agree within {self.tolerance:g}"
+        found = [f"{number} {there:g} recorded, {here:g} here" for number, (there, here) in self.differences.items()]
+        return f"{name}: DIFFERS: {'; '.join(found) or 'nothing to compare'}"
+
+
+def check_experiment(
+    experiment: Experiment | str,
+    profile: Profile | str = "study",
+    seeds: Sequence[int] | None = None,
+    only: Sequence[str] = (),
+    folder: str | Path | None = None,
+) -> Iterator[Check]:
+    """Compute recorded rows again, from nothing but their settings, and compare: one row and seed after another.
+
+    Args:
+        experiment, profile, folder: as in `read_results`.
+        seeds: of trained rows; all recorded ones when None.
+        only: labels of the rows; all recorded ones when empty.
+
+    Raises:
+        ValueError: an unknown row; nothing of these rows and seeds is recorded.
+    """
+    results = read_results(experiment, profile, folder)
+    labels = [results.experiment.row(label).label for label in only] or list(results.lines)
+    recorded = [
+        (label, seed, line)
+        for label in labels
+        for seed, line in results.lines.get(label, {}).items()
+        if seeds is None or seed is None or seed in seeds
+    ]
+    if not recorded:
+        raise ValueError(results.nothing or f"no line of {', '.join(labels)} has these seeds")
+    for label, seed, line in recorded:
+        here = run_job(line["settings"], line["suites"], results.profile.geometry)["scores"]
+        tolerance = FLOW_TOLERANCE if line["settings"].get("posthoc") == "flow" else TOLERANCE
+        both = {number: (there, here[number]) for number, there in line["scores"].items() if number in here}
+        differences = {number: pair for number, pair in both.items() if abs(pair[0] - pair[1]) > tolerance}
+        yield Check(label, seed, tolerance, len(both), differences)
