@@ -1,13 +1,17 @@
 """Whole evaluations compared: task by task, on the same rows, measured in the same way."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from html import escape
+from statistics import fmean
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from cselab.data.nearest import require_known
 from cselab.evaluators.geometry import PROTOCOLS
-from cselab.evaluators.records import Outcome
+from cselab.evaluators.records import Outcome, Record
 from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap, paired_t_test
 
 if TYPE_CHECKING:
@@ -24,7 +28,9 @@ class Predictions(Protocol):
 
 
 class Comparisons(list[Comparison]):
-    """Comparisons, one a line."""
+    """Comparisons, one a line; `notes` say which tasks were left out, or compared on a part of their subsets."""
+
+    notes: Sequence[str] = ()
 
     def to_frame(self) -> "pandas.DataFrame":
         """A pandas DataFrame with a row for each comparison; `low` and `high` are the ends of its interval."""
@@ -38,10 +44,11 @@ class Comparisons(list[Comparison]):
         return pandas.DataFrame(rows, columns=["name", "test", "difference", "low", "high", "p_value", "samples"])
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join([*map(str, self), *self.notes])
 
     def _repr_html_(self) -> str:
-        return self.to_frame().to_html(index=False, border=0)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return self.to_frame().to_html(index=False, border=0) + notes
 
 
 def compare(first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0) -> Comparisons:
@@ -49,7 +56,7 @@ def compare(first: Predictions, second: Predictions, metric: str = "spearman", s
 
     A paired bootstrap for each STS task; for each transfer task, by accuracy, and McNemar's test beside it. Scores
     without predictions, which were read from a file, are compared over their tasks: a paired t-test of the tasks that
-    both have, which takes the tasks for a sample of all that there could be.
+    both have (`shared_scores`), which takes the tasks for a sample of all that there could be.
 
     Args:
         first, second: `Scores`, or what a `PairsEvaluator` returned.
@@ -76,20 +83,68 @@ def compare(first: Predictions, second: Predictions, metric: str = "spearman", s
 
 
 def _over_tasks(first: Predictions, second: Predictions) -> Comparisons:
-    one, two = (_agreement(scores) for scores in (first, second))
-    shared = [task for task in one if task in two]
-    if len(shared) < 2:
-        raise ValueError(
+    both, notes = shared_scores([getattr(side, "records", ()) for side in (first, second)])
+    if len(both) < 2:
+        why = (
             "nothing to compare: the two have no task with predictions in common, and of those without "
-            f"{len(shared)}; at least two are needed"
+            f"{len(both)}; at least two are needed."
         )
-    first_values, second_values = ([scores[task] for task in shared] for scores in (one, two))
-    return Comparisons([paired_t_test(first_values, second_values, f"mean of {len(shared)} tasks")])
+        raise ValueError(" ".join([why, *notes]))
+    one, two = zip(*both.values(), strict=True)
+    comparisons = Comparisons([paired_t_test(one, two, f"mean of {len(both)} tasks")])
+    comparisons.notes = notes
+    return comparisons
 
 
-def _agreement(scores: Any) -> dict[str, float]:
-    """Scores by task, without the measures of geometry, which have units of their own."""
-    return {task: value for task, value in getattr(scores, "scores", {}).items() if task not in PROTOCOLS}
+def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[float]], list[str]]:
+    """Scores that can be compared, by task: of the same split, subsets and revision of the data in every system.
+
+    A mean over subsets is taken again over the subsets that all systems have. Geometry, which has units of its own, is
+    not among them.
+
+    Args:
+        systems: the records of each system.
+
+    Returns:
+        For each task the score of every system, in their order; and a note for each task that not all systems have,
+        whose data differ, or that is scored on a part of its subsets.
+    """
+    scores, notes = dict[str, list[float]](), list[str]()
+    headlines = [
+        {(r.task, r.split): r for r in records if r.key and r.value is not None and r.key not in PROTOCOLS}
+        for records in systems
+    ]
+    splits = Counter(task for task, _ in dict.fromkeys(place for system in headlines for place in system))
+    for place in dict.fromkeys(place for system in headlines for place in system):
+        task, split = place
+        name = task if splits[task] == 1 else f"{task} {split}"
+        own = [system[place] for system in headlines if place in system]
+        parts = [_by_subset(records, place) for records in systems]
+        subsets = [subset for subset in parts[0] if all(subset in other for other in parts)]
+        every = {subset for part in parts for subset in part}
+        if len(own) < len(systems):
+            notes.append(f"Left out, as not every system has it: {name}.")
+        elif len(others := {r.data_hash for r in own} - {""}) > 1:
+            revisions = " and ".join(sorted(hash[:12] for hash in others))
+            notes.append(f"Left out, as the data differ (revisions {revisions}): {name}.")
+        elif len(others := {r.metric for r in own}) > 1:
+            notes.append(f"Left out, as the metrics differ ({' and '.join(sorted(others))}): {name}.")
+        elif every == set(subsets):
+            scores[name] = [float(r.value or 0) for r in own]
+        elif subsets and all(r.aggregation in ("", "mean") for r in own):
+            scores[name] = [fmean(part[subset] for subset in subsets) for part in parts]
+            notes.append(f"{name}: the mean over {', '.join(subsets)}, which all systems have.")
+        else:
+            notes.append(f"Left out, as no subset is in every system: {name}.")
+    return scores, notes
+
+
+def _by_subset(records: Sequence[Record], place: tuple[str, str]) -> dict[str, float]:
+    """The value of each subset of a task, by the metric of its headline; of a task without subsets its one value."""
+    own = [record for record in records if (record.task, record.split) == place and record.value is not None]
+    metrics = [record.metric for record in own if record.key]
+    parts = {r.subset: float(r.value or 0) for r in own if r.subset and not r.key and r.metric in metrics}
+    return parts or {record.subset: float(record.value or 0) for record in own if record.key}
 
 
 def require_paired(first: Outcome, second: Outcome, task: str) -> None:

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from cselab.data.files import DataError, MissingFile
+from cselab.evaluators.comparison import shared_scores
 from cselab.evaluators.records import Record, Scores
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def beside(published: System, ours: System) -> "pandas.DataFrame":
 
     Lines are of the models that either has, by name, and of the tasks that both have; one model on each side is paired
     whatever its name. Columns: row (the model), column (the task), published, ours, difference.
+    Two results of MTEB are compared on the splits and subsets that both have, if their data have one revision;
+    `frame.attrs["notes"]` says what was left out (`cselab.evaluators.comparison.shared_scores`).
 
     Raises:
         DataError: as `read_results`; no task in common.
@@ -98,26 +101,47 @@ def beside(published: System, ours: System) -> "pandas.DataFrame":
     """
     import pandas
 
-    theirs, mine = _by_name(published), _by_name(ours)
+    theirs, mine = dict(_by_name(published)), dict(_by_name(ours))
     if len(theirs) == len(mine) == 1:
         theirs = dict(zip(mine, theirs.values(), strict=True))
-    known, own = ({task for scores in side.values() for task in scores} for side in (theirs, mine))
-    tasks = [task for task in dict.fromkeys(task for scores in mine.values() for task in scores) if task in known]
+    pairs = {name: _pair(theirs.get(name, {}), mine.get(name, {})) for name in dict.fromkeys([*theirs, *mine])}
+    known, own = (dict.fromkeys(task for pair in pairs.values() for task in pair[side]) for side in (0, 1))
+    notes = [f"{name}: {note}" for name, (_, _, left_out) in pairs.items() for note in left_out]
+    tasks = [task for task in own if task in known]
     if not tasks:
-        raise DataError(f"no task in common: published are {', '.join(sorted(known))}, ours {', '.join(sorted(own))}")
+        names = f"published are {', '.join(sorted(known))}, ours {', '.join(sorted(own))}"
+        raise DataError(" ".join([f"no task in common: {names}", *notes]))
     nan = float("nan")
     rows = [
-        (name, task, theirs.get(name, {}).get(task, nan), mine.get(name, {}).get(task, nan))
-        for name in dict.fromkeys([*theirs, *mine])
+        (name, task, scores.get(task, nan), others.get(task, nan))
+        for name, (scores, others, _) in pairs.items()
         for task in tasks
     ]
     frame = pandas.DataFrame(rows, columns=["row", "column", "published", "ours"])
+    frame.attrs["notes"] = notes
     return frame.assign(difference=frame["ours"] - frame["published"])
 
 
-def _by_name(system: System) -> dict[str, Mapping[str, float]]:
-    by_model = read_results(system) if isinstance(system, str | Path) else system
-    return {name: scores.scores if isinstance(scores, Scores) else scores for name, scores in by_model.items()}
+def _by_name(system: System) -> Mapping[str, Any]:
+    return read_results(system) if isinstance(system, str | Path) else system
+
+
+def _pair(published: Any, ours: Any) -> tuple[Mapping[str, float], Mapping[str, float], Sequence[str]]:
+    """The numbers of a model on both sides. Of two `Scores` those on the same data, and what was left out."""
+    if not (isinstance(published, Scores) and isinstance(ours, Scores)):
+        theirs, mine = (side.scores if isinstance(side, Scores) else side for side in (published, ours))
+        return theirs, mine, ()
+    shared, notes = shared_scores([published.records, ours.records])
+    theirs, mine = (
+        {
+            r.key: r.value
+            for r in own.records
+            if r.key and r.value is not None and r.task not in {record.task for record in other.records}
+        }
+        | {task: values[at] for task, values in shared.items()}
+        for at, (own, other) in enumerate(((published, ours), (ours, published)))
+    )
+    return theirs, mine, [note for note in notes if "not every system" not in note]
 
 
 def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, Scores]:
@@ -175,6 +199,7 @@ def _records(content: Mapping[str, Any]) -> list[Record]:
             known,
             key=task if len(splits) == 1 else f"{task} {split}",
             aggregation="mean" if several else "",
+            subset="" if several or entries[0].get("hf_subset") in (None, "default") else entries[0]["hf_subset"],
             seconds=content.get("evaluation_time"),
         )
         records.append(_scored(headline, fmean(entry["main_score"] for entry in entries)))

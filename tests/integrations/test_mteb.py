@@ -9,6 +9,7 @@ from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile
 from cselab.evaluators import compare, evaluate
+from cselab.evaluators.comparison import shared_scores
 from cselab.integrations.mteb import beside, read_results
 from cselab.training import TrainConfig, train
 from cselab.world import World
@@ -147,6 +148,72 @@ def test_the_command_compares_two_results_over_their_tasks(tmp_path):
     for arguments, told in (((one, "micro"), "cannot be paired"), ((tmp_path, one), "several models (a, b): name")):
         said = CliRunner().invoke(cli.app, ["compare", *map(str, arguments)])
         assert said.exit_code == 1 and told in said.output
+
+
+STS12, STS13 = (result(task, test=[entry(0.5)]) for task in ("STS12", "STS13"))
+BETTER12, BETTER13 = (result(task, test=[entry(0.6)]) for task in ("STS12", "STS13"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared", "note"),
+    [
+        (  # the mean over other subsets would put B above A by 6, where A leads by 8 on English
+            result("STS22", test=[entry(0.68, "en"), entry(0.4, "de")]),
+            result("STS22", test=[entry(0.6, "en")]),
+            {"STS22": [68.0, 60.0]},
+            "STS22: the mean over en",
+        ),
+        (
+            result("STS22", test=[entry(0.68, "en"), entry(0.4, "de")]),
+            result("STS22", test=[entry(0.6, "fr"), entry(0.4, "es")]),
+            {},
+            "no subset is in every system: STS22",
+        ),
+        (
+            result("STS22", test=[entry(0.68, "de")]),
+            result("STS22", test=[entry(0.6, "en")]),
+            {},
+            "no subset is in every system: STS22",
+        ),
+        (
+            result("Intent", test=[entry(0.5)]),
+            result("Intent", test=[entry(0.6)], test_iid=[entry(0.9)]),
+            {"Intent test": [50.0, 60.0]},
+            "not every system has it: Intent test_iid",
+        ),
+        (
+            result("Intent", test=[entry(0.5)]),
+            result("Intent", validation=[entry(0.6)]),
+            {},
+            "not every system has it: Intent test.",
+        ),
+        (
+            result("Intent", test=[entry(0.5)]),
+            result("Intent", test=[entry(0.6)]) | {"dataset_revision": "def"},
+            {},
+            "the data differ (revisions abc and def): Intent",
+        ),
+        (
+            result("Intent", test=[entry(0.5, accuracy=0.5)]),
+            result("Intent", test=[entry(0.6, f1=0.6)]),
+            {},
+            "the metrics differ (accuracy and f1): Intent",
+        ),
+    ],
+)
+def test_only_what_was_measured_on_the_same_data_is_compared(tmp_path, first, second, shared, note):
+    one, two = (
+        write(tmp_path / "one", first, STS12, STS13, name="a"),
+        write(tmp_path / "two", second, BETTER12, BETTER13, name="b"),
+    )
+    read = [scores for folder in (one, two) for scores in read_results(folder).values()]
+    scores, notes = shared_scores([each.records for each in read])
+    easy = {"STS12": [50.0, 60.0], "STS13": [50.0, 60.0]}
+    assert scores == {task: pytest.approx(values) for task, values in (easy | shared).items()}
+    assert any(note in each for each in notes)
+    frame = beside(one, two).dropna().set_index("column")
+    assert frame[["published", "ours"]].to_numpy().tolist() == [pytest.approx(scores[task]) for task in frame.index]
+    assert set(frame.index) == set(scores)
 
 
 @pytest.mark.slow

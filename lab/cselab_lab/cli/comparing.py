@@ -47,7 +47,10 @@ def compare(
     from cselab.metrics import paired_t_test
 
     if results := _results(first, second):
-        print_table(_over_tasks(*results), form)
+        rows, notes = _over_tasks(*results)
+        print_table(rows, form)
+        for note in notes:
+            click.echo(note, err=form not in ("text", "md"))
         return
     suites, tasks = suites_and_tasks(given["suites"], tasks, data, {"protocol": given["protocol"]})
     device = options.accelerator(given["device"])
@@ -110,20 +113,22 @@ def _results(*names: str) -> "list[Scores]":
     return scores
 
 
-def _over_tasks(first: Any, second: Any) -> dict[str, dict[str, Any]]:
-    """A line a task that both have, and one of the test over them."""
+def _over_tasks(first: Any, second: Any) -> tuple[dict[str, dict[str, Any]], Sequence[str]]:
+    """A line a task that both have, and one of the test over them; and what was left out."""
     from statistics import mean
 
     from cselab.evaluators import compare as paired
+    from cselab.evaluators.comparison import shared_scores
 
-    both = {task: (score, second.scores[task]) for task, score in first.scores.items() if task in second.scores}
-    (line,) = paired(first, second)
+    both, _ = shared_scores([first.records, second.records])
+    comparisons = paired(first, second)
+    (line,) = comparisons
     rows: dict[str, dict[str, Any]] = {
         task: {"first": one, "second": other, "difference": f"{other - one:+.2f}"}
         for task, (one, other) in both.items()
     }
     means = [mean(side) for side in zip(*both.values(), strict=True)]
-    return rows | {f"{line.name}, {line.test}": _row(line, *means)}
+    return rows | {f"{line.name}, {line.test}": _row(line, *means)}, comparisons.notes
 
 
 def _seeds(name: str) -> dict[str, str]:

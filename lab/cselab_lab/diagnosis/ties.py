@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Number
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -17,9 +19,20 @@ from cselab.metrics.ranking import Ranking, rank_means, rank_predictions
 if TYPE_CHECKING:
     import pandas
 
-GOLD = ("gold", "score", "label", "gold_score")
+GOLD = "gold"
 SYSTEM = ("system", "model", "model_name", "method", "encoder")
 VALUE = ("score", "value", "main_score")
+TASK = ("task", "dataset", "benchmark", "seed", "fold", "metric")
+EMPTY = ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?")
+SCORE = re.compile(r"[*_†‡^\s]*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*%?(?:\s*(?:±|\+/-|\().*)?[*_†‡^\s]*", re.IGNORECASE)
+"""A number as tables print one: bold, with a star, a per cent sign or its spread behind it."""
+
+NO_TASK = re.compile(
+    r"(id|index|unnamed.*|#|rank.*|place|.*\bdim(ension)?s?\b.*|.*param.*|.*memory.*|.*tokens?\b.*|.*size.*|year|.*\bloss\b.*"
+    r"|.*\b(seconds|time|epochs?|steps?|batch|lr)\b.*|(avg|average|mean|overall|total|macro|micro)\b.*)\.?",
+    re.IGNORECASE,
+)
+"""Names of columns that are no task: of the size of a model, of a rank, of a mean over the tasks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,77 +111,155 @@ def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, 
     1 of 1 neighbours cannot be told apart. Ranks hold for all systems together with 95 % confidence; ...
     paired t-tests by Holm, over 3 units.
     """
-    frame, what = _frame(scores)
-    gold = next((name for name in frame.columns if str(name).lower() == GOLD[0]), None)
+    frame, what, notes = _frame(scores)
+    gold = next((name for name in frame.columns if str(name).strip().lower() == GOLD), None)
     if gold is not None:
-        predicted = frame.drop(columns=gold).select_dtypes("number")
-        _check(predicted, what)
-        ranking = rank_predictions(predicted.to_numpy(float).T, frame[gold].to_numpy(float), seed=seed)
+        frame = frame.drop(columns=[name for name in frame.columns if NO_TASK.fullmatch(str(name).strip())])
+        numbers = frame.apply(lambda column: _numbers(column, what, "row")).dropna(axis="columns", how="all")
+        _check(numbers, gold, what)
+        predicted = numbers.drop(columns=gold)
+        ranking = rank_predictions(predicted.to_numpy(float).T, numbers[gold].to_numpy(float), seed=seed)
         scaled = Ranking(100 * ranking.scores, ranking.p_values, ranking.test, ranking.level)
-        return TieTable([str(name) for name in predicted], scaled, f"Spearman over {len(frame)} rows")
-    table = _wide(frame, what).select_dtypes("number")
-    whole = table.dropna(axis="columns")
-    gone = [str(name) for name in table.columns if name not in whole.columns]
-    left_out = f"Left out, as not every system has a score: {', '.join(gone)}." if gone else ""
-    if len(whole) < 2 or whole.shape[1] < 2:
+        gone = [str(name) for name in frame.columns if name not in numbers.columns]
+        notes += [f"Left out, as not numbers: {', '.join(gone)}."] if gone else []
+        return TieTable([str(name) for name in predicted], scaled, f"Spearman over {len(frame)} rows", "\n".join(notes))
+    table, more = _tasks(_wide(frame, what), what)
+    notes += more
+    if len(table) < 2 or table.shape[1] < 2:
         raise ValueError(
-            f"{what}: {len(whole)} systems and {whole.shape[1]} tasks or seeds that all of them have; two of each are "
-            f"needed. {left_out}".strip()
+            f"{what}: {len(table)} systems and {table.shape[1]} tasks or seeds that all of them have; two of each are "
+            f"needed. {' '.join(notes)}".strip()
         )
-    ranking = rank_means(whole.to_numpy(float), seed=seed)
-    return TieTable([str(name) for name in whole.index], ranking, f"over {whole.shape[1]} units", left_out)
+    ranking = rank_means(table.to_numpy(float), seed=seed)
+    return TieTable([str(name) for name in table.index], ranking, f"over {table.shape[1]} units", "\n".join(notes))
 
 
-def _frame(scores: Any) -> tuple[pandas.DataFrame, str]:
-    """The table, and what to call it in an error."""
+def _frame(scores: Any) -> tuple[pandas.DataFrame, str, list[str]]:
+    """The table, what to call it in an error, and what was left out of it."""
     from pandas import DataFrame, read_csv
     from pandas.errors import EmptyDataError, ParserError
 
     if isinstance(scores, DataFrame):
-        return scores, "the table"
+        return scores, "the table", []
     if isinstance(scores, Mapping):
-        return DataFrame.from_dict(scores, orient="index"), "the table"
+        return DataFrame.from_dict(scores, orient="index"), "the table", []
     file = Path(scores)
     if file.is_dir() or file.suffix == ".json":
+        from cselab.evaluators.comparison import shared_scores
         from cselab.integrations.mteb import read_results
 
-        by_model = {name: one.scores for name, one in read_results(file).items()}
-        return DataFrame.from_dict(by_model, orient="index"), str(file)
+        by_model = read_results(file)
+        shared, notes = shared_scores([of_model.records for of_model in by_model.values()])
+        return DataFrame(shared, index=list(by_model)), str(file), notes
     try:
-        return read_csv(file, sep="\t" if file.suffix == ".tsv" else ","), str(file)
+        separator = "\t" if file.suffix == ".tsv" else ","
+        return read_csv(file, sep=separator, dtype=str, keep_default_na=False, index_col=False), str(file), []
     except FileNotFoundError:
         raise DataError(f"{file}: no such file; wanted is a table (.csv, .tsv) or a folder of MTEB's results") from None
     except (EmptyDataError, ParserError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
 
 
+def _number(cell: Any) -> float | None:
+    """A cell as a number, NaN where it is empty, None where it is neither.
+
+    >>> _number("**70.1***"), _number("70.1 ± 0.2"), _number("70.1 %"), _number("–"), _number("70,1")
+    (70.1, 70.1, 70.1, nan, None)
+    """
+    if isinstance(cell, Number):
+        return float(cell)  # type: ignore[arg-type]
+    text = "" if cell is None else str(cell).strip()
+    if text.lower() in EMPTY:
+        return float("nan")
+    found = SCORE.fullmatch(text)
+    return float(found[1]) if found else None
+
+
+def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
+    """A column as numbers; all NaN where it holds words.
+
+    Raises:
+        DataError: numbers, but for some cells; names the first.
+    """
+    from pandas import Series
+
+    numbers = [_number(cell) for cell in column]
+    bad = [place for place, number in enumerate(numbers) if number is None]
+    if bad and len(bad) < len(numbers) / 2:
+        name = bad[0] + 1 if where == "row" else column.index[bad[0]]
+        raise DataError(f"{what}: {column.name} of {where} {name} is {column.iloc[bad[0]]!r}, which is no number")
+    return Series([float("nan")] * len(numbers) if bad else numbers, column.index, dtype=float)
+
+
 def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
     """A row a system, a column a unit."""
-    lower = {str(name).lower(): name for name in frame.columns}
+    lower = {str(name).strip().lower(): name for name in frame.columns}
     system = next((lower[name] for name in SYSTEM if name in lower), None)
     value = next((lower[name] for name in VALUE if name in lower), None)
-    words = [name for name in frame.columns if frame[name].dtype.kind not in "fiub"]
+    words = [name for name in frame.columns if sum(_number(cell) is None for cell in frame[name]) > len(frame) / 2]
     if system is not None and value is not None and len(frame.columns) >= 3:
-        units = [name for name in frame.columns if name not in (system, value)]
-        twice = int(frame.duplicated([system, *units]).sum())
-        if twice:
-            raise DataError(f"{what}: {twice} rows repeat a system and {', '.join(map(str, units))}: keep one of each")
-        return frame.pivot(index=system, columns=units, values=value)
-    if words:
-        return frame.set_index(words[0] if system is None else system)
-    if isinstance(frame.index[0], str):
-        return frame
-    raise DataError(
-        f"{what}: no column holds the names of the systems; a row a system with its name first, or the columns system, "
-        "task and score, or a row a sentence pair with a column gold"
-    )
+        units = [lower[name] for name in TASK if name in lower] or [
+            name for name in frame.columns if name not in (system, value)
+        ]
+        again = int(frame.duplicated([system, *units]).sum())
+        if again:
+            raise DataError(f"{what}: {again} rows repeat a system and {', '.join(map(str, units))}: keep one of each")
+        wide = frame.pivot(index=system, columns=units, values=value)
+        wide.columns = [name if isinstance(name, str) else " ".join(map(str, np.atleast_1d(name))) for name in wide]
+        return wide
+    rotated = next((lower[name] for name in TASK if name in lower), None)
+    if system is None and rotated is not None:
+        frame = frame.set_index(rotated).T
+    elif system is not None or words:
+        frame = frame.set_index(words[0] if system is None else system)
+    elif not isinstance(frame.index[0], str):
+        raise DataError(
+            f"{what}: no column holds the names of the systems; a row a system with its name first, or the columns "
+            "system, task and score, or a row a sentence pair with a column gold"
+        )
+    frame.index = frame.index.map(lambda name: str(name).strip())
+    repeated = list(dict.fromkeys(frame.index[frame.index.duplicated()]))
+    if repeated or "" in frame.index:
+        why = f"{', '.join(repeated)} twice or more" if repeated and repeated != [""] else "a row without a name"
+        raise DataError(f"{what}: the table has {why}: each system needs one row with a name of its own")
+    return frame
 
 
-def _check(predicted: pandas.DataFrame, what: str) -> None:
-    if predicted.shape[1] < 2:
+def _tasks(table: pandas.DataFrame, what: str) -> tuple[pandas.DataFrame, list[str]]:
+    """The columns that are scores of a task which all systems have, and what was left out."""
+    why: dict[str, list[str]] = {}
+    numbers = table.apply(lambda column: _numbers(column, what, "the system"))
+
+    def leave_out(reason: str, names: Sequence[Any]) -> None:
+        nonlocal numbers
+        if len(names):
+            why[reason] = [str(name) for name in names]
+            numbers = numbers.drop(columns=names)
+
+    leave_out("not tasks by their names", [name for name in numbers if NO_TASK.fullmatch(str(name).strip())])
+    leave_out("not numbers", [name for name in numbers if numbers[name].isna().all()])
+    leave_out("not every system has a score", [name for name in numbers if numbers[name].isna().any()])
+    leave_out("scores outside -100 to 100", [name for name in numbers if not (numbers[name].abs() <= 100).all()])
+    fractions = [name for name in numbers if (numbers[name].abs() <= 1).all()]
+    if len(fractions) < numbers.shape[1]:
+        leave_out("in another unit than the others", fractions)
+    leave_out("means of the others", [name for name in numbers if _is_mean(numbers, name)])
+    return numbers, [f"Left out, as {reason}: {', '.join(names)}." for reason, names in why.items()]
+
+
+def _is_mean(numbers: pandas.DataFrame, name: Any) -> bool:
+    """Whether a column is the mean of all others, as far as two decimals show."""
+    others = numbers.drop(columns=name)
+    return others.shape[1] >= 2 and bool((abs(others.mean(axis=1) - numbers[name]) < 0.0501).all())
+
+
+def _check(numbers: pandas.DataFrame, gold: Any, what: str) -> None:
+    if gold not in numbers or numbers.shape[1] < 3:
         raise DataError(f"{what}: beside gold it needs a column of numbers for each of two or more systems")
-    if predicted.isna().any(axis=None):
-        raise DataError(f"{what}: {int(predicted.isna().sum().sum())} predictions are missing")
+    for name, column in numbers.items():
+        empty = [str(place + 1) for place, missing in enumerate(column.isna()) if missing]
+        if empty:
+            raise DataError(f"{what}: {name} has no number in {len(empty)} rows: {', '.join(empty[:5])}")
 
 
 def _letter(number: int) -> str:

@@ -89,7 +89,15 @@ def test_few_seeds_are_compared_by_t_tests_and_the_note_says_how_many_neighbours
         ("1,2\n3,4\n", "names of the systems"),
         ("model,task,score\na,x,1\na,x,2\n", "rows repeat"),
         ("gold,a\n1,2\n2,3\n", "two or more systems"),
-        ("gold,a,b\n1,2,\n2,3,1\n", "1 predictions are missing"),
+        ("gold,a,b\n1,2,\n2,3,1\n", "b has no number in 1 rows: 1"),
+        ("gold,a,b\n1,2,3\n,3,1\n2,3,1\n", "gold has no number in 1 rows: 2"),
+        ("gold,a,b\n" + "1,2,3\n2,inf,1\n3,1,2\n" * 5, "a of row 2 is 'inf'"),
+        ("model,x,y\na,1,2\na,3,4\nb,5,6\n", "a twice"),
+        ("model,x,y\na,1,2\n a ,3,4\nb,5,6\n", "a twice"),
+        ("model,x,y\na,1,2\n,3,4\n", "a row without a name"),
+        ('model,x,y\na,"70,1",2\nb,3,4\nc,3,4\n', "x of the system a is '70,1'"),
+        ("model,x,y\na,70.1,2\nb,seventy,4\nc,3,4\n", "x of the system b is 'seventy'"),
+        ("model,x,y\na,1e308,2\nb,1,4\nc,3,4\n", "outside -100 to 100: x"),
         ("model,x\na,1\nb,2\n", "two of each"),
     ],
 )
@@ -102,3 +110,80 @@ def test_a_file_that_is_none_of_these_is_named_with_what_is_missing(tmp_path, te
 def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         tie_table(tmp_path / "none.csv")
+
+
+BOARD = SCORES.rename_axis("Model").reset_index()
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "reason"),
+    [
+        ("Rank", [3, 2, 1], "by their names"),
+        ("Rank (Borda)", [3, 2, 1], "by their names"),
+        ("Number of Parameters", [109, 335, 7000], "by their names"),
+        ("Memory Usage (MB)", [1, 2, 3], "by their names"),
+        ("Embedding Dimensions", [96, 97, 98], "by their names"),
+        ("Max Tokens", [51, 52, 53], "by their names"),
+        ("Mean (Task)", [60, 61, 75], "by their names"),
+        ("Avg.", [60, 61, 75], "by their names"),
+        ("year", [20, 21, 22], "by their names"),
+        ("id", [0, 1, 2], "by their names"),
+        ("Unnamed: 0", [0, 1, 2], "by their names"),
+        ("train loss", [1.5, 1.2, 1.1], "by their names"),
+        ("loss", [1.5, 1.2, 1.1], "by their names"),
+        ("params", [109e6, 335e6, 7e9], "by their names"),
+        ("uniformity", [-0.2, -0.3, -0.1], "in another unit"),
+        ("sts, a fraction", [0.5, 0.6, 0.7], "in another unit"),
+        ("steps done", [100, 500, 1000], "by their names"),
+        ("samples", [100, 500, 1000], "outside -100 to 100"),
+        ("all tasks", SCORES.mean(axis=1).round(2).tolist(), "means of the others"),
+        ("type", ["open", "open", "closed"], "not numbers"),
+        ("new", ["1.5", "-", "2.5"], "not every system"),
+        ("new", [None, "70.1", "60"], "not every system"),
+    ],
+)
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_column_that_is_no_task_is_left_out_and_named(tmp_path, column, values, reason, as_file):
+    frame = BOARD.assign(**{column: values})
+    if as_file:
+        frame.to_csv(tmp_path / "board.csv", index=False)
+    found = tie_table(tmp_path / "board.csv" if as_file else frame)
+    assert reason in found.left_out and column in found.left_out
+    assert found.rows() == tie_table(SCORES).rows()
+
+
+@pytest.mark.parametrize(
+    "written", ["{}*", "**{}**", "{} %", "{}%", "{} ± 0.2", "{} +/- 0.2", " {} ", "{} (0.3)", "{}†"]
+)
+def test_a_number_is_read_as_tables_print_it(tmp_path, written):
+    frame = BOARD.astype({"task3": object})
+    frame.loc[1, "task3"] = written.format(repr(float(SCORES.loc["middle", "task3"])))
+    frame.to_csv(tmp_path / "board.csv", index=False)
+    assert tie_table(tmp_path / "board.csv").rows() == tie_table(SCORES).rows()
+    assert tie_table(frame).rows() == tie_table(SCORES).rows()
+
+
+@pytest.mark.parametrize("name", ["NA", "null", "1e5", "-", "007", "a|b", "=1+1"])
+def test_a_system_keeps_its_row_however_it_is_called(tmp_path, name):
+    BOARD.replace({"Model": {"small": name}}).to_csv(tmp_path / "board.csv", index=False)
+    assert list(tie_table(tmp_path / "board.csv").rows()) == ["large", "middle", name]
+
+
+def test_a_table_of_tasks_by_systems_is_turned(tmp_path):
+    SCORES.T.rename_axis("task").reset_index().to_csv(tmp_path / "turned.csv", index=False)
+    assert tie_table(tmp_path / "turned.csv").rows() == tie_table(SCORES).rows()
+
+
+def test_beside_gold_an_id_is_no_system(tmp_path):
+    gold = DRAW.uniform(0, 5, 200)
+    frame = pandas.DataFrame({"id": range(200), "gold": gold, "a": gold, "b": -gold, "pair": ["x"] * 200})
+    found = tie_table(frame)
+    assert list(found.rows()) == ["a", "b"] and "not numbers: pair" in found.left_out
+
+
+def test_results_of_mteb_on_other_data_are_left_out(tmp_path):
+    folder = as_mteb(tmp_path)
+    file = folder / "small/1/task3.json"
+    file.write_text(file.read_text().replace('"dataset_revision": "1"', '"dataset_revision": "2"'))
+    note = tie_table(folder).note()
+    assert "14 units" in note and "revisions 1 and 2): task3" in note
