@@ -1,0 +1,118 @@
+"""Draw the pictures of the README and of the book's first page: `python scripts/pictures.py NAME FILE`.
+
+    python scripts/pictures.py cosines docs/cosines.png              # trains as the tour does, about a minute
+    python scripts/pictures.py effects-grow docs/effects-grow.png    # from results/effects-grow.*.jsonl
+    python scripts/pictures.py cover book/cover.svg                  # the sphere, as its panel draws it
+
+Chromium draws them (`make browser`).
+"""
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+from browser import find_browser
+from cselab_lab.experiments import read_results
+from cselab_lab.experiments.growth import by_size
+from cselab_lab.lessons import lesson
+from cselab_widgets import Sphere, effect_planes
+from cselab_widgets.kit.page_panel import CSS
+from cselab_widgets.kit.planes import side_by_side
+from pandas import concat
+from playwright.sync_api import Page, sync_playwright
+from plotly.subplots import make_subplots
+from scipy.stats import spearmanr
+
+from cselab import train
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+COVER = "Eight sentences as pairs of points on a sphere: arrows show how InfoNCE pushes each point."
+ON_THE_COVER = r"\.cselab-(globe|net|point|hold|anchors|positives|arrow|tie|behind)\b"
+INTERACTIVE = r' (?:tabindex|role|aria-[a-z]+|style)="[^"]*"'
+
+
+@contextmanager
+def opened(file: Path, width: int, height: int) -> Iterator[Page]:
+    """A page of Chromium that shows the file, at one and a half times its pixels."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=1.5)
+        page.set_default_timeout(240_000)
+        page.goto(file.as_uri())
+        yield page
+        browser.close()
+
+
+def save_png(figure: go.Figure, picture: Path) -> None:
+    """Write a figure that has a width and a height."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "figure.html")
+        figure.write_html(file, include_plotlyjs=True)
+        with opened(file, figure.layout.width + 16, figure.layout.height + 16) as page:
+            page.wait_for_selector(".scatterlayer path, .boxlayer path", state="attached")
+            page.locator(".js-plotly-plot").screenshot(path=picture)
+
+
+def cosines_of_pairs(vectors: np.ndarray, mean: np.ndarray | float = 0.0) -> np.ndarray:
+    """Of row i of the first half and row i of the second, after the mean was subtracted."""
+    unit = (vectors - mean) / np.linalg.norm(vectors - mean, axis=1, keepdims=True)
+    first, second = np.split(unit, 2)
+    return (first * second).sum(axis=1)
+
+
+def cosines(picture: Path) -> None:
+    """The cosine of two sentences by their grade: plain, less the mean, and after the tour's 60 steps of SimCSE."""
+    lab = lesson.setup("00_tour")
+    pairs, encoder = lab.world.sts(1200, "test"), lab.plain
+    plain = np.asarray(encoder.encode(pairs.sentences))
+    mean = np.asarray(encoder.encode(lab.corpus[:2000])).mean(axis=0)
+    boxes = {"plain": cosines_of_pairs(plain), "mean subtracted": cosines_of_pairs(plain, mean)}
+    train(encoder, "simcse", lab.corpus, lab.config(), lab.dev)
+    boxes[f"SimCSE, {lab.steps} steps"] = cosines_of_pairs(np.asarray(encoder.encode(pairs.sentences)))
+    titles = [
+        f"<b>{name}</b><br>Spearman {100 * spearmanr(values, pairs.scores).statistic:.1f}"
+        for name, values in boxes.items()
+    ]
+    sheet = make_subplots(1, 3, shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.03)
+    grades, colours = np.round(pairs.scores).astype(int), ("#8c959f", "#bf6a02", "#0969da")
+    for column, (values, colour) in enumerate(zip(boxes.values(), colours, strict=True), start=1):
+        box = go.Box(x=grades, y=values, marker_color=colour, marker_size=3, line_width=1.5, showlegend=False)
+        sheet.add_trace(box, 1, column)
+    sheet.update_xaxes(dtick=1)
+    sheet.update_xaxes(title_text="grade of the pair (0: nothing in common, 5: the same meaning)", row=1, col=2)
+    sheet.update_yaxes(title_text="cosine of its two sentences", row=1, col=1)
+    margin = {"t": 70, "r": 20, "b": 60}
+    font = {"size": 14, "color": "#24292f"}
+    save_png(sheet.update_layout(template="plotly_white", width=1100, height=430, font=font, margin=margin), picture)
+
+
+def effects_grow(picture: Path) -> None:
+    """The papers' effects by the steps of training, next to the papers' own points."""
+    sizes = concat([by_size(read_results("effects-grow", profile, RESULTS)) for profile in ("study", "million")])
+    figure = side_by_side(effect_planes(sizes.drop_duplicates()), columns=3)
+    save_png(figure.update_layout(template="plotly_white", width=1100), picture)
+
+
+def cover(picture: Path) -> None:
+    """The sphere as an SVG for inside a page: its lines have the colour of the page's text, light or dark."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Sphere(8, 3, seed=5, noise=0.1).to_html(Path(folder) / "sphere.html")
+        with opened(file, 1200, 900) as page:
+            drawn = page.locator(".cselab-sphere svg").first.evaluate("svg => svg.innerHTML")
+    rules = [line.strip() for line in CSS.splitlines() if re.search(ON_THE_COVER, line)]
+    style = "\n".join(rule for rule in rules if "focus" not in rule and "@" not in rule)
+    inside = re.sub(r"-?\d+\.\d{4,}", lambda digits: f"{float(digits[0]):.4g}", re.sub(INTERACTIVE, "", drawn))
+    picture.write_text(
+        '<svg class="cselab-cover" xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img" '
+        f'aria-label="{COVER}">\n<style>\n{style}\n</style>\n{inside}\n</svg>\n',
+        encoding="utf-8",
+    )
+
+
+if __name__ == "__main__":
+    {"cosines": cosines, "effects-grow": effects_grow, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
