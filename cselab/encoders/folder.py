@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
+from tokenizers import normalizers
 from torch import nn
 
 from cselab.encoders.adapters import FOLDER, has_adapters, merged
@@ -33,6 +34,34 @@ MODULE = "sentence_transformers.models."
 WIDEST = 2**20  # numbers a dense layer takes or gives: more is no width, and would only fill the memory
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
+TRANSFORMER_FILES = tuple(
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+"""The first of these that is there holds the settings of the module Transformer."""
+
+WITHOUT_EFFECT: dict[str, dict[str, tuple[Any, ...]]] = {
+    "Transformer": {
+        "transformer_task": ("feature-extraction",),
+        "modality_config": ({"text": {"method": "forward", "method_output_name": "last_hidden_state"}},),
+        "module_output_name": ("token_embeddings",),
+    },
+    "Pooling": {"include_prompt": (True,)},
+    "Dense": {"module_input_name": ("sentence_embedding",), "module_output_name": ("sentence_embedding",)},
+    "Normalize": {"module_input_name": ("sentence_embedding",), "module_output_name": ("sentence_embedding",)},
+}
+"""Values of settings of sentence-transformers' modules that leave vectors as they are: another value is refused."""
+
+APPLIED = {
+    "Transformer": {"max_seq_length", "do_lower_case"},
+    "Pooling": {"word_embedding_dimension", "embedding_dimension", "pooling_mode"},
+    "Dense": {"in_features", "out_features", "bias", "activation_function"},
+    "Normalize": set[str](),
+}
+"""Settings that are applied here. Of a query or a document alone are `TASKS`, which `encode` never names."""
+
+TASKS = {"query_length", "document_length", "query_expansion", "unpad_inputs"}
+
 OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": int}
 """What a folder may say besides, by the names that sentence-transformers has for it, and of which type."""
 
@@ -54,6 +83,25 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
+def _check_settings(file: Path, kind: str, config: dict[str, Any]) -> None:
+    """Refuse settings that would change the vectors in sentence-transformers, and are not applied here."""
+    for name, value in config.items():
+        applied = name in APPLIED[kind] or name in TASKS or name.startswith("pooling_mode_")
+        if not (applied or value in (None, False, {}, []) or value in WITHOUT_EFFECT[kind].get(name, ())):
+            raise CheckpointError(
+                f"{file} sets {name!r} to {value!r:.60}, which sentence-transformers applies and cselab does not: "
+                "give SentenceTransformer(folder) itself in place of the folder"
+            )
+
+
+def _inside(folder: Path, name: Any) -> Path:
+    """A file or folder named in a settings file, which must lie inside the folder."""
+    inner = folder / name if isinstance(name, str) else None
+    if inner is None or not inner.resolve().is_relative_to(folder.resolve()):
+        raise CheckpointError(f"{folder} names {name!r}, which is no path inside the folder")
+    return inner
+
+
 def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None:
     kind = type(activation)
     config = {
@@ -69,12 +117,15 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 
 def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     config = _read_object(folder / "config.json")
+    _check_settings(folder / "config.json", "Dense", config)
     name = config.get("activation_function")
     if not isinstance(name, str) or name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
     sizes = [config.get("in_features"), config.get("out_features")]
     if not all(type(size) is int and 0 < size <= WIDEST for size in sizes):
         raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
+    if not isinstance(config.get("bias", True), bool):
+        raise CheckpointError(f"{folder / 'config.json'} is damaged: 'bias' is {config['bias']!r}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
     weights = folder / "model.safetensors"
     with reading(weights):
@@ -127,7 +178,10 @@ def save_folder(
 
     width = config.hidden_size
     modules = [("", "Transformer")]
-    _write_json(path / "sentence_bert_config.json", {"max_seq_length": settings["max_length"], "do_lower_case": False})
+    _write_json(
+        path / "sentence_bert_config.json",
+        {"max_seq_length": settings["max_length"], "do_lower_case": _lowers(tokenizer)},
+    )
 
     def add(kind: str, content: dict[str, Any] | None = None) -> Path:
         folder = path / f"{len(modules)}_{kind}"
@@ -221,48 +275,75 @@ def _read_own(path: Path) -> dict[str, Any]:
         with reading(path / PREFIX, TypeError):
             kept["prefix"] = DeepPrefix(**load_file(path / PREFIX))
     if head:
-        kept["head"] = DenseLayers([_read_dense(path / folder) for folder in head])
+        kept["head"] = DenseLayers([_read_dense(_inside(path, folder)) for folder in head])
     return kept
 
 
 def _read_modules(path: Path) -> dict[str, Any]:
     """A folder of sentence-transformers."""
-    modules = path / "modules.json"
     settings: dict[str, Any] = {"representation": "backbone"}
     dense = []
-    try:
-        listed = [(path / module["path"], module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
-    except (KeyError, TypeError, AttributeError):
-        raise CheckpointError(f"{modules} is damaged: it is no list of modules with a path and a type") from None
-    kinds = [kind for _, kind in listed]
-    if not set(kinds) <= set(ORDER) or kinds != sorted(kinds, key=ORDER.index):
-        raise CheckpointError(
-            f"{modules} lists the modules {', '.join(kinds)}; understood are {', '.join(ORDER)}, in this order"
-        )
-    for folder, kind in listed:
+    for folder, kind in _listed_modules(path):
         if kind == "Transformer":
-            config = path / "sentence_bert_config.json"
-            if config.exists():
-                settings["max_length"] = longest = _read_object(config).get("max_seq_length")
-                if not isinstance(longest, int | NoneType):
-                    raise CheckpointError(f"{config} is damaged: 'max_seq_length' is {longest!r:.40}; restore the file")
+            file, config = _transformer_settings(path)
+            if config:
+                settings["max_length"] = longest = config.get("max_seq_length")
+                if isinstance(longest, bool) or not isinstance(longest, int | NoneType):
+                    raise CheckpointError(f"{file} is damaged: 'max_seq_length' is {longest!r:.40}; restore the file")
         elif kind == "Pooling":
             settings["pooling"] = _pooling_name(folder / "config.json")
         elif kind == "Dense":
             dense.append(_read_dense(folder))
         else:
+            if (config_file := folder / "config.json").exists() and folder != path:
+                _check_settings(config_file, kind, _read_object(config_file))
             settings["normalize"] = True
     if dense:
         settings |= {"head": DenseLayers(dense), "representation": "head"}
     return settings | _read_options(path / "config_sentence_transformers.json")
 
 
+def _listed_modules(path: Path) -> list[tuple[Path, str]]:
+    """The folder and the kind of each module, in their order."""
+    modules = path / "modules.json"
+    try:
+        listed = [(_inside(path, module["path"]), module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
+    except (KeyError, TypeError, AttributeError):
+        raise CheckpointError(f"{modules} is damaged: it is no list of modules with a path and a type") from None
+    kinds = [kind for _, kind in listed]
+    if (
+        not set(kinds) <= set(ORDER)
+        or kinds != sorted(kinds, key=ORDER.index)
+        or any(kinds.count(kind) != 1 for kind in ORDER[:2])
+    ):
+        raise CheckpointError(
+            f"{modules} lists the modules {', '.join(kinds) or 'none'}; understood are {', '.join(ORDER)}, in this "
+            "order, the first two once"
+        )
+    return listed
+
+
+def _transformer_settings(path: Path) -> tuple[Path, dict[str, Any]]:
+    """The settings of the module Transformer of a folder, and their file; none in a folder without such a file."""
+    file = next((path / name for name in TRANSFORMER_FILES if (path / name).exists()), path / TRANSFORMER_FILES[0])
+    config = _read_object(file) if file.exists() else {}
+    _check_settings(file, "Transformer", config)
+    if not isinstance(config.get("do_lower_case", False), bool):
+        raise CheckpointError(
+            f"{file} is damaged: 'do_lower_case' is {config['do_lower_case']!r:.40}; restore the file"
+        )
+    return file, config
+
+
 def _read_options(file: Path) -> dict[str, Any]:
     """Prompts, the default one's name and the width that a folder of sentence-transformers says."""
     said = _read_object(file) if file.exists() else {}
+    kind = said.get("model_type", "SentenceTransformer")
+    if kind != "SentenceTransformer":
+        raise CheckpointError(f"{file} is of a {kind!r:.40}, which gives no single vector a sentence")
     options = {name: said[name] for name in OPTIONAL if said.get(name)}
     for name, value in options.items():
-        if not isinstance(value, OPTIONAL[name]):
+        if not isinstance(value, OPTIONAL[name]) or isinstance(value, bool):
             raise CheckpointError(f"{file} is damaged: {name!r} is {value!r:.40}; restore the file")
     return options
 
@@ -305,12 +386,15 @@ def _pooling_name(path: Path) -> str:
         for key, on in config.items()
         if key.startswith("pooling_mode_") and on
     ]
-    modes = [modes] if isinstance(modes, str) else list(modes)
+    modes = [modes] if isinstance(modes, str) else modes
+    if not isinstance(modes, list) or not all(isinstance(mode, str) for mode in modes):
+        raise CheckpointError(f"{path} is damaged: 'pooling_mode' is {modes!r:.40}; restore the file")
     names = {"cls": "cls", "mean": "mean", "lasttoken": "last_token"}
     if len(modes) != 1 or modes[0] not in names:
         raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are {', '.join(names)}")
     if not config.get("include_prompt", True):
         raise CheckpointError(f"{path} leaves the tokens of a prompt out of the pooling, which cselab does not do")
+    _check_settings(path, "Pooling", config)
     return names[modes[0]]
 
 
@@ -460,7 +544,32 @@ def load_tokenizer(folder: Path) -> Any:
     file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
     if not isinstance(most, int | float) or most <= tokenizer.num_special_tokens_to_add():
         raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
+    if (folder / "modules.json").exists() and _transformer_settings(folder)[1].get("do_lower_case"):
+        _lower_case(tokenizer)
     return tokenizer
+
+
+def _lower_case(tokenizer: Any) -> None:
+    """Lower the case of every text first, as sentence-transformers' `do_lower_case` does, unless it is done already."""
+    if not _lowers(tokenizer):
+        steps = [normalizers.Lowercase(), *_normalizers(tokenizer)]
+        tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+
+
+def _lowers(tokenizer: Any) -> bool:
+    """Whether the tokenizer lowers the case of its texts."""
+    return any(
+        isinstance(step, normalizers.Lowercase) or getattr(step, "lowercase", False) is True
+        for step in _normalizers(tokenizer)
+    )
+
+
+def _normalizers(tokenizer: Any) -> list[Any]:
+    """The steps of the tokenizer's normalizer, in their order."""
+    normalizer: Any = tokenizer.backend_tokenizer.normalizer
+    if type(normalizer) is normalizers.Sequence:
+        return [normalizer[place] for place in range(len(normalizer))]
+    return [] if normalizer is None else [normalizer]
 
 
 @contextmanager

@@ -27,6 +27,8 @@ def check_seal(file: Path, content: Mapping[str, Any]) -> None:
         raise CheckpointError(f"{file} is damaged: 'sha256' is {wanted!r}; restore the file")
     for name, checksum in wanted.items():
         there = file.parent / name
+        if not there.resolve().is_relative_to(file.parent.resolve()):
+            raise CheckpointError(f"{file} names {name!r}, which is no path inside its folder")
         if not there.is_file():
             raise CheckpointError(f"{there} is missing: it was saved here; restore it")
         if (_of_content(content) if there == file else sha256_of(there)) != checksum:

@@ -206,6 +206,99 @@ def test_modules_that_are_not_understood_are_named(make, message, tmp_path):
         SentenceEncoder.from_pretrained(tmp_path / "theirs")
 
 
+def theirs(tmp_path, *parts, **settings):
+    """A folder of sentence-transformers with these settings of its module Transformer, and a cased tokenizer."""
+    with torch.random.fork_rng(devices=[]):
+        tokenizer = make_tokenizer()
+        tokenizer.backend_tokenizer.normalizer = None
+        plain = write_checkpoint(tmp_path / "plain")
+        tokenizer.save_pretrained(plain)
+        change(plain / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", do_lower_case=False)
+        listed = [modules.Transformer(str(plain)), modules.Pooling(8), *parts]
+    SentenceTransformer(modules=listed, device="cpu").save(str(tmp_path / "theirs"))
+    change(tmp_path / "theirs/sentence_bert_config.json", **settings)
+    return tmp_path / "theirs"
+
+
+def change(file, **settings):
+    file.write_text(json.dumps(json.loads(file.read_text()) | settings))
+
+
+@pytest.mark.parametrize("name", ["sentence_bert_config.json", "sentence_roberta_config.json"])
+@pytest.mark.parametrize("lower", [False, True])
+def test_case_is_lowered_where_sentence_transformers_lowers_it(tmp_path, lower, name):
+    folder = theirs(tmp_path, do_lower_case=lower, max_seq_length=20)
+    (folder / "sentence_bert_config.json").rename(folder / name)
+    shouted = [sentence.upper() for sentence in SENTENCES]
+    ours = SentenceEncoder.from_pretrained(folder)
+    expected = SentenceTransformer(str(folder), device="cpu").encode(shouted)
+    assert_same_vectors(ours.encode(shouted), expected)
+    assert np.allclose(ours.encode(shouted), ours.encode(SENTENCES)) == lower
+    ours.save_pretrained(tmp_path / "ours")
+    assert_same_vectors(SentenceEncoder.from_pretrained(tmp_path / "ours").encode(shouted), expected)
+    assert_same_vectors(SentenceTransformer(str(tmp_path / "ours"), device="cpu").encode(shouted), expected)
+
+
+@pytest.mark.parametrize(
+    ("file", "settings", "said"),
+    [
+        ("sentence_bert_config.json", {"do_lower_case": "yes"}, "'do_lower_case' is 'yes'"),
+        ("sentence_bert_config.json", {"max_seq_length": True}, "'max_seq_length' is True"),
+        ("sentence_bert_config.json", {"transformer_task": "fill-mask"}, "sets 'transformer_task' to 'fill-mask'"),
+        ("sentence_bert_config.json", {"processing_kwargs": {"text": {"max_length": 3}}}, "sets 'processing_kwargs'"),
+        ("sentence_bert_config.json", {"tokenizer_args": {"model_max_length": 4}}, "sets 'tokenizer_args'"),
+        ("sentence_bert_config.json", {"model_args": {"dtype": "float16"}}, "sets 'model_args'"),
+        ("sentence_bert_config.json", {"config_kwargs": {"num_hidden_layers": 1}}, "sets 'config_kwargs'"),
+        ("sentence_bert_config.json", {"tokenizer_name_or_path": "other"}, "sets 'tokenizer_name_or_path'"),
+        ("sentence_bert_config.json", {"of the future": 1}, "sets 'of the future'"),
+        ("1_Pooling/config.json", {"pooling_mode": 5}, "'pooling_mode' is 5"),
+        ("1_Pooling/config.json", {"pooling_mode": ["cls", 3]}, "'pooling_mode' is"),
+        ("1_Pooling/config.json", {"include_prompt": False}, "leaves the tokens of a prompt out"),
+        ("2_Dense/config.json", {"use_residual": True}, "sets 'use_residual' to True"),
+        ("2_Dense/config.json", {"module_input_name": "token_embeddings"}, "sets 'module_input_name'"),
+        ("2_Dense/config.json", {"bias": "no"}, "'bias' is 'no'"),
+        ("3_Normalize/config.json", {"module_input_name": "token_embeddings"}, "sets 'module_input_name'"),
+        ("config_sentence_transformers.json", {"model_type": "SparseEncoder"}, "is of a 'SparseEncoder'"),
+        ("config_sentence_transformers.json", {"truncate_dim": True}, "'truncate_dim' is True"),
+    ],
+)
+def test_a_setting_of_sentence_transformers_is_applied_or_refused_by_name(tmp_path, file, settings, said):
+    with torch.random.fork_rng(devices=[]):
+        folder = theirs(tmp_path, modules.Dense(8, 4), modules.Normalize())
+    SentenceEncoder.from_pretrained(folder)
+    change(folder / file, **settings)
+    with pytest.raises(CheckpointError, match=said):
+        SentenceEncoder.from_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {},
+        [],
+        [{"path": "1_Pooling", "type": "Pooling"}],
+        [{"path": "", "type": "Transformer"}] * 2 + [{"path": "1_Pooling", "type": "Pooling"}],
+        [{"path": "", "type": "Transformer"}],
+        [{"path": "", "type": "Transformer"}, {"path": "../plain", "type": "Pooling"}],
+        [{"path": "", "type": "Transformer"}, {"path": "/etc", "type": "Pooling"}],
+    ],
+)
+def test_modules_are_one_transformer_and_one_pooling_inside_the_folder(tmp_path, listed):
+    folder = theirs(tmp_path)
+    (folder / "modules.json").write_text(json.dumps(listed))
+    with pytest.raises(CheckpointError, match=r"modules\.json (lists|is damaged)|no path inside the folder"):
+        SentenceEncoder.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("settings", [{"head": ["../plain"]}, {"head": [5]}, {"sha256": {"../plain/config.json": "0"}}])
+def test_a_folder_of_cselab_names_nothing_outside_of_it(tmp_path, settings):
+    write_checkpoint(tmp_path / "plain")
+    make_encoder().save_pretrained(tmp_path / "ours")
+    change(tmp_path / "ours/cselab.json", **{"sha256": {}} | settings)
+    with pytest.raises(CheckpointError, match="no path inside"):
+        SentenceEncoder.from_pretrained(tmp_path / "ours")
+
+
 # ------------------------------------------------------------------------------------ weights that are not there
 
 
