@@ -2,7 +2,7 @@
 
 panel, shell        a state and what shows it: controls, plot, words
 plot, page          the figure in a notebook (plot.js) and on a page without a kernel; figure.js draws both
-carried, computed   what a page carries of a panel, so that its controls answer; page_figure.js shows it
+carried             what a page carries of a panel, so that its controls answer; page_figure.js shows it
 page_panel          a panel that computes in the page: page_controls.js, and losses.js on tape.js, which takes gradients
 carried_encoder     an encoder as a page carries it; encoder.js computes it, tokens.js cuts a text into tokens
 scripts             the JavaScript as a page gets it; listen.js mends how a widget hears

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import ipywidgets
@@ -23,7 +22,7 @@ from .shell import family
 
 STATES = 160  # pictures of a panel, at most
 ALONE = 60  # values of its controls together
-BYTES = 900_000  # of a panel's parts together, before they are packed; no picture is added beyond
+BYTES = 1_200_000  # of a panel's parts together, before they are packed; no picture is added beyond
 FEW = 12  # values of a slider
 SMALL = 48  # letters: parts shorter than that are repeated rather than named
 
@@ -36,7 +35,7 @@ class Answering(Protocol):
     state: Any
     describe: Callable[[Any], str]
     draw: Callable[[Any], go.Figure]
-    page_modules: ClassVar[Sequence[Path]]
+    page_together: ClassVar[Sequence[str]]
     clicks: ClassVar[str]
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
@@ -45,7 +44,6 @@ class Answering(Protocol):
     def explain(self, state: Any) -> str: ...
     def details(self, state: Any) -> str: ...
     def page_values(self) -> Mapping[str, Sequence[Any]]: ...
-    def carried(self) -> Mapping[str, Any]: ...
     def _changed(self, changes: Mapping[str, Any]) -> Any: ...
 
 
@@ -64,10 +62,9 @@ class Control(NamedTuple):
 
 def piece(panel: Answering, answering: bool) -> dict[str, Any]:
     """What page_figure.js takes; without controls unless `answering`."""
-    computed = bool(panel.page_modules) and answering
     controls = controls_of(panel) if answering else []
-    carried = panel.carried() if computed else pictures(panel, controls)
-    shown = controls if computed else [_held(control, carried) for control in controls]
+    carried = pictures(panel, controls)
+    shown = [_held(control, carried) for control in controls]
     return {
         "controls": [control._asdict() for control in shown],
         "state": {control.name: getattr(panel.state, control.name) for control in controls},
@@ -90,8 +87,8 @@ def _held(control: Control, carried: Mapping[str, Any]) -> Control:
         return control
     place = list(carried["values"]).index(control.name)
     numbers = {int(numbers.split(",")[place]) for numbers in carried["states"]}
-    kept = {_key(value) for number, value in enumerate(carried["values"][control.name]) if number in numbers}
-    return control._replace(options=[one for one in control.options if _key(one[1]) in kept])
+    kept = {value for number, value in enumerate(carried["values"][control.name]) if number in numbers}
+    return control._replace(options=[one for one in control.options if one[1] in kept])
 
 
 def _in_words(controls: Sequence[Control]) -> str:
@@ -116,9 +113,10 @@ def controls_of(panel: Answering) -> list[Control]:
         if control is not None:
             now = getattr(panel.state, name)
             if name in chosen:
-                values = list(chosen[name])
-                labels = {_key(value): label for label, value in control.options}
-                options = [(labels.get(_key(value), str(value)), value) for value in values]
+                values = [*chosen[name], *([] if now in chosen[name] or control.kind == "list" else [now])]
+                values = sorted(values) if control.kind == "slider" else values
+                labels = {value: label for label, value in control.options}
+                options = [(labels.get(value, str(value)), value) for value in values]
             elif control.kind in ("slider", "steps"):
                 options = thinned(control.options, FEW, [now])
             else:
@@ -162,12 +160,7 @@ def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> 
         return list(options)
     last = len(options) - 1
     places = {round(number * last / max(1, count - 1)) for number in range(count)}
-    must = {_key(value) for value in kept}
-    return [one for place, one in enumerate(options) if place in places or _key(one[1]) in must]
-
-
-def _key(value: Any) -> str:
-    return json.dumps(value)
+    return [one for place, one in enumerate(options) if place in places or one[1] in kept]
 
 
 def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
@@ -180,7 +173,7 @@ def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
     base = {control.name: getattr(panel.state, control.name) for control in changing}
     values = {control.name: [value for _, value in control.options] for control in changing}
     for name, now in base.items():
-        if _key(now) not in map(_key, values[name]):
+        if now not in values[name]:
             values[name] = [now, *values[name]]
     values = _few_enough(values, base)
     parts = Parts()
@@ -204,15 +197,17 @@ def _states(
 ) -> dict[tuple[int, ...], Any]:
     """The states carried, by the numbers of their values.
 
-    What is shown now, each control alone, then as many controls together as there is room for, the shortest first.
+    What is shown now, each control alone, then those of `page_together`; by default as many as there is room for, the
+    shortest first.
     """
-    now = {name: list(map(_key, values[name])).index(_key(base[name])) for name in values}
+    now = {name: values[name].index(base[name]) for name in values}
     states: dict[tuple[int, ...], Any] = {}
     none = frozenset[str]()
-    for together in [none, *(frozenset([name]) for name in values)]:
-        states |= _ways(panel, controls, values, now, together)
+    for alone in [none, *(frozenset([name]) for name in values)]:
+        states |= _ways(panel, controls, values, now, alone)
     joined = none
-    for name in sorted(values, key=lambda one: len(values[one])):
+    together = [name for name in panel.page_together if name in values]
+    for name in together or sorted(values, key=lambda one: len(values[one])):
         wider = joined | {name}
         if prod(len(values[one]) for one in wider) > 10 * STATES:
             break
@@ -248,14 +243,16 @@ def _ways(
 
 def _offers(panel: Answering, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
     """Whether each value of `changes` is still on offer beside the others, and by the same name."""
-    names = {control.name: {_key(value): label for label, value in control.options} for control in controls}
-    for field, options in panel.options(state).items():
-        if field in changes:
-            labels = {_key(value): label for label, value in _options(options)}
-            key = _key(changes[field])
-            if labels.get(key) != names[field].get(key):
-                return False
-    return True
+    offered, labels = panel.options(state), {control.name: _labels(control.options) for control in controls}
+    return all(
+        _labels(offered[name]).get(value) == labels[name].get(value)
+        for name, value in changes.items()
+        if name in offered
+    )
+
+
+def _labels(options: Sequence[Any]) -> dict[Any, str]:
+    return {value: label for label, value in _options(options)}
 
 
 def _shown(
@@ -266,8 +263,8 @@ def _shown(
     offered = {}
     for name, options in panel.options(state).items():
         if name in values:
-            known = set(map(_key, values[name]))
-            offered[name] = [one for one in _options(options) if _key(one[1]) in known]
+            known = set(values[name])
+            offered[name] = [one for one in _options(options) if one[1] in known]
     return {
         "data": figure["data"],
         "layout": figure["layout"],

@@ -1,9 +1,8 @@
-// Random numbers that a seed repeats, here and in draws.py.
+// Random numbers that a seed repeats.
 
-/** Uniform numbers in (0, 1), the same for the same seed (mulberry32).
- * @param {number} seed @param {number} [skipped] how many of them are left out first */
-export function uniforms(seed, skipped = 0) {
-  let a = (seed + Math.imul(skipped, 0x6d2b79f5)) | 0;
+/** Uniform numbers in (0, 1), the same for the same seed (mulberry32). @param {number} seed */
+export function uniforms(seed) {
+  let a = seed | 0;
   return () => {
     a = (a + 0x6d2b79f5) | 0;
     let t = Math.imul(a ^ (a >>> 15), 1 | a);
@@ -12,8 +11,8 @@ export function uniforms(seed, skipped = 0) {
   };
 }
 
-/** So many standard normal numbers. @param {number} seed @param {number} count @param {number} [skipped] */
-export function normals(seed, count, skipped = 0) {
-  const next = uniforms(seed, 2 * skipped);
+/** So many standard normal numbers. @param {number} seed @param {number} count */
+export function normals(seed, count) {
+  const next = uniforms(seed);
   return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next()));
 }

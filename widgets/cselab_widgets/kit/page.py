@@ -41,7 +41,7 @@ var piece = {piece};
   document.querySelectorAll('[data-cselab-figure="{digest}"]').forEach(function (div) {{
     if (div.dataset.drawn) return;
     div.dataset.drawn = "yes";
-    void cselabPage(window.Plotly, div.parentNode, piece, figureOf);
+    void cselabPage(window.Plotly, div.parentNode, piece);
   }});
 }})();
 }})();</script>"""
@@ -56,11 +56,10 @@ _PAGE = """\
 """
 
 
-def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, Any], scripts: str = "") -> str:
+def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, Any]) -> str:
     """A `div` and a script that draw a panel once plotly.js is there; its summary, so many pixels tall, until then.
 
-    `words` are summary, note and details (HTML); `piece` is what page_figure.js takes, `scripts` define its
-    `figureOf` where the pictures are not looked up.
+    `words` are summary, note and details (HTML); `piece` is what page_figure.js takes.
     """
     # "<" would let a sentence close the script element; inside JSON it only ever stands in strings.
     script = json.dumps(piece, separators=(",", ":")).replace("<", "\\u003c")
@@ -72,7 +71,7 @@ def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, An
         note=html.escape(words["note"]),
         details=words["details"],
         piece=script,
-        scripts=FIGURE_JS + PAGE_JS + (scripts or "const figureOf = lookup;\n"),
+        scripts=FIGURE_JS + PAGE_JS,
     )
 
 

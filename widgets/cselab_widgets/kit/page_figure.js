@@ -1,8 +1,6 @@
 // A panel's figure on a page without a kernel: its controls, and what they show. figure.js stands above.
 //
-// What is shown for the controls' values is said by a function `figureOf(state, carried, again)`: `lookup`, which finds it
-// among the pictures that the page carries (carried.py), or a panel's own, which computes it; where a part takes long, it
-// calls `again()` when that is there.
+// `lookup` finds what is shown for the controls' values among the pictures that the page carries (carried.py).
 
 /**
  * @typedef {Record<string, any>} State the controls' values by name
@@ -70,9 +68,8 @@ async function unpacked(packed) {
  * @param {any} Plotly
  * @param {HTMLElement} panel holds an element each for controls, figure, note, details, known by their class
  * @param {Piece} piece
- * @param {(state: State, carried: any, again: () => void) => Shown | null} figureOf
  */
-async function cselabPage(Plotly, panel, { controls, state: base, clicks, config, held, packed }, figureOf) {
+async function cselabPage(Plotly, panel, { controls, state: base, clicks, config, held, packed }) {
   const carried = await unpacked(packed);
   const find = (name) => /** @type {HTMLElement} */ (panel.querySelector(`.cselab-${name}`));
   const [hands, place, note, details] = ["hands", "figure", "note", "details"].map(find);
@@ -81,7 +78,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   const picked = element("div", { class: "cselab-picked" });
   const label = Object.fromEntries(controls.map((one) => [one.name, one.label]));
   let asked = {};
-  let shown = /** @type {Shown} */ (figureOf(base, carried, () => again()));
+  let shown = /** @type {Shown} */ (lookup(base, carried));
   let options = {};
 
   const show = (found) => {
@@ -99,18 +96,17 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
     show(found);
     figure.update({ data: found.data, layout: found.layout, config }, found.words);
   };
-  const again = () => draw(figureOf({ ...base, ...asked }, carried, again));
   const now = (name) => ({ ...base, ...asked, ...shown.state })[name];
   const nameOf = (name, value) => options[name]?.find(([, one]) => written(one) === written(value))?.[0] ?? String(value);
 
   // A value that the page does not carry beside the others is shown alone, and the page says what went back.
   const choose = (name, value) => {
     const together = { ...asked, [name]: value };
-    let found = figureOf({ ...base, ...together }, carried, again);
+    let found = lookup({ ...base, ...together }, carried);
     let words = "";
     if (found) asked = together;
     else {
-      found = figureOf({ ...base, [name]: value }, carried, again);
+      found = lookup({ ...base, [name]: value }, carried);
       if (!found) {
         said.textContent = `This page does not hold ${label[name]} ${nameOf(name, value)}.`;
         return show(shown);

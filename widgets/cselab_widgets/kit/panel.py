@@ -41,7 +41,6 @@ from .carried import piece
 from .page import figure_to_html, whole_page
 from .places import take_place
 from .plot import as_json
-from .scripts import inlined
 from .shell import Shell
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class Panel(traitlets.HasTraits):
     draw: Callable[[Any], go.Figure]
     describe: Callable[[Any], str]
     clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
-    page_modules: ClassVar[Sequence[Path]] = ()  # JavaScript with a function `figureOf`; see `carried`
+    page_together: ClassVar[Sequence[str]] = ()  # controls that a page combines; by default all that it has room for
 
     state = traitlets.Any()
     selection = traitlets.Tuple()
@@ -118,13 +117,6 @@ class Panel(traitlets.HasTraits):
 
     def page_values(self) -> Mapping[str, Sequence[Any]]:
         """Of controls, the values that a page without a kernel holds; by default lists whole and sliders at a few."""
-        return {}
-
-    def carried(self) -> Mapping[str, Any]:
-        """What `figureOf(state, carried)` of `page_modules` takes, as JSON has it: the page then computes each picture.
-
-        `state` has the controls' values by name; see `Shown` in page_figure.js for what is returned.
-        """
         return {}
 
     # ---- looking and changing ------------------------------------------------------------------------------
@@ -261,8 +253,7 @@ class Panel(traitlets.HasTraits):
     def _html(self, answering: bool) -> str:
         """The panel on a page; `answering`: with controls, for which it is drawn some dozens of times."""
         words = {"summary": self.summary(), "note": self.explain(self.state), "details": self.details(self.state)}
-        scripts = inlined(self.page_modules) if answering and self.page_modules else ""
-        return figure_to_html(self.figure().layout.height, words, piece(self, answering), scripts)
+        return figure_to_html(self.figure().layout.height, words, piece(self, answering))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.

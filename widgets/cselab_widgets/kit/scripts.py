@@ -28,5 +28,5 @@ def inlined(modules: Iterable[Path]) -> str:
 FIGURE_JS = inlined([KIT / "figure.js"])
 LISTEN_JS = inlined([KIT / "listen.js"])
 _page = inlined([KIT / "page_controls.js", KIT / "page_figure.js"])
-PAGE_JS = f"const {{ cselabPage, lookup }} = (() => {{\n{_page}return {{ cselabPage, lookup }};\n}})();\n"
+PAGE_JS = f"const cselabPage = (() => {{\n{_page}return cselabPage;\n}})();\n"
 PLOT_JS = LISTEN_JS + _lean((KIT / "plot.js").read_text(encoding="utf-8"))

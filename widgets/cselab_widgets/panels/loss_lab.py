@@ -1,10 +1,9 @@
 """The losses by hand: a batch's cosines while it trains, and what each loss wants of each of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import pi
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -21,9 +20,8 @@ from cselab.metrics import batch_with_cosines, cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
-from ..kit.computed import COMPUTED, Computed, evenly, finely
 from ..kit.controls import buttons, choice, slider
-from ..kit.panel import rounded
+from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, as_views, dropout_views, opened, sentences_or_world
 from ..kit.steps import Scrubber
@@ -203,21 +201,6 @@ def shares(gradient: Tensor) -> Tensor:
     return (ordered.cumsum(1) / ordered.sum(1, keepdim=True).clamp(min=1e-300)).mean(0)
 
 
-def for_page(state: LossLabState) -> dict[str, Any]:
-    """What a page carries, for loss_lab.js: of each step the cosines that the losses look at, [steps, n, n]."""
-    batches = [state.batch(step) for step in state.views]
-    return {
-        "steps": list(state.views),
-        "cosines": {
-            "pairs": np.stack([_cosine(anchor, positive) for anchor, positive, _, _ in batches]),
-            "second": np.stack([_cosine(anchor, second) for anchor, _, second, _ in batches]),
-            "clean": np.stack([_cosine(clean, clean) for _, _, _, clean in batches]),
-        },
-        "typical": state.typical,
-        "notes": {pair: explain(replace(state, pair=pair)) for pair in PAIRS},
-    }
-
-
 @dataclass(frozen=True)
 class Curve:
     """A loss and its derivative over one cosine, all others held."""
@@ -306,7 +289,7 @@ def explain(state: LossLabState) -> str:
     )
 
 
-class LossLab(Computed):
+class LossLab(Panel):
     """A batch's cosines while the diagonal lights up, and what InfoNCE and its variants want of them.
 
     What to try: temperature from 0.5 to 0.02 (who carries the gradient?); "Eq. 8, printed" (which way do positives
@@ -332,8 +315,7 @@ class LossLab(Computed):
       the wrong way: 0 of 8 positives pushed apart, 0 of 56 negatives pulled together
     """
 
-    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
-    for_page = staticmethod(for_page)
+    page_together = ("loss", "temperature")
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -393,11 +375,10 @@ class LossLab(Computed):
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         return {
-            "step": list(self.state.views),
-            "temperature": finely(0.01, 1.0, self.state.temperature),
-            "focal_m": evenly(0.0, 1.0, 0.02, self.state.focal_m),
-            "off_dropout_m": evenly(0.5, 2.0, 0.05, self.state.off_dropout_m),
-            "margin": evenly(0.0, 60.0, 1.0, self.state.margin),
+            "temperature": (0.02, 0.05, 0.1, 0.5),
+            "focal_m": (0.0, 0.3, 1.0),
+            "off_dropout_m": (0.5, 0.9, 2.0),
+            "margin": (0.0, 10.0, 30.0),
         }
 
     def vectors(self) -> dict[str, np.ndarray]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -18,9 +17,8 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
-from ..kit.computed import COMPUTED, Computed, finely
 from ..kit.controls import choice, slider
-from ..kit.panel import rounded
+from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
 from ..kit.theme import INK, OKABE_ITO
@@ -182,38 +180,6 @@ def _directions(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-def for_page(state: NoiseLabState) -> dict[str, Any]:
-    """What a page carries in place of the passes, for noise_lab.js: their inner products and places in each plane.
-
-    `inner` and `squares` give the cosines under any variance: of the first two passes, without noise and with it.
-    """
-    clouds, (one, other) = state.clouds, state.unit_noise
-    first, second = state.passes[0].astype(float), state.passes[1].astype(float)
-    planes = [clouds.plane(row) for row in range(len(state.sentences))]
-    seen = list(zip(planes, clouds.clean, clouds.nearest, strict=True))
-    return {
-        "radius": rounded(clouds.radius),
-        "distance": rounded(clouds.distance),
-        "colors": OKABE_ITO[:2],
-        "inner": np.stack([first @ second.T, one @ second.T, first @ other.T, one @ other.T]),
-        "squares": np.stack(
-            [(a * b).sum(1) for v, e in ((first, one), (second, other)) for a, b in ((v, v), (v, e), (e, e))]
-        ),
-        "means": np.stack([_cosines_of(*state.means_of(k)) for k in range(1, state.most + 1)]),
-        "clean": _cosines_of(state.clean, state.clean),
-        "passes": np.stack([state.passes[:, row] @ axes.T for row, axes in enumerate(planes)]),
-        "mean_square": state.mean_square,
-        "gram": np.stack([state.passes[:, row] @ state.passes[:, row].T for row in range(len(planes))]),
-        "centres": np.stack([axes @ centre for axes, centre, _ in seen]),
-        "sentences": [repr(sentence) for sentence in state.sentences],
-        "nearest": clouds.nearest.tolist(),
-        "falling": [column.tolist() for column in state.falling],
-        "trained": in_words(state.trained),
-        "note": explain(state),
-        "others": np.stack([(clouds.passes[:, near] - centre) @ axes.T for axes, centre, near in seen]),
-    }
-
-
 def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return _directions(one) @ _directions(other).T
 
@@ -268,7 +234,7 @@ def explain(state: NoiseLabState) -> str:
     )
 
 
-class NoiseLab(Computed):
+class NoiseLab(Panel):
     """Dropout noise in positives and in negatives (ImSimCSE, section 3).
 
     What to try: a sentence whose ring reaches its neighbour; +noise until the boxes overlap; K from 1 to 20.
@@ -296,9 +262,8 @@ class NoiseLab(Computed):
       mean of 10: variance 0.093 of one pass (1/K 0.100), squared distance to off-dropout 0.105
     """
 
-    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
     clicks = "sentence"
-    for_page = staticmethod(for_page)
+    page_together = ("variance", "mean_of")
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -382,8 +347,7 @@ class NoiseLab(Computed):
         )
 
     def page_values(self) -> dict[str, Sequence[Any]]:
-        variances = [0.0, *finely(0.001, 0.5, self.state.variance or 0.1)]
-        return {"variance": variances, "mean_of": range(1, self.state.most + 1)}
+        return {"variance": (0.0, 0.01, 0.1, 0.5), "mean_of": (1, 2, 5, self.state.most)}
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {"passes": self.state.passes, "clean": self.state.clean}

@@ -315,6 +315,7 @@ class PairExplorer(Panel):
     See also: `EmbeddingMap`, for many sentences at once.
     """
 
+    page_together = ("removed", "by")
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -380,6 +381,11 @@ class PairExplorer(Panel):
     def options(state: PairExplorerState) -> dict[str, RowOptions]:
         """The pairs, from the highest grade down."""
         return {"selection": row_options(state.data.offered, state.selection, "typed by hand")}
+
+    def page_values(self) -> dict[str, Sequence[Any]]:
+        """A pair of each grade or so: every one of them makes the picture anew."""
+        rows = [value for _, value in self.options(self.state)["selection"]]
+        return {"selection": rows[:: -(-len(rows) // 10)], "removed": (0, 1, 2, 3, 6, MOST + 1)}
 
     def _changed(self, changes: Mapping[str, Any]) -> PairExplorerState:
         """One pair alone that is selected is loaded into the text boxes."""

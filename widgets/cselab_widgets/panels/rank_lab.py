@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any
 
 import ipywidgets
@@ -15,10 +14,8 @@ from torch import Tensor
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
-from ..kit.computed import COMPUTED, Computed
 from ..kit.controls import choice, slider
-from ..kit.draws import normals
-from ..kit.panel import rounded
+from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
 from ..kit.theme import INK, OKABE_ITO
@@ -28,10 +25,6 @@ NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
 STEPS = 30  # of the free descent
 RATE = 0.1
-PAGE_WIDTH = 256  # dimensions of the normal numbers that a page shows
-LIMITED = (
-    f"On a page the normal numbers have {PAGE_WIDTH} dimensions, not 768, whose singular values would take it seconds."
-)
 TABLE_2 = (
     Beside("M = 0", "+BarlowTwins (D =768)", "Barlow Twins, M = 0"),
     Beside("M = 100 of 704", "+100 artificial z", None),
@@ -132,39 +125,13 @@ class RankLabState:
         }
 
 
-def for_page(state: RankLabState) -> dict[str, Any]:
-    """What a page carries, for rank_lab.js: the views, but for the normal numbers, which it draws by itself."""
-    sources = {name: {"shape": views.shape} if name == NORMAL else views for name, views in state.sources.items()}
-    return {
-        "sources": sources,
-        "own": next(iter(sources)),
-        "weight": state.weight,
-        "temperature": state.temperature,
-        "steps": STEPS,
-        "rate": RATE,
-        "sizes": SIZES,
-        "most": {name: page_most(state, name) for name in sources},
-        "seed": state.seed,
-        "trained": in_words(state.trained),
-        "note": f"{explain(state)} {LIMITED}",
-        "shown": DIMENSIONS,
-    }
-
-
-def page_most(state: RankLabState, source: str) -> tuple[int, int]:
-    """The most rows and dimensions that a page shows of a source."""
-    _, rows, width = state.sources[source].shape
-    shown = state.dimensions if source == state.source else 0
-    return rows, max(min(width, PAGE_WIDTH), shown) if source == NORMAL else width
-
-
 def _views(source: SameArray, batch_size: int, dimensions: int) -> tuple[Tensor, Tensor]:
     first, second = torch.from_numpy(source.array[:2, :batch_size, :dimensions]).double()
     return first, second
 
 
 def _extra_rows(count: int, dimensions: int, seed: int) -> Tensor | None:
-    return torch.from_numpy(normals(seed, count * dimensions)).reshape(count, dimensions) if count else None
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=(count, dimensions))) if count else None
 
 
 @lru_cache(maxsize=64)
@@ -242,7 +209,7 @@ def explain(state: RankLabState) -> str:
     )
 
 
-class RankLab(Computed):
+class RankLab(Panel):
     """Why a batch of 64 cannot make 768 dimensions independent, and what gets round it (ImSimCSE, section 4).
 
     What to try: N below and above D; then M artificial rows until N + M = D.
@@ -270,8 +237,7 @@ class RankLab(Computed):
       rank 8 uncentred, 7 centred; at most 8 of 32
     """
 
-    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
-    for_page = staticmethod(for_page)
+    page_together = ("batch_size", "dimensions", "artificial_rows")
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -337,12 +303,11 @@ class RankLab(Computed):
         return super()._changed(changes)
 
     def page_values(self) -> dict[str, Sequence[Any]]:
-        state = self.state
-        rows, width = (max(most) for most in zip(*(page_most(state, name) for name in state.sources), strict=True))
+        _, rows, width = self.state.sources[self.state.source].shape
         return {
-            "batch_size": sorted({*(n for n in SIZES if n <= rows), state.batch_size}),
-            "dimensions": sorted({*(d for d in SIZES if d <= width), state.dimensions}),
-            "artificial_rows": sorted({*range(0, 705, 16), *ARTIFICIAL, state.artificial_rows}),
+            "batch_size": [n for n in (16, 64, 256) if n <= rows],
+            "dimensions": [d for d in (64, 128, width) if d <= width],
+            "artificial_rows": (0, 64, 192),
         }
 
     def vectors(self) -> dict[str, np.ndarray]:
@@ -351,7 +316,7 @@ class RankLab(Computed):
 
 def normal_views(rows: int = 512, width: int = 768) -> np.ndarray:
     """Two views [2, rows, width] of standard normal vectors, a tenth of their variance noise."""
-    clean, *noise = normals(0, 3 * rows * width).reshape(3, rows, width)
+    clean, *noise = np.random.default_rng(0).normal(size=(3, rows, width))
     return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import ipywidgets
@@ -16,10 +15,9 @@ from torch import Tensor
 from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
-from ..kit.computed import COMPUTED, Computed, coarse, finely
 from ..kit.controls import LONG, NAMED, choice, slider
 from ..kit.number_table import number_table
-from ..kit.panel import rounded
+from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
 from ..kit.steps import Scrubber
@@ -31,7 +29,6 @@ PLANE = "points in the plane"
 CHANNELS = 48  # of the heat maps
 TICKS = 8  # of the variance's axis, at most about as many: more would lie on each other
 VIEWS = 3  # permutations, as many as WhitenedCSE has views
-SEEDS = 10  # that a page can show
 PLANES_IN_WORDS = (
     "First: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
     "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Then: the same for "
@@ -169,29 +166,6 @@ def outcome(state: WhiteningLabState) -> Outcome:
     return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
 
 
-def for_page(state: WhiteningLabState) -> dict[str, Any]:
-    """What a page carries, for whitening_lab.js: the vectors, and what is drawn for `SEEDS` seeds from this one on."""
-    seeds = range(state.seed, state.seed + SEEDS)
-    return {
-        "sources": {
-            name: views[:VIEWS] if name == PLANE else coarse(views[:VIEWS]) for name, views in state.sources.items()
-        },
-        "own": next(iter(state.sources)),
-        "seed": state.seed,
-        "orders": {
-            name: coarse(np.stack([np.concatenate(_divided(views.shape[1], 0, seed)) for seed in seeds]), 1)
-            for name, views in state.sources.items()
-        },
-        "permutations": {
-            name: coarse(np.stack([_shuffled(views.shape[2], seed) for seed in range(seeds[0], seeds[-1] + VIEWS)]), 1)
-            for name, views in state.sources.items()
-        },
-        "names": {name: escape(name, quote=False) for name in state.sources},
-        "channels": CHANNELS,
-        "note": PLANES_IN_WORDS,
-    }
-
-
 def _shuffled(width: int, seed: int) -> Tensor:
     return torch.randperm(width, generator=torch.Generator().manual_seed(seed))
 
@@ -262,7 +236,7 @@ def details(state: WhiteningLabState) -> str:
     return number_table(["", *heads.values()], rows)
 
 
-class WhiteningLab(Computed):
+class WhiteningLab(Panel):
     """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
 
     What to try: a batch smaller than the width with ZCA (the batch looks perfect, other sentences explode); then
@@ -290,8 +264,7 @@ class WhiteningLab(Computed):
     Whitening of vectors: ZCA, eps 1e-06, fitted on 30 of 40 sentences of width 4 (seed 0)
     """
 
-    page_modules = (*COMPUTED, Path(__file__).with_suffix(".js"))
-    for_page = staticmethod(for_page)
+    page_together = ("strategy", "batch_size")
     draw = staticmethod(figure)
     describe = staticmethod(summary)
     explain = staticmethod(explain)
@@ -351,14 +324,13 @@ class WhiteningLab(Computed):
         }
 
     def page_values(self) -> dict[str, Sequence[Any]]:
-        state, controls = self.state, self.controls()
-        most = controls["batch_size"].max
+        state = self.state
+        rows = min(views.shape[1] for views in state.sources.values())
         return {
-            "num_groups": [value for value in controls["num_groups"].options],
-            "batch_size": range(2, most + 1),
-            "eps": finely(1e-10, 1.0, state.eps),
-            "seed": range(state.seed, state.seed + SEEDS),
-            "stage": range(len(STAGES)),
+            "num_groups": [k for k in (1, 4, 16, 128) if k <= state.views.shape[2]],
+            "batch_size": [n for n in (16, 64, 192) if n <= rows - 2],
+            "eps": (1e-10, 1e-6, 1e-2),
+            "seed": (state.seed, state.seed + 1),
         }
 
     def vectors(self) -> dict[str, np.ndarray]:
