@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from browser import MISSING, find_browser, in_ci
-from firefox import firefox  # noqa: F401
 from jaxtyping import install_import_hook
 from jupyterlab_page import browser, jupyterlab, open_notebook, page, server  # noqa: F401  (fixtures for all folders)
 
