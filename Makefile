@@ -76,7 +76,7 @@ nbval: $(READY)-test
 	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout 600 -p no:cacheprovider -W default out/smoke
 
 bench: $(READY)-test
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/speed.py
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/benchmarks/speed.py
 
 wheelhouse: $(READY)
 	$(BIN)/python scripts/wheelhouse.py wheelhouse

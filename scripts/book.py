@@ -113,7 +113,7 @@ def with_title(file: Path) -> str:
 def gather(executed: Path, source: Path) -> None:
     """All pages of the book beneath one folder, as Sphinx wants them."""
     shutil.rmtree(source, ignore_errors=True)
-    shutil.copytree(ROOT / "book", source)
+    shutil.copytree(ROOT / "docs" / "book", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
     for file in (PLOTS, *GUESSES, TEMPLATE / "guesses.css"):
         shutil.copy(file, source / "_static")
@@ -128,7 +128,7 @@ def gather(executed: Path, source: Path) -> None:
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
     readme = (ROOT / "README.md").read_text(encoding="utf-8").removeprefix("# cselab\n")
     (source / "readme.md").write_text(f"# Installing and using it\n{readme}", encoding="utf-8")
-    shutil.copytree(ROOT / "docs", source / "docs")
+    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("book"))
 
     (source / "reference").mkdir()
     pages = []

@@ -2,7 +2,7 @@
 
     python scripts/pictures.py cosines docs/cosines.png              # trains as the tour does, about a minute
     python scripts/pictures.py effects-grow docs/effects-grow.png    # from results/effects-grow.*.jsonl
-    python scripts/pictures.py cover book/cover.svg                  # the sphere, as its panel draws it
+    python scripts/pictures.py cover docs/book/cover.svg             # the sphere, as its panel draws it
 
 Chromium draws them (`make browser`).
 """

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import nbformat
 import pytest
+from book import modules_of, with_title
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
-
-from book import modules_of, with_title
 
 pytestmark = pytest.mark.slow
 FIGURE = {"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {}}

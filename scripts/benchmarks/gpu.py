@@ -1,16 +1,11 @@
-"""Everything that wants a GPU, in one command: throughput, the CPU's losses, the tests marked `gpu`, the notebooks.
+"""Training and encoding on a GPU next to sentence-transformers, and whether the losses are the CPU's.
 
-    python benchmarks/gpu.py                                # on a machine with CUDA, under 25 minutes
-    python benchmarks/gpu.py --only throughput tests        # some parts
-    python benchmarks/gpu.py --only experiment              # the grid of the main comparison, left out otherwise
-    python benchmarks/gpu.py --device cpu --tiny            # that the script itself runs
+    python scripts/benchmarks/gpu.py                         # on a machine with CUDA
+    python scripts/benchmarks/gpu.py --only throughput       # one part
+    python scripts/benchmarks/gpu.py --device cpu --tiny     # that the script itself runs
 
-Results go to results/gpu.json, each as soon as it is there; what fails leaves the rest.
-
-It runs from a checkout, which must be in PYTHONPATH where cselab is not installed, without the network. Throughput and
-losses want torch, transformers, accelerate, safetensors, jaxtyping, scipy and scikit-learn; the comparison
-sentence-transformers, the tests pytest, the experiment click, the notebooks the extra `notebooks`. A part without its
-packages says so in a line.
+Each result is written to results/gpu.json at once; a part that fails does not stop the others. The script runs from a
+checkout (in PYTHONPATH where cselab is not installed) and without a network.
 
 Throughput is that of BERT-base with random weights (no download), sentences of 32 tokens, bfloat16: a longer run less a
 shorter one, so that the start of a run does not count. The share is of the peak that a large product of matrices
@@ -19,18 +14,13 @@ reaches on the same device.
 
 import argparse
 import json
-import multiprocessing
-import os
 import platform
-import subprocess
-import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import PackageNotFoundError
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
@@ -41,10 +31,9 @@ from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, train
 from cselab.evaluators.versions import versions
-from cselab.training import StopTraining
 from cselab.world import World
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 METHODS = ("simcse", "whitenedcse", "imsimcse", "focal")
 LENGTH = 32
 
@@ -216,36 +205,6 @@ def encode_both(
     return rates | {"largest difference": float(difference)}
 
 
-def processes(asked: argparse.Namespace) -> Results:
-    """Steps a second of SimCSE on `mini`, alone and in several processes: a small encoder leaves a GPU idle."""
-    for count in (1, 2) if asked.tiny else (1, 4, 14):
-        yield f"{count}, steps a second", partial(beside_one_another, asked, count)
-
-
-def beside_one_another(asked: argparse.Namespace, count: int) -> float:
-    until = time.time() + (20 if asked.tiny else 30)
-    with multiprocessing.get_context("spawn").Pool(count) as pool:
-        return sum(pool.starmap(rate_at_the_end, [(until, asked.device)] * count))
-
-
-def rate_at_the_end(until: float, device: str) -> float:
-    """Steps a second in the last eight seconds."""
-    encoder = SentenceEncoder.from_pretrained("mini", pooling="cls", device=device)
-    texts = [sentence.text for sentence in World(0).sentences(4000)]
-    seen: list[tuple[float, int]] = []
-
-    def watch(run: Any, row: dict[str, Any]) -> None:
-        if time.time() > until - 8:
-            seen.append((time.time(), row["step"]))
-        if time.time() > until:
-            raise StopTraining("long enough")
-
-    config = TrainConfig(steps=10**6, batch_size=64, lr=3e-4, max_length=LENGTH, precision="fp32", eval_every=10**6)
-    train(encoder, "simcse", texts, config, callbacks=[watch], show_progress_bar=False)
-    (start, first), (end, last) = seen[0], seen[-1]
-    return (last - first) / (end - start)
-
-
 def same_losses(asked: argparse.Namespace) -> Results:
     for method in METHODS:
         yield method, partial(largest_difference, asked, method)
@@ -273,70 +232,10 @@ def largest_difference(asked: argparse.Namespace, method: str) -> float:
     return max(abs(one - other) for one, other in zip(*seen, strict=True))
 
 
-def tests(asked: argparse.Namespace) -> Results:
-    """The tests that a GPU alone can run. Other versions may warn, and what checks shapes may be missing."""
-    files = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in file.read_text("utf-8")]
-    run = ["-m", "pytest", "-q", "-m", "gpu", "--noconftest", "-o", "filterwarnings=", *files]
-    yield "marked gpu", partial(said, asked, ["pytest"], run)
-
-
-def notebooks(asked: argparse.Namespace) -> Results:
-    with tempfile.TemporaryDirectory() as folder:
-        run = ["-m", "cselab_lab.cli", "notebooks", "run", "--profile", "smoke", "--output", folder]
-        yield "smoke", partial(said, asked, ["click", "papermill", "ipykernel", "plotly", "anywidget"], run)
-
-
-def experiment(asked: argparse.Namespace) -> Results:
-    """Every method of the main comparison, every seed: its own results file keeps what is finished."""
-    profile = "smoke" if asked.tiny else "study"
-    folder = asked.output.with_suffix("")
-    run = [
-        "-m",
-        "cselab_lab.cli",
-        "experiment",
-        "run",
-        "main-comparison",
-        "--profile",
-        profile,
-        "--folder",
-        str(folder),
-    ]
-    yield f"main comparison, {profile}", partial(said, asked, ["click"], run)
-
-
-def said(asked: argparse.Namespace, packages: list[str], arguments: list[str]) -> str:
-    """The last lines of a command of its own; for want of a package, which."""
-    if missing := [name for name in packages if find_spec(name) is None]:
-        return f"not run: {', '.join(missing)} not installed"
-    command = [sys.executable, *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"COLUMNS": "300"},  # pytest cuts the reason of a failure off at 80
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=asked.timeout,
-        )
-    except subprocess.TimeoutExpired as stopped:
-        told = stopped.stdout or b""
-        return f"stopped after {asked.timeout:.0f} s: " + last_lines(told if isinstance(told, str) else told.decode())
-    return f"exit {done.returncode}: {last_lines(done.stdout)}"
-
-
-def last_lines(text: str) -> str:
-    return " | ".join(text.strip().splitlines()[-8:])
-
-
 PARTS: dict[str, Callable[[argparse.Namespace], Results]] = {
     "throughput": throughput,
     "encoding": encoding,
     "same losses": same_losses,
-    "processes": processes,
-    "tests": tests,
-    "notebooks": notebooks,
-    "experiment": experiment,
 }
 
 
@@ -345,12 +244,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT / "results" / "gpu.json")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--tiny", action="store_true", help="a small network and few steps")
-    parser.add_argument(
-        "--only", nargs="*", choices=list(PARTS), default=[name for name in PARTS if name != "experiment"]
-    )
-    parser.add_argument(
-        "--timeout", type=float, default=500, help="seconds for the tests, the notebooks, the experiment"
-    )
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
     asked = parser.parse_args()
     if asked.device == "cuda" and not torch.cuda.is_available():
         parser.error("there is no CUDA device: --device cpu --tiny tries the script itself")

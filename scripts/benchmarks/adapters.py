@@ -1,7 +1,7 @@
 """What adapters save: processor time and memory of SimCSE with all weights, and with LoRA alone.
 
-    python benchmarks/adapters.py                # `mini`, and a BERT-base of random weights
-    python benchmarks/adapters.py mini --steps 12
+    python scripts/benchmarks/adapters.py                # `mini`, and a BERT-base of random weights
+    python scripts/benchmarks/adapters.py mini --steps 12
 
 Each line is a process of its own with one thread. Seconds are processor time a step, the mean over all but the first.
 Memory is the largest resident set, and before it that of the process with the opened encoder.

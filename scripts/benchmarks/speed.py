@@ -1,9 +1,9 @@
 """How fast, beside what a user would pick instead: same weights, same work, both in one run.
 
-    python benchmarks/speed.py                      # every case, 7 rounds: results/speed.json and results/speed.md
-    python benchmarks/speed.py encode train --rounds 3
-    python benchmarks/speed.py half-32 half-64      # Wikipedia too: `cselab data fetch simplewiki`, or CSELAB_DATA
-    CSELAB_DATA=... python benchmarks/speed.py sts --rounds 2 --output sts.json     # the seven sets; only if asked
+    python scripts/benchmarks/speed.py                   # every case, 7 rounds: results/speed.json and results/speed.md
+    python scripts/benchmarks/speed.py encode train --rounds 3
+    python scripts/benchmarks/speed.py half-32 half-64   # Wikipedia too: `cselab data fetch simplewiki`, or CSELAB_DATA
+    python scripts/benchmarks/speed.py sts --rounds 2 --output sts.json    # the seven sets (CSELAB_DATA); only if asked
 
 In each round both sides do the same work on fresh sentences, one after the other; which one begins changes. Before
 anything is timed, both must give the same result. What is told is the median of the rounds' ratios, other time over
@@ -43,7 +43,7 @@ from cselab.evaluators.versions import versions
 from cselab.methods import SimCSE, create_method
 from cselab.world import World
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
 @dataclass(frozen=True)
@@ -345,9 +345,8 @@ def main() -> None:
         "results": results,
     }
     asked.output.write_text(json.dumps(content, indent=1) + "\n")
-    header = (
-        f"`{asked.encoder}`, {content['machine']}: `python benchmarks/speed.py`; medians of the rounds' ratios.\n\n"
-    )
+    command = f"`python scripts/benchmarks/speed.py --encoder {asked.encoder}`"
+    header = f"{command}: {content['machine']}; medians of the rounds' ratios.\n\n"
     asked.output.with_suffix(".md").write_text(header + table(results) + "\n")
 
 
