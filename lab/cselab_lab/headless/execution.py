@@ -70,6 +70,8 @@ def execute(
         return [f"{progress.where} failed with {error.ename}: {error.evalue}"]
     except CellTimeoutError:
         return [f"{progress.where} took longer than {timeout:g} s, and was stopped"]
+    if left := progress.total - progress.index:  # papermill takes sys.exit(0) for the end of the notebook
+        return [f"{progress.where} ended the notebook: {left} of {progress.total} cells did not run"]
     return []
 
 
@@ -115,6 +117,7 @@ class _Progress:
 
     def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Callable[[str], None]) -> None:
         code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+        code = [cell for cell in code if "skip-execution" not in cell.metadata.get("tags", ())]
         self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed
         self.index, self.heading, self.unfinished = 0, "", ""
         self.where = "the start of the kernel"

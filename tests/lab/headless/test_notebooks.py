@@ -260,6 +260,17 @@ def test_a_cell_that_prints_without_end_is_stopped_and_named(course, monkeypatch
     assert result.problems == [f"{where} printed more than 50,000 characters, and was stopped"]
 
 
+@pytest.mark.parametrize(
+    "stop",
+    ["import sys; sys.exit(0)", "import sys; sys.exit()", "raise SystemExit", "import os; os._exit(0)", "exit()"],
+)
+def test_a_notebook_that_stops_itself_has_not_passed(course, stop):
+    course.write("00_stops", "print(1)", stop, "assert 1 == 2", parameters=("width = 3",))
+    (result,) = course.run()
+    assert not result.passed
+    assert any("cell 3/4" in problem or "cell 4/4" in problem for problem in result.problems)
+
+
 def test_nothing_is_written_into_the_home_folder(course, tmp_path, monkeypatch):
     home = tmp_path / "home"
     home.mkdir()
