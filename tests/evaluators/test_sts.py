@@ -3,6 +3,8 @@ import pytest
 from scipy import stats
 
 from cselab.data import Pairs, load_sts
+from cselab.evaluators import evaluate
+from cselab.evaluators.own_pairs import OwnPairs
 from cselab.evaluators.sts import AGGREGATIONS, STS, StsTask, strata
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics import DegenerateEmbeddings
@@ -52,6 +54,17 @@ def test_the_asked_aggregation_gives_the_score_and_its_interval(aggregation):
     assert [(r.key, r.metric, r.aggregation) for r in headline] == [("toy", "spearman", aggregation)]
     low, high = headline[0].interval
     assert low < headline[0].value < high
+
+
+@pytest.mark.parametrize("aggregation", AGGREGATIONS)
+def test_the_suite_hands_its_aggregation_to_its_tasks(aggregation, measured):
+    pairs, predicted, records = measured
+    for scores in (
+        evaluate(lambda first, second: predicted, pairs, aggregation=aggregation),
+        evaluate(lambda first, second: predicted, OwnPairs(pairs, aggregation)),
+    ):
+        assert scores.scores == {"toy": pytest.approx(value_of(records, "spearman", aggregation))}
+    assert len({value_of(records, "spearman", each) for each in AGGREGATIONS}) == 3
 
 
 def test_a_set_without_subsets_has_one_number_a_metric():
