@@ -2,8 +2,8 @@
 
 Read in this order: `run` (what a run is told, and what it leaves), `loop` (the steps), `guard` (views that are
 identical are refused), `processes` (what several processes tell each other), `readings` (the numbers of a step),
-`resumable` and `run_folder` (what is kept on disk), `allocator` (memory that a step frees). The loop takes its batches'
-vectors from `cselab.encoders.encoding`, its losses from a `cselab.methods.Method`, and its scores from an evaluator of
+`resumable` and `run_folder` (what is kept on disk). The loop takes its batches' vectors from
+`cselab.encoders.encoding`, its losses from a `cselab.methods.Method`, and its scores from an evaluator of
 `cselab.evaluators.dev`.
 """
 

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
 from cselab.encoders.progress import Progress, say
-from cselab.training.allocator import freed_memory_kept
 from cselab.training.run_folder import RunFolderError, refuse_another
 
 
@@ -121,7 +120,7 @@ class ResumableLoop:
         """
         if self.show and self.step > 0:
             say(f"{self.name}: goes on from step {self.step} of {self.steps}")
-        with freed_memory_kept(), Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
+        with Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
             progress.done = self.step
             while self.step < self.steps and not self.stopped:
                 if self.step <= 1:  # before the first step, and after it
