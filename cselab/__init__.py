@@ -13,10 +13,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from cselab import losses, methods
+    from cselab._util.versions import versions
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.encoders.streaming import encode_to_file
     from cselab.evaluators import evaluate
-    from cselab.evaluators.versions import versions
     from cselab.training import Run, TrainConfig, train
 
 __all__ = [
@@ -38,7 +38,7 @@ _MODULES = {
     "encode_to_file": "encoders",
     "evaluate": "evaluators",
     "train": "training",
-    "versions": "evaluators.versions",
+    "versions": "_util.versions",
 }
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from cselab.data.files import sha256_of
+from cselab._util.checksums import sha256_of
 
 ASSETS = Path(__file__).resolve().parents[1] / "cselab" / "assets"
 

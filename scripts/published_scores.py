@@ -9,7 +9,7 @@ import argparse
 from importlib.util import find_spec
 from pathlib import Path
 
-from cselab.data.files import sha256_of
+from cselab._util.checksums import sha256_of
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.evaluators import evaluate
 

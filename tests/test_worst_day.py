@@ -22,10 +22,10 @@ from tiny import make_encoder, make_sentences, write_checkpoint
 
 import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
+from cselab._util.checksums import CheckpointError
 from cselab.data import DataError, load_sts
 from cselab.encoders.checkpoint import _checksum, load_checkpoint
 from cselab.encoders.encoder import CHARACTERS, TruncationWarning
-from cselab.encoders.errors import CheckpointError
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.methods import METHODS, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
@@ -137,7 +137,7 @@ def full_disk(monkeypatch):
     def refuse(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cselab.data.writing.os.fsync", refuse)
+    monkeypatch.setattr("cselab._util.writing.os.fsync", refuse)
 
 
 @pytest.mark.parametrize("suffix", ["npy", "safetensors"])
@@ -170,7 +170,7 @@ KILLED_WHILE_SAVING = """
 import os, sys
 sys.path.insert(0, {tests!r})
 import test_worst_day as t
-import cselab.data.writing as writing
+import cselab._util.writing as writing
 moves, move = [], os.replace
 def replace(source, place):
     if "saving.part" in str(source):

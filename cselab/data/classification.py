@@ -12,8 +12,8 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cselab._util.choices import check_choice
 from cselab.data.files import DataError, read_lines
-from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES, check_published, published_parts
 from cselab.data.root import senteval_folder
 
@@ -133,8 +133,8 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
 
     See also: `cselab.data.load_sts`, `cselab.data.load_clustering`.
     """
-    require_known("transfer set", task, CLASSIFICATION_TASKS)
-    require_known(f"split of {task}", split, CLASSIFICATION_ROWS[task])
+    check_choice("transfer set", task, CLASSIFICATION_TASKS)
+    check_choice(f"split of {task}", split, CLASSIFICATION_ROWS[task])
     folder = senteval_folder(root)
     if task in FILES_BY_CLASS:
         files = {}

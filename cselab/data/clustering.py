@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cselab._util.choices import check_choice
 from cselab.data.classification import Labelled
 from cselab.data.files import DataError, MissingFile, read_lines
-from cselab.data.nearest import require_known
 from cselab.data.published import check_published, published_parts
 from cselab.data.root import data_root
 
@@ -51,7 +51,7 @@ def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
 
     See also: `cselab.data.load_classification`.
     """
-    require_known("clustering set", task, CLUSTERING_TASKS)
+    check_choice("clustering set", task, CLUSTERING_TASKS)
     path = clustering_file(task, root)
     rows = [_row(line, f"{path}, line {number}") for number, line in enumerate(read_lines(path), start=1)]
     expected = CLUSTERING_SIZES[task][1]

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cselab._util.checksums import sha256_of
+from cselab._util.choices import check_choice
+from cselab._util.writing import written_whole
 from cselab.data.fetch import ARCHIVE, Unreachable, download
-from cselab.data.files import DataError, read_lines, sha256_of
-from cselab.data.nearest import require_known
+from cselab.data.files import DataError, read_lines
 from cselab.data.rows import read_rows
 from cselab.data.tables import SIMCSE_NAMES
-from cselab.data.writing import written_whole
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
         Unreachable: no network, or the download broke off.
         OSError: the folder cannot be written.
     """
-    require_known("corpus", name, CORPORA)
+    check_choice("corpus", name, CORPORA)
     corpus, folder = CORPORA[name], Path(folder)
     place, header = folder / corpus.file, int(corpus.lines is _triples)
     if place.exists():

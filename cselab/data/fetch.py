@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cselab._util.choices import check_choice
+from cselab._util.writing import PART
 from cselab.data.classification import (
     CLASSIFICATION_ROWS,
     CLASSIFICATION_TASKS,
@@ -27,11 +29,9 @@ from cselab.data.classification import (
 )
 from cselab.data.clustering import CLUSTERING_TASKS
 from cselab.data.files import DataError, MissingFile
-from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES, published_parts
 from cselab.data.root import folder_to_fill, senteval_folder
 from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
-from cselab.data.writing import PART
 
 ARCHIVE = ("princeton-nlp/datasets-for-simcse", "e145e8bb659b2aa2669f32ef79cb4cdef6c58fef", "senteval.tar")
 """Repository, commit and file."""
@@ -81,7 +81,7 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
     for task in tasks or ():
         if task in CLUSTERING_TASKS:
             raise ValueError(ELSEWHERE)
-        require_known("set to fetch", task, FETCHED_TASKS)
+        check_choice("set to fetch", task, FETCHED_TASKS)
     folder = folder_to_fill() if folder is None else Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a folder to write to")

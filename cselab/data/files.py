@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
@@ -82,12 +81,6 @@ def check_file(path: str | Path) -> Path:
     if not path.is_file():
         raise MissingFile(f"{path}: no such file")
     return path
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's content, read block by block."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cselab._util.choices import check_choice
 from cselab.data.files import DataError, read_lines
-from cselab.data.nearest import require_known
 from cselab.data.pairs import Pairs, number_from, pair_from
 from cselab.data.published import PROVENANCES, check_published, published_parts
 from cselab.data.root import senteval_folder
@@ -59,7 +59,7 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
         MissingFile: no data folder, or a file of the set is not in it.
         DataError: a file is damaged; the message names it, with the rows found and expected.
     """
-    require_known(f"split of {task}", split, sts_splits(task))
+    check_choice(f"split of {task}", split, sts_splits(task))
     folder = senteval_folder(root)
     if task in SUBSETS:
         parts = {subset: _two_files(folder, task, subset) for subset in SUBSETS[task]}
@@ -84,7 +84,7 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
 
 def sts_splits(task: str) -> tuple[str, ...]:
     """The splits of an STS set; "full" is all splits of STS-B or SICK-R together."""
-    require_known("STS set", task, STS_TASKS)
+    check_choice("STS set", task, STS_TASKS)
     return (*STS_PAIRS[task], "full") if task in ONE_FILE else tuple(STS_PAIRS[task])
 
 

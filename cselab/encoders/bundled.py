@@ -4,8 +4,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from cselab.data.files import sha256_of
-from cselab.encoders.errors import CheckpointError
+from cselab._util.checksums import CheckpointError, sha256_of
 
 ASSETS = Path(__file__).parents[1] / "assets"
 CHECKSUMS = ASSETS / "checksums.json"

@@ -16,8 +16,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from cselab.data.writing import written_whole
-from cselab.encoders.errors import CheckpointError
+from cselab._util.checksums import CheckpointError
+from cselab._util.writing import written_whole
 
 
 def tensors_hash(tensors: Mapping[str, Tensor]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from cselab._util.progress import be_quiet
 from cselab.data.rows import check_sentences
 from cselab.encoders.encoder import Truncation, TruncationWarning
-from cselab.encoders.progress import be_quiet
 
 
 def all_processes() -> Any:

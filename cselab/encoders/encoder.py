@@ -17,9 +17,10 @@ from jaxtyping import Float
 from tokenizers import Encoding
 from torch import Tensor, nn
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
+from cselab._util.progress import Progress
+from cselab._util.writing import folder_written_whole
 from cselab.data.rows import check_sentences
-from cselab.data.writing import folder_written_whole
 from cselab.encoders.adapters import add_adapter
 from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
@@ -42,7 +43,6 @@ from cselab.encoders.pooling import get_pooling
 from cselab.encoders.positions import position_count
 from cselab.encoders.precision import Precision, computing_in
 from cselab.encoders.products import fastest_products
-from cselab.encoders.progress import Progress
 from cselab.encoders.prompts import add_prompt, prompted, remove_prompt
 from cselab.encoders.tokens import CHARACTERS, encodings, padded
 from cselab.metrics.degenerate import DegenerateEmbeddings
@@ -289,7 +289,7 @@ class SentenceEncoder(nn.Module):
 
     @representation.setter
     def representation(self, which: Representation) -> None:
-        require_known("representation", which, ("backbone", "head"))
+        check_choice("representation", which, ("backbone", "head"))
         if which == "head" and self.head is None:
             raise UntrainedWeightsError(
                 "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"

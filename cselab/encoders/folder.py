@@ -22,13 +22,13 @@ from safetensors.torch import load_file, save_file
 from tokenizers import normalizers
 from torch import nn
 
+from cselab._util.checksums import add_checksums, verify_checksums
 from cselab.encoders.adapters import FOLDER, has_adapters, merged
 from cselab.encoders.checkpoint import CheckpointError, reading
 from cselab.encoders.finding import WANTED, converting_line
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
 from cselab.encoders.pooling import get_pooling
 from cselab.encoders.prefix import DeepPrefix
-from cselab.encoders.sealing import check_seal, sealed
 
 MODULE = "sentence_transformers.models."
 WIDEST = 2**20  # numbers a dense layer takes or gives: more is no width, and would only fill the memory
@@ -247,7 +247,7 @@ def save_folder(
     settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
     files = {file for pattern in WANTED for file in path.glob(pattern)}
-    _write_json(path / "cselab.json", sealed(path / "cselab.json", settings | {"head": head_folders}, files))
+    _write_json(path / "cselab.json", add_checksums(path / "cselab.json", settings | {"head": head_folders}, files))
 
 
 def read_folder(path: Path) -> dict[str, Any]:
@@ -376,7 +376,7 @@ def check_folder(path: Path) -> None:
         CheckpointError: a file was altered; the message names it.
     """
     if (own := path / "cselab.json").exists():
-        check_seal(own, _read_object(own))
+        verify_checksums(own, _read_object(own))
 
 
 def _pooling_name(path: Path) -> str:

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoders.errors import CheckpointError
+from cselab._util.checksums import CheckpointError
 from cselab.sgw import ShuffledGroupWhitening
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 
 Layers = Sequence[Float[Tensor, "n t d"]]
 
@@ -92,5 +92,5 @@ def get_pooling(name: str) -> Pooling:
     ValueError: unknown pooling 'first_last_avg'. Choose one of cls, cls_pooler, mean, last_token, emb_last_mean, ...
     """
     meanings = " ('first-last average' means emb_last_mean in most papers, layer1_last_mean in others)"
-    require_known("pooling", name, POOLINGS, likeness=0.75, also=meanings if "first" in name else "")
+    check_choice("pooling", name, POOLINGS, likeness=0.75, also=meanings if "first" in name else "")
     return POOLINGS[name]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import torch
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 
 Precision = Literal["auto", "fp32", "bf16"]
 
@@ -17,7 +17,7 @@ def chosen_precision(wanted: str) -> str:
     Raises:
         ValueError: another name.
     """
-    require_known("precision", wanted, ("auto", "fp32", "bf16"))
+    check_choice("precision", wanted, ("auto", "fp32", "bf16"))
     if wanted != "auto":
         return wanted
     return "bf16" if faster_in_bf16() else "fp32"

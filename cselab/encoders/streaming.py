@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 import numpy as np
 
+from cselab._util.progress import Progress
+from cselab._util.writing import written_whole
 from cselab.data.rows import check_sentences
-from cselab.data.writing import written_whole
 from cselab.encoders.distributed import DistributedEncoder
 from cselab.encoders.encoder import WINDOW, SentenceEncoder, Truncation, TruncationWarning
-from cselab.encoders.progress import Progress
 
 
 def encode_to_file(

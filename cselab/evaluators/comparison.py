@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.evaluators.geometry import PROTOCOLS
 from cselab.evaluators.records import Outcome, Record
 from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap, paired_t_test
@@ -66,7 +66,7 @@ def compare(first: Predictions, second: Predictions, metric: str = "spearman", s
         ValueError: no task in common; without predictions, fewer than two; a task measured on other rows, or by
             another protocol, folds or aggregation: both are named.
     """
-    require_known("metric", metric, CORRELATIONS)
+    check_choice("metric", metric, CORRELATIONS)
     common = [task for task in first.outcomes if task in second.outcomes]
     if not common:
         return _over_tasks(first, second)

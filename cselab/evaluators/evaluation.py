@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cselab._util.versions import versions
 from cselab.data.pairs import PairSource, as_pairs, is_pairs
 from cselab.encoders.any_encoder import Called, KnownVectors, as_encoder, takes_one
 from cselab.encoders.distributed import DistributedEncoder
@@ -15,7 +16,6 @@ from cselab.evaluators.sts import STS
 from cselab.evaluators.suites import SUITES, suites_named, tasks_by_suite
 from cselab.evaluators.task import Collected, Source, Suite, Task
 from cselab.evaluators.vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct, name_of
-from cselab.evaluators.versions import versions
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cselab._util.choices import check_choice
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
-from cselab.data.nearest import require_known
 from cselab.data.pairs import COLUMNS, Table, as_pairs
 from cselab.data.rows import check_sentences
 from cselab.evaluators.records import Measured, Record
@@ -116,7 +116,7 @@ class Geometry:
     tasks: ClassVar[tuple[str, ...]] = tuple(PROTOCOLS)
 
     def __post_init__(self) -> None:
-        require_known("split", self.split, SPLITS)
+        check_choice("split", self.split, SPLITS)
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         """One task with the named metrics, or all. Without positive pairs there is no alignment: it is missing.

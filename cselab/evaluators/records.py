@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.data.sts import STS_TASKS
 from cselab.metrics import significance
 from cselab.metrics.significance import RESAMPLES
@@ -113,7 +113,7 @@ class Outcome:
             ValueError: a metric by which this outcome cannot be scored.
         """
         asked = asked or self.metrics[0]
-        require_known("metric", asked, self.metrics)
+        check_choice("metric", asked, self.metrics)
         return asked
 
     def score(self, metric: str | None = None) -> float:

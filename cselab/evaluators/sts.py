@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from cselab._util.choices import check_choice
 from cselab.data import STS_TASKS, Pairs, load_sts, sts_splits
-from cselab.data.nearest import require_known
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
@@ -110,7 +110,7 @@ def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, f
     >>> [share for rows, share in strata(["a", "a", "a", "b"], "weighted_mean")]
     [0.75, 0.25]
     """
-    require_known("aggregation", aggregation, AGGREGATIONS)
+    check_choice("aggregation", aggregation, AGGREGATIONS)
     if aggregation == "all":
         return [(np.arange(len(subsets)), 1.0)]
     groups = [np.flatnonzero(np.array(subsets) == subset) for subset in dict.fromkeys(subsets)]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from cselab.data.nearest import did_you_mean, require_known
+from cselab._util.choices import check_choice, did_you_mean
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.geometry import Geometry
@@ -51,7 +51,7 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
         if not isinstance(suite, str):
             chosen.append(suite)
             continue
-        require_known("suite", suite, SUITES)
+        check_choice("suite", suite, SUITES)
         known = {field.name for field in fields(SUITES[suite])}
         owned |= known
         chosen.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))

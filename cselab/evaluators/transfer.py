@@ -17,10 +17,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from cselab._util.choices import check_choice
+from cselab._util.progress import Progress
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
-from cselab.data.nearest import require_known
 from cselab.data.published import PROVENANCES
-from cselab.encoders.progress import Progress
 from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
@@ -74,7 +74,7 @@ def protocol_named(name: str) -> Protocol:
     Raises:
         ValueError: an unknown one.
     """
-    require_known("protocol", name, PROTOCOLS)
+    check_choice("protocol", name, PROTOCOLS)
     return PROTOCOLS[name]
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from cselab._util.checksums import verify_checksums
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.finding import WANTED
 from cselab.encoders.folder import check_folder, read_folder
-from cselab.encoders.sealing import check_seal
 from cselab.evaluators.records import COLUMNS, Record, Scores
 
 ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
@@ -156,7 +156,7 @@ def _read_run(folder: Path) -> dict[str, Any]:
     """What run.json says, where nothing of the run was altered since."""
     file = folder / "run.json"
     content = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    check_seal(file, content)
+    verify_checksums(file, content)
     return content
 
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
@@ -158,9 +158,9 @@ class Method(nn.Module):
     def __init__(self, *, variant: str = "default", **hyperparameters: Any) -> None:
         super().__init__()
         known, own = self.hyperparameters(), getattr(self, "name", type(self).__name__)
-        require_known(f"variant of {own}", variant, ("default", *self.variants))
+        check_choice(f"variant of {own}", variant, ("default", *self.variants))
         for name in hyperparameters:
-            require_known(f"hyper-parameter of {own}", name, ("variant", *known))
+            check_choice(f"hyper-parameter of {own}", name, ("variant", *known))
         self.variant = variant
         for name, value in {**known, **self.variants.get(variant, {}), **hyperparameters}.items():
             note = self._annotation(name)
@@ -339,7 +339,7 @@ def get_method(name: str) -> type[Method]:
     Raises:
         ValueError: unknown name; lists the known.
     """
-    require_known("method", name, METHODS)
+    check_choice("method", name, METHODS)
     return METHODS[name]
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from cselab._util.versions import versions
 from cselab.data.rows import check_rows, rows_hash
 from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
 from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
@@ -26,7 +27,6 @@ from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.encoding import Encode
 from cselab.encoders.precision import chosen_precision, computing_in
-from cselab.evaluators.versions import versions
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.training.guard import refuse_identical_views, refuse_idle_adapters

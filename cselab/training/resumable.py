@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from cselab._util.progress import Progress, say
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
-from cselab.encoders.progress import Progress, say
 from cselab.training.run_folder import RunFolderError, refuse_another
 
 

@@ -6,7 +6,7 @@ from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.encoders.encoder import Representation, SentenceEncoder
 from cselab.encoders.precision import Precision
 from cselab.methods import Method
@@ -82,7 +82,7 @@ class TrainConfig:
             value, allowed = getattr(self, setting.name), setting.metadata
             if value is None and setting.default is None:
                 continue
-            require_known(setting.name, value, allowed.get("choices", (value,)))
+            check_choice(setting.name, value, allowed.get("choices", (value,)))
             for name, (words, holds) in BOUNDS.items():
                 if name in allowed and not holds(value, allowed[name]):
                     why = allowed.get("too_many" if name in ("most", "below") else "too_few")

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from cselab.data.writing import PART, cannot_write, written_whole
+from cselab._util.checksums import add_checksums, verify_checksums
+from cselab._util.writing import PART, cannot_write, written_whole
 from cselab.encoders.adapters import FOLDER as ADAPTERS
 from cselab.encoders.checkpoint import CheckpointError
-from cselab.encoders.sealing import check_seal, sealed
 
 
 class RunFolderError(ValueError):
@@ -85,14 +85,14 @@ class RunFolder:
         if not file.exists():
             return None
         content = _parse(file, WRITTEN)
-        check_seal(file, content)
+        verify_checksums(file, content)
         return content
 
     def finish(self, content: Mapping[str, Any]) -> None:
         """Write run.json of a finished run, with checksums of all that the run says."""
         names = ("history.jsonl", "method.safetensors", "cselab.json", f"{ADAPTERS}/adapter_model.safetensors")
         files = [self.path / name for name in names if (self.path / name).exists()]
-        self.write(sealed(self.path / "run.json", content, files))
+        self.write(add_checksums(self.path / "run.json", content, files))
         self.clear()
 
     def write(self, content: Mapping[str, Any]) -> None:

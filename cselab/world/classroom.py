@@ -42,8 +42,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from cselab._util.choices import check_choice
 from cselab.data import Pairs
-from cselab.data.nearest import require_known
 from cselab.data.tables import tab_rows
 
 FILE = Path(__file__).with_name("classroom.tsv")
@@ -80,7 +80,7 @@ def classroom_sts(split: str = "test") -> Pairs:
     >>> len(pairs), min(pairs.scores), max(pairs.scores)
     (161, 0.0, 5.0)
     """
-    require_known("split", split, ROWS)
+    check_choice("split", split, ROWS)
     rows = [row for row in classroom_pairs() if row.split == split]
     return Pairs(
         [row.sentence1 for row in rows],

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.world.changes import NEEDS
 from cselab.world.meaning import Sentence, overlap
 from cselab.world.speaker import Speaker
@@ -26,7 +26,7 @@ COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "do
 def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
     """`n` rows with these columns, their first texts all different: see `World.rows`."""
     for column in columns:
-        require_known("column", column, COLUMNS)
+        check_choice("column", column, COLUMNS)
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"columns is {tuple(columns)!r}: name each column once, at least one")
     if "document" in columns:

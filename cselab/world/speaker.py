@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.world import changes
 from cselab.world.composer import Composer
 from cselab.world.frames import Frame, read_frames
@@ -131,7 +131,7 @@ class Speaker:
         return (total / np.linalg.norm(total)).astype(np.float32)
 
     def _random(self, purpose: str, n: int, split: str) -> random.Random:
-        require_known("split", split, SPLITS)
+        check_choice("split", split, SPLITS)
         if n < 1:
             raise ValueError(f"n is {n}; ask for at least 1")
         return random.Random(f"{self.seed}/{purpose}/{split}")

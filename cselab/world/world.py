@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from cselab._util.choices import check_choice
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
-from cselab.data.nearest import require_known
 from cselab.data.tables import tab_rows
 from cselab.world import changes
 from cselab.world.grammar import QUESTIONS
@@ -188,7 +188,7 @@ class World(Speaker):
             "subjectivity": ("objective", "subjective"),
             "paraphrase": ("different", "paraphrase"),
         }
-        require_known("transfer task", task, TASKS)
+        check_choice("transfer task", task, TASKS)
         return self._labelled(task, n, split, classes[task])
 
     def clustering(self, n: int, split: str = "test") -> Labelled:

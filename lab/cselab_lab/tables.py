@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cselab.data.nearest import did_you_mean
+from cselab._util.choices import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -30,7 +30,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, train
-from cselab.evaluators.versions import versions
+from cselab._util.versions import versions
 from cselab.world import World
 
 ROOT = Path(__file__).resolve().parents[2]

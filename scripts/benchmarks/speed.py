@@ -37,9 +37,9 @@ from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimil
 from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
+from cselab._util.versions import versions
 from cselab.data import STS_TASKS, Pairs, load_sts
 from cselab.evaluators import PairsEvaluator
-from cselab.evaluators.versions import versions
 from cselab.methods import SimCSE, create_method
 from cselab.world import World
 

@@ -23,11 +23,11 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from cselab._util.checksums import sha256_of
+from cselab._util.versions import versions
 from cselab.data import read_sentences
-from cselab.data.files import sha256_of
 from cselab.encoders.folder import quiet_transformers
 from cselab.encoders.precision import faster_in_bf16
-from cselab.evaluators.versions import versions
 from cselab.training.resumable import ResumableLoop
 from cselab.training.run_folder import RunFolder
 from pretraining.corpus import (

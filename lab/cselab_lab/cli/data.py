@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cselab.data.nearest import did_you_mean
+from cselab._util.choices import did_you_mean
 from cselab_lab.cli.frame import Group
 from cselab_lab.cli.options import PATH, TEXT_FILE, data_folder
 
@@ -87,10 +87,10 @@ def data_negate(corpus: Path, output: Path) -> None:
 
     Negations are made by rule; the table is what sncse and sncse_dropout train on.
     """
+    from cselab._util.writing import written_whole
     from cselab.augmentations import negate
     from cselab.augmentations.negation import UNTRUE
     from cselab.data import read_sentences
-    from cselab.data.writing import written_whole
 
     rows = untrue = 0
     sentences = read_sentences(corpus)

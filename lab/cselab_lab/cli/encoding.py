@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cselab.encoders.progress import is_quiet
+from cselab._util.progress import is_quiet
 from cselab_lab.cli import options
 from cselab_lab.cli.frame import Command
 from cselab_lab.cli.tables import print_table
@@ -49,7 +49,7 @@ def encode(
     options.tell_column(corpus, column)
     from safetensors.numpy import save_file
 
-    from cselab.data.writing import written_whole
+    from cselab._util.writing import written_whole
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.encoders.streaming import encode_to_file
 

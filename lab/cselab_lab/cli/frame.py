@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from cselab.data.nearest import did_you_mean
+from cselab._util.choices import did_you_mean
 
 OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder needs less, or --device cpu"
 INTERRUPTED = 130  # what shells say of a command that Ctrl-C ended

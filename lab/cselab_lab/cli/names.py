@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from cselab._util.choices import check_choice, did_you_mean
 from cselab.data.files import check_file, ending
-from cselab.data.nearest import did_you_mean, require_known
 from cselab.encoders.bundled import BUNDLED
 from cselab_lab.cli import registered
 
@@ -20,7 +20,7 @@ def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> st
     """
     known = tuple(known)
     spelled = {one.lower(): one for one in known}.get(name.lower(), name)
-    require_known(what, spelled, known, also=also)
+    check_choice(what, spelled, known, also=also)
     return spelled
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cselab.encoders.progress import is_quiet
+from cselab._util.progress import is_quiet
 from cselab_lab.cli.frame import Group
 from cselab_lab.cli.options import LESSON_PROFILE, PATH, SEEDS, quiet, read_settings, settings, writable
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from cselab._util.progress import is_quiet, say
 from cselab.encoders.bundled import BUNDLED
-from cselab.encoders.progress import is_quiet, say
 from cselab_lab.cli import options, registered
 from cselab_lab.cli.frame import INTERRUPTED, Command
 from cselab_lab.cli.tables import print_table

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from cselab.evaluators.versions import versions
+from cselab._util.versions import versions
 from cselab_lab.experiments.compute import run_job
 from cselab_lab.experiments.jobs import Job
 from cselab_lab.experiments.pools import ProgressReporter

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
+from cselab._util.progress import be_quiet
+from cselab._util.versions import versions
 from cselab.data import MissingFile
-from cselab.encoders.progress import be_quiet
 from cselab.evaluators.vectors import SCORING
-from cselab.evaluators.versions import versions
 from cselab_lab.experiments.corpora import corpus
 from cselab_lab.experiments.dev import dev_evaluator
 from cselab_lab.experiments.experiment import DEV

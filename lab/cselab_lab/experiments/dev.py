@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from cselab._util.choices import check_choice
 from cselab.data import MissingFile, data_root, load_sts, read_pairs
-from cselab.data.nearest import require_known
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.world import classroom_sts, world_sts
 from cselab.training import Evaluator
@@ -35,7 +35,7 @@ def dev_evaluator(
         pairs = read_pairs(choice)
         what = f"{len(pairs)} pairs of {Path(choice).name}"
         return PairsEvaluator(pairs, _threshold(pairs.scores)), sentences, what
-    require_known("dev", choice, CHOICES)
+    check_choice("dev", choice, CHOICES)
     if choice == "none":
         return None, sentences, "none"
     if choice == "corpus":

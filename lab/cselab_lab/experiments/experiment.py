@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab_lab.experiments.claims import Claim
 from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
 
@@ -257,5 +257,5 @@ def get_experiment(name: str) -> Experiment:
     Raises:
         ValueError: an unknown name; lists the known.
     """
-    require_known("experiment", name, EXPERIMENTS, likeness=0.75)
+    check_choice("experiment", name, EXPERIMENTS, likeness=0.75)
     return EXPERIMENTS[name]

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab.data.writing import written_whole
-from cselab.evaluators.versions import versions
+from cselab._util.versions import versions
+from cselab._util.writing import written_whole
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder

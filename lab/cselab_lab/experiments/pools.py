@@ -7,7 +7,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any, Protocol
 
-from cselab.encoders.progress import Progress
+from cselab._util.progress import Progress
 from cselab_lab.experiments.compute import Report, run_job
 from cselab_lab.experiments.jobs import Job
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab.encoders.bundled import ASSETS, CHECKSUMS
 from cselab_lab.experiments.recipes import recipe
 
@@ -160,5 +160,5 @@ def get_profile(name: str) -> Profile:
     Raises:
         ValueError: an unknown name; lists the known.
     """
-    require_known("profile", name, PROFILES)
+    check_choice("profile", name, PROFILES)
     return PROFILES[name]

@@ -11,7 +11,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from cselab.encoders.progress import Progress
+from cselab._util.progress import Progress
 from cselab_lab.experiments.compute import measurable_here
 from cselab_lab.experiments.corpora import require_text
 from cselab_lab.experiments.experiment import Experiment, get_experiment

@@ -96,7 +96,7 @@ def _this_python(progress: _Progress, scratch: str) -> type:
             ],
             env={
                 "IPYTHONDIR": os.environ.get("IPYTHONDIR", scratch),
-                "CSELAB_HEADLESS": "1",  # cselab.encoders.progress prints lines
+                "CSELAB_HEADLESS": "1",  # cselab._util.progress prints lines
                 "TQDM_MININTERVAL": "5",  # seconds between the lines of other libraries' bars
                 "PLOTLY_RENDERER": "plotly_mimetype",  # figures as data: the page draws them
             },

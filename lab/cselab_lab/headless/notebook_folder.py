@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab.data.nearest import did_you_mean
+from cselab._util.choices import did_you_mean
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

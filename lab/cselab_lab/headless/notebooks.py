@@ -15,8 +15,8 @@ from pathlib import Path
 
 import nbformat
 
-from cselab.data.nearest import require_known
-from cselab.evaluators.versions import versions
+from cselab._util.choices import check_choice
+from cselab._util.versions import versions
 from cselab_lab.headless.execution import execute
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
@@ -81,7 +81,7 @@ def run_notebooks(
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
-    require_known("profile", profile, SIZES)
+    check_choice("profile", profile, SIZES)
     if output == folder:
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
     if update_recorded and overrides:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cselab.evaluators.versions import versions
+from cselab._util.versions import versions
 from cselab_lab.headless.recorded import Comparison
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab_lab.lessons.checks.encoders import plain
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def tiny(family: str, seed: int = 0) -> SentenceEncoder:
 
     from cselab import SentenceEncoder
 
-    require_known("family", family, FAMILIES)
+    check_choice("family", family, FAMILIES)
     kind, more, pooling = FAMILIES[family]
     tokenizer = copy.deepcopy(plain().tokenizer)
     names = ("pad_token_id", "cls_token_id", "sep_token_id")

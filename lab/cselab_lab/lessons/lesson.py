@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
@@ -116,7 +116,7 @@ class Lesson:
         return f"<details><summary>{first}</summary><pre>{chr(10).join(others)}</pre></details>"
 
     def __repr__(self) -> str:
-        from cselab.evaluators.versions import versions
+        from cselab._util.versions import versions
 
         what = f"{self.corpus_file or 'the world'}, {self.sentences} sentences"
         lines = [
@@ -155,10 +155,10 @@ def setup(
     """
     import torch
 
-    require_known("profile", profile, SIZES)
+    check_choice("profile", profile, SIZES)
     known = {"seed": 0, "world_seed": 0, **SIZES[profile]}
     for setting in settings:
-        require_known("setting", setting, SIZES[profile])
+        check_choice("setting", setting, SIZES[profile])
     settings |= {"seed": seed, "world_seed": world_seed}
     asked = {setting: value for setting, value in settings.items() if value is not None}
     given: dict[str, Any] = typed_parameters(name, known, asked)

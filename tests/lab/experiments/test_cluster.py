@@ -14,7 +14,7 @@ from cselab_lab.experiments import run_experiment
 from cselab_lab.experiments.cluster import TOPIC, WorkerMismatch, require_same_versions
 from small_experiment import DEV, tiny_profile
 
-from cselab.evaluators.versions import versions
+from cselab._util.versions import versions
 
 pytestmark = pytest.mark.process
 
@@ -121,7 +121,7 @@ def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, s
     def other(name):
         return "1.0" if name == "torch" else version(name)
 
-    monkeypatch.setattr("cselab.evaluators.versions.version", other)
+    monkeypatch.setattr("cselab._util.versions.version", other)
     with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"):
         run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
     assert lines(tmp_path) == []

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab.data.nearest import require_known
+from cselab._util.choices import check_choice
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -155,7 +155,7 @@ def tables_of(paper: str) -> list[int]:
     Raises:
         ValueError: an unknown paper; lists the known.
     """
-    require_known("paper", paper, PAPERS)
+    check_choice("paper", paper, PAPERS)
     return [number for name, number in TITLES if name == paper]
 
 

@@ -1,4 +1,4 @@
-"""A folder that knows what was saved in it: one JSON file in it holds the checksums of the others, and its own."""
+"""Checksums of a folder: one JSON file in it holds those of the other files, and its own."""
 
 import hashlib
 import json
@@ -6,18 +6,25 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import sha256_of
-from cselab.encoders.errors import CheckpointError
+
+class CheckpointError(ValueError):
+    """Saved weights or settings that are missing, cut short or altered; the message names the file."""
 
 
-def sealed(file: Path, content: Mapping[str, Any], others: Iterable[Path]) -> dict[str, Any]:
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's content, read block by block."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def add_checksums(file: Path, content: Mapping[str, Any], others: Iterable[Path]) -> dict[str, Any]:
     """The content of the JSON `file`, with the SHA-256 of the other files of its folder and of the content itself."""
     checksums = {other.relative_to(file.parent).as_posix(): sha256_of(other) for other in sorted(others)}
     return {**content, "sha256": {**checksums, file.name: _of_content(content)}}
 
 
-def check_seal(file: Path, content: Mapping[str, Any]) -> None:
-    """Hold a folder against the checksums in `content`, which `file` holds; earlier versions wrote fewer, or none.
+def verify_checksums(file: Path, content: Mapping[str, Any]) -> None:
+    """Compare a folder with the checksums in `content`, which `file` holds; earlier versions wrote fewer, or none.
 
     Raises:
         CheckpointError: a file is missing or was altered; the message names it.

@@ -1,7 +1,7 @@
 import pytest
 
-from cselab.encoders import progress
-from cselab.encoders.progress import Progress
+from cselab._util import progress
+from cselab._util.progress import Progress
 
 
 @pytest.fixture

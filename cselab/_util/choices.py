@@ -34,10 +34,10 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     return f" Did you mean {other!r}?" if other is not None else ""
 
 
-def require_known(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
+def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
     """Raise ValueError unless the name is among the known: says which is nearest, all there are, and what else may be.
 
-    >>> require_known("encoder", "mcro", ["micro", "mini"])
+    >>> check_choice("encoder", "mcro", ["micro", "mini"])
     Traceback (most recent call last):
         ...
     ValueError: unknown encoder 'mcro'. Did you mean 'micro'? Choose one of micro, mini

@@ -1,0 +1,1 @@
+"""Helpers of all rooms, private to the package: choices, whole files, checksums, progress, versions."""
