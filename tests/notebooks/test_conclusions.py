@@ -1,0 +1,308 @@
+"""The conclusions of the README and of the lessons, checked against the recorded numbers.
+
+A lesson recorded its numbers with five seeds at two sizes: `micro` under smoke, `mini` under classroom. Its conclusion
+must hold for four of the five seeds at both sizes, for all five where it says "every seed". The README's conclusions
+and those of longer training come from results/.
+"""
+
+import json
+import re
+from functools import cache
+from math import ceil, log
+from pathlib import Path
+from statistics import fmean
+
+import nbformat
+import numpy as np
+import pytest
+from cselab_lab.experiments import read_results
+from cselab_lab.experiments.growth import by_size
+from cselab_lab.headless.notebook_folder import bundled_notebooks
+from cselab_lab.headless.parameters import parameters_of
+
+from cselab.metrics.significance import paired_t_test
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDED = bundled_notebooks() / "recorded"
+TESTS = ("Avg.", "World-STS", "Classroom-STS")
+IN_TABLE = {"Avg.": "Avg.", "World-STS": "World-STS", "Classroom STS": "Classroom-STS", "seven STS sets": "Avg."}
+
+
+@cache
+def records(lesson, profile):
+    return json.loads((RECORDED / f"{lesson}.{profile}.json").read_text(encoding="utf-8"))["records"]
+
+
+@cache
+def runs(lesson, profile):
+    """What each recorded seed gave, by the number's name."""
+    return [{entry["name"]: entry["seeds"][str(seed)] for entry in records(lesson, profile)} for seed in range(5)]
+
+
+LESSONS = {
+    "00_tour": {
+        "the vectors of a plain encoder lie in a cone": lambda r: r["plain: mean cosine"] > 0.5,
+        "its first loss is far below log N": lambda r: r["SimCSE: first loss"] < 0.6 * log(64),
+        "the subtracted mean brings a part of the gain of SimCSE": lambda r: (
+            r["plain: World-STS"] < r["mean subtracted: World-STS"] < r["SimCSE: World-STS"]
+        ),
+    },
+    "01_anisotropy": {
+        "averaging makes the cone": lambda r: r["mean cosine, mean of tokens"] > r["mean cosine, single tokens"] + 0.2,
+        "shuffled and random words lie in it": lambda r: (
+            min(r["shuffled: mean cosine"], r["random words: mean cosine"]) > r["real: mean cosine"] - 0.03
+        ),
+        "the score hardly moves without it": lambda r: abs(r["dev, without the mean"] - r["dev, as it is"]) < 1,
+    },
+    "02_simcse": {
+        "the encoder finds most sentences before training": lambda r: r["found by plain"] > 0.9 * 64,
+        "few hard negatives carry half the push, fewer after training": lambda r: (
+            r["half of the push by, at 0.05, trained"] < r["half of the push by, at 0.05"] < 63 / 5
+        ),
+        "without two masks the loss is lower and dev, too": lambda r: all(
+            r[f"{name}: {what}"] < r[f"two masks: {what}"]
+            for name in ("no dropout", "same mask")
+            for what in ("mean loss of the last 10 steps", "gain on dev")
+        ),
+    },
+    "03_whitening": {
+        "whitening has most of what SimCSE gains": lambda r: r["whitening gain on dev"] > r["SimCSE gain on dev"] / 2,
+        "equal weights gain, not the subtracted mean": lambda r: r["whitening gain on dev"] > 3 * r["mean gain on dev"],
+        "as many rows as channels are the worst": lambda r: r["rows with the lowest dev score"] in (128, 256),
+    },
+    "04_whitenedcse": {
+        "a whitened loss starts low": lambda r: r["loss of a whitened batch"] < r["loss of a plain batch"] / 3,
+        "with one pass the loss is nothing and dev stays behind": lambda r: (
+            r["one pass: mean loss of the last 10 steps"] < 0.001
+            and r["three passes: gain on dev"] - r["one pass: gain on dev"] > 2
+        ),
+        "the student's method is cselab's": lambda r: r["digits by hand and by cselab.train"] >= 4,
+    },
+    "05_dropout_noise": {
+        "noise on the negatives closes the cone with every seed": lambda r: (
+            r["0.1: mean cosine"] > r["SimCSE: mean cosine"] + 0.1
+        ),
+        "it solves the task without the encoder": lambda r: (
+            r["loss before training, noisy negatives"] < 0.01 * r["loss before training, SimCSE"]
+        ),
+        "without noise on the positives there is no pull": lambda r: (
+            r["pull over push, less noise on positives"] < r["pull over push, SimCSE"] / 2
+        ),
+    },
+    "06_rank_bottleneck": {
+        "64 sentences have rank 64, 63 when centred": lambda r: (
+            (r["rank of 64 sentences"], r["rank of 64 sentences, centred"]) == (64, 63)
+        ),
+        "artificial rows switch Barlow Twins off": lambda r: (
+            r["pull of Barlow Twins, full rank"] < 0.05 < 1 < r["pull of Barlow Twins, M = 0"]
+        ),
+        "full rank ends above on dev": lambda r: r["dev gain, full rank"] > r["dev gain, M = 0"],
+    },
+    "07_focal_infonce": {
+        "fewer negatives carry the push": lambda r: (
+            r["half of the push by, Focal-InfoNCE"] < r["half of the push by, InfoNCE"]
+        ),
+        "its loss does not fall to nothing": lambda r: (
+            r["Focal: mean loss of the last 10 steps"] > 2 * r["SimCSE: mean loss of the last 10 steps"]
+        ),
+        "at one temperature SimCSE keeps a small gradient": lambda r: (
+            r["matched: mean gradient norm of the last 10 steps"]
+            < r["Focal: mean gradient norm of the last 10 steps"] / 2
+        ),
+    },
+    "08_alignment_uniformity": {
+        "within a run geometry and score move together": lambda r: (
+            r["SimCSE: uniformity and score over the steps"] < -0.6
+        ),
+        "over many methods they do not": lambda r: abs(r["uniformity and score, recorded runs"]) < 0.3,
+        "uniformity as a loss brings uniformity, not the score": lambda r: (
+            r["uniformity alone: uniformity at the last step"] < r["SimCSE: uniformity at the last step"]
+            and r["uniformity alone: gain of the best step"] < r["SimCSE: gain of the best step"] / 2
+        ),
+    },
+    "09_embedding_maps": {
+        "t-SNE shows islands in noise": lambda r: r["noise: preservation by t-SNE"] > 0.2,
+        "half of a map's neighbours are true, fewer by PCA": lambda r: (
+            r["sentences: preservation by PCA"] < r["sentences: preservation by t-SNE"] < 0.65
+        ),
+        "halves of a vector agree": lambda r: r["sentences: halves agree"] > 3 * r["noise: halves agree"],
+    },
+    "10_benchmarks": {
+        "the pairs leave more than a point open": lambda r: (
+            r["half the interval, Classroom-STS"] > 1.5 and r["pairs for one point"] > 1200
+        )
+    },
+    "11_survey": {
+        "there are far fewer patterns than methods": lambda r: r["patterns"] <= r["methods that touch loss"] / 2,
+        "STS and clustering hardly agree": lambda r: r["rank correlation, STS and clustering"] < 0.5,
+    },
+    "12_your_own_method": {
+        "SimCSE is above the control": lambda r: r["SimCSE less control, dev"] > 1,
+        "two contrastive losses are close": lambda r: abs(r["hard negatives less SimCSE, dev"]) < 1.6,
+    },
+    "13_modern_encoders": {
+        "without dropout two views are one vector": lambda r: all(
+            r[f"{family}: cosine of two views"] > 0.9999 for family in ("ModernBERT", "Qwen3")
+        ),
+        "a last token at the wrong place costs points": lambda r: (
+            r["Qwen3, last token: dev"] > r["last token by column, padded right: dev"] + 5
+        ),
+        "a vector that was trained for it can be cut": lambda r: (
+            r["Matryoshka, cut: dev with all 64"] - r["Matryoshka, cut: dev with 8 of 64"]
+            < r["cut: dev with all 64"] - r["cut: dev with 8 of 64"]
+        ),
+    },
+}
+
+
+@pytest.mark.parametrize("profile", ["smoke", "classroom"])
+@pytest.mark.parametrize(("lesson", "conclusion"), [(lesson, said) for lesson in LESSONS for said in LESSONS[lesson]])
+def test_a_lessons_conclusion_holds(lesson, conclusion, profile):
+    holds = sum(LESSONS[lesson][conclusion](run) for run in runs(lesson, profile))
+    assert holds >= (5 if "every seed" in conclusion else ceil(0.8 * 5))
+
+
+def effects(row, baseline, test="Avg."):
+    """Points over a baseline in the table of effects, by seed."""
+    return list(read_results("effects").over(row, baseline, test).values())
+
+
+def decided(row, test, baseline="SimCSE"):
+    """Whether the 95 % interval of a gain excludes 0."""
+    gains = effects(row, baseline, test)
+    low, high = paired_t_test([0.0] * len(gains), gains).interval
+    return not low <= 0 <= high
+
+
+def answers(experiment):
+    return {verdict.claim: verdict.answer for verdict in read_results(experiment).verdicts()}
+
+
+@cache
+def sizes(profile="study"):
+    return by_size(read_results("effects-grow", profile)).set_index(["whose", "effect", "steps"]).sort_index()
+
+
+def grown(effect, steps=200):
+    """An effect after so many steps: its gain, and the interval."""
+    return tuple(sizes().loc["here", effect, steps][["gain", "gain_low", "gain_high"]])
+
+
+def survey():
+    """The gains of the survey's systems over SimCSE, here and printed."""
+    results = read_results("survey-table8")
+    trained = [row.label for row in results.experiment.rows if row.method and row.label != "SimCSE"]
+    frame = results.beside()
+    return frame[frame["row"].isin(trained) & (frame["column"] == "Avg.")]
+
+
+RESULTS = {
+    "SimCSE is above the subtracted mean and whitening on every test": lambda: (
+        min(min(effects("SimCSE", f"plain, {how}", test)) for how in ("mean subtracted", "whitened") for test in TESTS)
+        > 0
+    ),
+    "random vectors are the most uniform": lambda: (
+        read_results("effects").mean("random vectors", "uniformity")
+        < min(read_results("effects").mean(row, "uniformity") for row in ("SimCSE", "plain, whitened"))
+    ),
+    "one pass of WhitenedCSE ends below the plain encoder": lambda: (
+        max(fmean(effects("WhitenedCSE, 1 pass", "plain", test)) for test in TESTS) < 0
+    ),
+    "less noise on the positives costs on every test": lambda: (
+        max(max(effects("-noise on positives", "SimCSE", test)) for test in TESTS) < 0
+    ),
+    "SimCSE's gain is significant on both tests, the gain of no method over SimCSE is": lambda: (
+        all(decided("SimCSE", test, "plain") for test in TESTS[:2])
+        and not any(
+            all(decided(row, test) for test in TESTS[:2])
+            for row in ("ImSimCSE", "WhitenedCSE, 3 passes", "Focal-InfoNCE")
+        )
+    ),
+    "noise costs what it costs in the paper": lambda: all(
+        answers("imsimcse-table1")[f"noise on the {side} costs points"] == "as large as in the paper"
+        for side in ("negatives", "positives")
+    ),
+    "Barlow Twins falls less than in the paper": lambda: (
+        answers("imsimcse-table2")["at the rank of the batch it costs points"] == "the same direction, smaller"
+    ),
+    "what the parts of WhitenedCSE add is undecided": lambda: all(
+        answer.startswith("undecided")
+        for table in ("whitenedcse-table3", "whitenedcse-table6")
+        for answer in answers(table).values()
+    ),
+    "Focal-InfoNCE is above SimCSE, and most of that is its temperature": lambda: (
+        answers("focal-table2")["Focal is above SimCSE"] == "the same direction, smaller"
+        and answers("focal-table2")["it is not the temperature"] == "smaller than 0.5 points"
+    ),
+    "WhitenedCSE and ImSimCSE are undecided with seven seeds": lambda: all(
+        answers("main-comparison")[f"{name} is above SimCSE"] == "undecided" for name in ("WhitenedCSE", "ImSimCSE")
+    ),
+    "after 2,000 steps ImSimCSE is below SimCSE, the papers' other gains are undecided": lambda: (
+        grown("ImSimCSE", 2000)[2] < 0
+        and all(grown(name, 2000)[1] < 0 < grown(name, 2000)[2] for name in ("Focal-InfoNCE", "WhitenedCSE"))
+    ),
+    "full rank is above the batch's rank at each length": lambda: all(
+        0.8 < grown("Barlow Twins, full rank", steps)[0] - grown("Barlow Twins, M = 0", steps)[0] < 1.9
+        for steps in (60, 200, 600, 1000, 2000)
+    ),
+    "no system of the survey is significantly above SimCSE, and the orders do not agree": lambda: (
+        not (survey()["gain_low"] > 0).any() and survey()["gain"].corr(survey()["published_gain"], "spearman") < 0.2
+    ),
+}
+
+
+@pytest.mark.parametrize("conclusion", RESULTS)
+def test_a_conclusion_of_the_results_holds(conclusion):
+    assert RESULTS[conclusion]()
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readmes_table_is_that_of_the_main_comparison():
+    results = read_results("main-comparison")
+    (head,) = re.findall(r"^\| \| (seven STS sets .*?) \|$", README, re.M)
+    rows = re.findall(
+        r"^\| (plain|mean subtracted|whitened|\w*SimCSE|Focal-InfoNCE|WhitenedCSE) \| ([^|]+ \|.*) \|$", README, re.M
+    )
+    assert len(rows) == 7
+    for name, cells in rows:
+        row = f"plain, {name}" if name in ("mean subtracted", "whitened") else name
+        for column, cell in zip(head.split(" | "), cells.split(" | "), strict=True):
+            values = list(results.values(row, IN_TABLE[column]).values())
+            spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
+            assert cell.strip() == f"{fmean(values):.1f}{spread}", (name, column)
+
+
+SHOWN = {  # the number, and the number that it is compared with
+    "00_tour": ("SimCSE: dev",),
+    "02_simcse": ("two masks: gain on dev",),
+    "03_whitening": ("SimCSE gain on dev",),
+    "04_whitenedcse": ("three passes: gain on dev", "one pass: gain on dev"),
+    "05_dropout_noise": ("0.1: dev gain", "SimCSE: dev gain"),
+    "06_rank_bottleneck": ("dev gain, full rank", "dev gain, M = 0"),
+    "07_focal_infonce": ("Focal: gain on dev", "SimCSE: gain on dev"),
+    "08_alignment_uniformity": ("SimCSE: gain of the best step",),
+    "11_survey": ("SimCSE: gain on dev",),
+    "12_your_own_method": ("SimCSE less control, dev",),
+}
+
+
+@pytest.mark.parametrize("lesson", SHOWN)
+def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(lesson):
+    values = [run[SHOWN[lesson][0]] - sum(run[name] for name in SHOWN[lesson][1:]) for run in runs(lesson, "classroom")]
+    notebook = nbformat.read(bundled_notebooks() / f"{lesson}.ipynb", as_version=4)
+    assert parameters_of(notebook, lesson)["seed"] == np.argmin(np.abs(np.array(values) - fmean(values)))
+
+
+NOT_TRAINED = ("first loss", "random words", "rare", "shuffled", "noise: ")
+"""Numbers that a seed draws before any training: one seed gives the same value on every machine."""
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_tolerances_cover_every_recorded_seed_and_are_the_same_at_both_sizes(lesson):
+    sizes = [records(lesson, profile) for profile in ("smoke", "classroom")]
+    assert len({tuple((entry["name"], entry["tolerance"]) for entry in size) for size in sizes}) == 1
+    for entry in (entry for size in sizes for entry in size):
+        if not any(what in entry["name"] for what in NOT_TRAINED):
+            assert max(abs(value - entry["value"]) for value in entry["seeds"].values()) <= entry["tolerance"], entry
