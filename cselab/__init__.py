@@ -6,8 +6,9 @@ What is named here is imported when it is first used: `import cselab` alone does
 nothing in the process.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cselab._util.lazy import attach
 
 __version__ = "0.1.0"
 
@@ -19,36 +20,13 @@ if TYPE_CHECKING:
     from cselab.evaluators import evaluate
     from cselab.training import Run, TrainConfig, train
 
-__all__ = [
-    "Run",
-    "SentenceEncoder",
-    "TrainConfig",
-    "encode_to_file",
-    "evaluate",
-    "losses",
-    "methods",
-    "train",
-    "versions",
-]
-
-_MODULES = {
-    "Run": "training",
-    "SentenceEncoder": "encoders",
-    "TrainConfig": "training",
-    "encode_to_file": "encoders",
-    "evaluate": "evaluators",
-    "train": "training",
-    "versions": "_util.versions",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(f"cselab.{_MODULES[name]}"), name)
-    if name in __all__:
-        return import_module(f"cselab.{name}")
-    raise AttributeError(f"module 'cselab' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "._util.versions": "versions",
+        ".encoders": "SentenceEncoder encode_to_file",
+        ".evaluators": "evaluate",
+        ".training": "Run TrainConfig train",
+    },
+    submodules=("losses", "methods"),
+)

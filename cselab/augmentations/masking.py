@@ -7,7 +7,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from cselab.augmentations.inner import inner_tokens
-from cselab.encoders.device import to_device
+from cselab.encoders.speed import to_device
 
 
 def mask_spans(

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from cselab.augmentations.inner import inner_tokens
-from cselab.encoders.device import to_device
+from cselab.encoders.speed import to_device
 
 
 def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0) -> dict[str, Tensor]:

@@ -3,8 +3,9 @@
 What is named here is imported when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cselab._util.lazy import attach
 
 if TYPE_CHECKING:
     from cselab.data.checking import Checked, check
@@ -16,24 +17,16 @@ if TYPE_CHECKING:
     from cselab.data.rows import read_rows, read_sentences
     from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 
-_MODULES = {
-    name: module
-    for module, names in {
-        "checking": "Checked check",
-        "classification": "Labelled load_classification",
-        "clustering": "load_clustering",
-        "files": "DataError MissingFile read_lines",
-        "pairs": "Pairs as_pairs read_pairs",
-        "root": "data_root folder_to_fill senteval_folder",
-        "rows": "read_rows read_sentences",
-        "sts": "STS_PAIRS STS_TASKS load_sts sts_splits",
-    }.items()
-    for name in names.split()
-}
-__all__ = list(_MODULES)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(f"cselab.data.{_MODULES[name]}"), name)
-    raise AttributeError(f"module 'cselab.data' has no attribute {name!r}")
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        ".checking": "Checked check",
+        ".classification": "Labelled load_classification",
+        ".clustering": "load_clustering",
+        ".files": "DataError MissingFile read_lines",
+        ".pairs": "Pairs as_pairs read_pairs",
+        ".root": "data_root folder_to_fill senteval_folder",
+        ".rows": "read_rows read_sentences",
+        ".sts": "STS_PAIRS STS_TASKS load_sts sts_splits",
+    },
+)

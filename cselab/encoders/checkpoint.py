@@ -47,7 +47,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     Raises:
         CheckpointError: the file is missing, cut short, altered, or not a training checkpoint.
     """
-    with reading(path), safe_open(path, framework="pt") as file:
+    with checkpoint_errors(path), safe_open(path, framework="pt") as file:
         metadata = file.metadata() or {}
         tensors = {name: file.get_tensor(name) for name in file.keys()}
     if "info" not in metadata:
@@ -67,12 +67,12 @@ def _checksum_and_info(metadata: Mapping[str, str]) -> tuple[str, str]:
 
 def read_info(path: Path) -> dict[str, Any]:
     """The `info` of a checkpoint, without its tensors and unchecked: to say what it is, not to go on from it."""
-    with reading(path, KeyError, ValueError), safe_open(path, framework="pt") as file:
+    with checkpoint_errors(path, KeyError, ValueError), safe_open(path, framework="pt") as file:
         return json.loads(_checksum_and_info(file.metadata() or {})[1])
 
 
 @contextmanager
-def reading(file: Path, *also: type[Exception]) -> Iterator[None]:
+def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
     """Raise CheckpointError, which names the file, where what stands inside cannot read it, or raises one of `also`."""
     wrong: tuple[type[Exception], ...] = (SafetensorError, OSError, *also)
     try:

@@ -6,11 +6,12 @@ has an `nn.Identity` in the place of a module. The config has fields, from which
 `SentenceEncoder.dropout` is the rate of all places of an encoder.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from torch import nn
+from jaxtyping import Float
+from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 
 OF_OTHER_HEADS = ("classifier", "seq_classif", "qa_", "summary", "layerdrop")
@@ -106,3 +107,29 @@ def _fields(config: Any) -> list[str]:
 
 def _is_rate(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def embedding_layer(backbone: Any) -> nn.Module:
+    """What turns tokens into input vectors: BERT's word, position and type with their LayerNorm, a decoder's table."""
+    return getattr(backbone, "embeddings", None) or backbone.get_input_embeddings()
+
+
+@contextmanager
+def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Inside, the layers get what `change` makes of the embedding layer's output [n, t, d]."""
+    hook = embedding_layer(backbone).register_forward_hook(lambda module, given, embedded: change(embedded))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@contextmanager
+def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
+    """The tokens without their `embedding_mask`, by which the output of the embedding layer is multiplied meanwhile."""
+    if "embedding_mask" not in tokens:
+        yield tokens
+        return
+    mask: Float[Tensor, "n t _d"] = tokens["embedding_mask"]
+    with embedding_changed(backbone, lambda embedded: embedded * mask.to(embedded)):
+        yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}

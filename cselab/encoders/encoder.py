@@ -22,13 +22,8 @@ from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
 from cselab.data.rows import check_sentences
 from cselab.encoders.adapters import add_adapter
-from cselab.encoders.bundled import POOLINGS
 from cselab.encoders.checkpoint import CheckpointError, tensors_hash
-from cselab.encoders.device import to_device, with_ready_mask
-from cselab.encoders.dropout import dropout_places, set_dropout
-from cselab.encoders.embedding_mask import embedding_masked
-from cselab.encoders.finding import find_encoder
-from cselab.encoders.first_token import ends_apart, first_token_alone
+from cselab.encoders.dropout import dropout_places, embedding_masked, set_dropout
 from cselab.encoders.folder import (
     OPTIONAL,
     check_folder,
@@ -39,12 +34,18 @@ from cselab.encoders.folder import (
     save_folder,
 )
 from cselab.encoders.heads import check_head, check_widths
+from cselab.encoders.open import POOLINGS, find_encoder
 from cselab.encoders.pooling import get_pooling
-from cselab.encoders.positions import position_count
-from cselab.encoders.precision import Precision, computing_in
-from cselab.encoders.products import fastest_products
-from cselab.encoders.prompts import add_prompt, prompted, remove_prompt
-from cselab.encoders.tokens import CHARACTERS, encodings, padded
+from cselab.encoders.speed import (
+    Precision,
+    computing_in,
+    ends_apart,
+    expand_attention_mask,
+    fastest_linear,
+    first_token_alone,
+    to_device,
+)
+from cselab.encoders.text import CHARACTERS, add_prompt, encodings, padded, position_count, prompted, remove_prompt
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 Representation = Literal["backbone", "head"]
@@ -100,7 +101,7 @@ class SentenceEncoder(nn.Module):
         normalize: whether `encode` returns vectors of length one.
         template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
         name: where it came from; results name it.
-        prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.prefix`), or None.
+        prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.adapters`), or None.
         precision: of `encode`: "fp32", "bf16" (about two digits of a vector, and faster where the processor has it), or
             "auto": bf16 where this machine is faster with it. May be set later; it is not saved.
 
@@ -419,7 +420,7 @@ class SentenceEncoder(nn.Module):
     def pooled(self, features: Features) -> Float[Tensor, "n d"]:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
         pooling = get_pooling(self.pooling)
-        ready = with_ready_mask if self.prefix is None else self.prefix.before
+        ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
         alone = reads_first and ends_apart(self.backbone)
         shortened = first_token_alone(self.backbone) if alone else nullcontext()
@@ -494,7 +495,7 @@ class SentenceEncoder(nn.Module):
         beyond = 0
         show = passes > 100 if show_progress_bar is None else show_progress_bar
         arithmetic = computing_in(self.precision, self.device)
-        with eval_mode(self), arithmetic, fastest_products(), Progress(passes, "encode", show=show) as progress:
+        with eval_mode(self), arithmetic, fastest_linear(), Progress(passes, "encode", show=show) as progress:
             for window in windows:
                 tokens = encodings(self.tokenizer, window, self.max_length)
                 cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}

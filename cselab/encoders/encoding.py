@@ -10,9 +10,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from cselab.encoders.device import runs_behind
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
-from cselab.encoders.parts import parts_by_length
+from cselab.encoders.speed import bucket_by_length, is_asynchronous
 
 Tokens = Mapping[str, Tensor]
 """What a transformer takes: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and more."""
@@ -33,7 +32,7 @@ class Encode:
     own, so that `encode(batch, batch)` gives the two views of SimCSE. A single view gives a single matrix.
 
     On a CPU that pass is cut into parts of rows of like length where that saves more padding than a further pass costs
-    (`cselab.encoders.parts`), so that time goes to words. Vectors and gradients are those of one pass.
+    (`cselab.encoders.speed`), so that time goes to words. Vectors and gradients are those of one pass.
 
     Of several processes each encodes its share of every view and sees the vectors of all. A view whose rows cannot
     be shared evenly (the one row of a template, say) is encoded by every process in full.
@@ -150,12 +149,12 @@ class Encode:
         """
         rows, width = mask.shape
         most = min(self.mini_batch_size or rows, rows)
-        if runs_behind(mask.device):
+        if is_asynchronous(mask.device):
             order = torch.arange(rows, device=mask.device)
             return order, [(slice(at, at + most), width) for at in range(0, rows, most)]
         columns = torch.arange(1, width + 1)
         lengths, order = (mask.bool() * columns).amax(1).clamp(min=1).sort(stable=True)
-        parts = parts_by_length(lengths.tolist(), most)
+        parts = bucket_by_length(lengths.tolist(), most)
         return order, [(own, int(lengths[own.stop - 1])) for own in parts]
 
 

@@ -23,16 +23,15 @@ from tokenizers import normalizers
 from torch import nn
 
 from cselab._util.checksums import add_checksums, verify_checksums
-from cselab.encoders.adapters import FOLDER, has_adapters, merged
-from cselab.encoders.checkpoint import CheckpointError, reading
-from cselab.encoders.finding import WANTED, converting_line
+from cselab.encoders.adapters import FOLDER, DeepPrefix, has_adapters, merged
+from cselab.encoders.checkpoint import CheckpointError, checkpoint_errors
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
+from cselab.encoders.open import WANTED, converting_line
 from cselab.encoders.pooling import get_pooling
-from cselab.encoders.prefix import DeepPrefix
 
 MODULE = "sentence_transformers.models."
 WIDEST = 2**20  # numbers a dense layer takes or gives: more is no width, and would only fill the memory
-PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.prefix.DeepPrefix"
+PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.adapters.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 TRANSFORMER_FILES = tuple(
     f"sentence_{kind}_config.json"
@@ -72,7 +71,7 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def _read_json(path: Path) -> Any:
-    with reading(path, ValueError):
+    with checkpoint_errors(path, ValueError):
         return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -128,7 +127,7 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
         raise CheckpointError(f"{folder / 'config.json'} is damaged: 'bias' is {config['bias']!r}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
     weights = folder / "model.safetensors"
-    with reading(weights):
+    with checkpoint_errors(weights):
         state = {key.removeprefix("linear."): value for key, value in load_file(weights).items()}
     try:
         linear.load_state_dict(state)
@@ -164,7 +163,7 @@ def save_folder(
         settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`: what
             `read_folder` gives back.
         head: linear layers with their activations, or nothing.
-        prefix: a `cselab.encoders.prefix.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
+        prefix: a `cselab.encoders.adapters.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
     """
     pooling = get_pooling(settings["pooling"])
     config, several_layers = backbone.config, len(pooling.layers) > 1
@@ -272,7 +271,7 @@ def _read_own(path: Path) -> dict[str, Any]:
     kept.pop("sha256", None)
     head = kept.pop("head")
     if kept.pop("prefix", False):
-        with reading(path / PREFIX, TypeError):
+        with checkpoint_errors(path / PREFIX, TypeError):
             kept["prefix"] = DeepPrefix(**load_file(path / PREFIX))
     if head:
         kept["head"] = DenseLayers([_read_dense(_inside(path, folder)) for folder in head])
@@ -476,7 +475,7 @@ def _check_depth(folder: Path, config: Any) -> None:
 def _check_whole(folder: Path) -> None:
     """Name the file of weights that cannot be read, if there is one."""
     for file in sorted(folder.glob("model*.safetensors")):
-        with reading(file), safe_open(file, framework="pt"):
+        with checkpoint_errors(file), safe_open(file, framework="pt"):
             pass
 
 

@@ -6,19 +6,18 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from cselab._util.progress import Progress
 from cselab._util.writing import written_whole
 from cselab.data.rows import check_sentences
-from cselab.encoders.distributed import DistributedEncoder
-from cselab.encoders.encoder import WINDOW, SentenceEncoder, Truncation, TruncationWarning
+from cselab.encoders.encoder import WINDOW, Truncation, TruncationWarning
 
 
 def encode_to_file(
-    encoder: SentenceEncoder | DistributedEncoder,
+    encoder: Any,
     sentences: Iterable[str],
     path: str | Path,
     batch_size: int = 64,
@@ -33,7 +32,7 @@ def encode_to_file(
     encodes its share of a window and the main one writes; all must see the same files.
 
     Args:
-        encoder: whose vectors.
+        encoder: a `SentenceEncoder` or a `DistributedEncoder`.
         sentences: any iterable of non-empty strings, such as `cselab.data.read_sentences(file)`.
         path: ends in `.npy`; what was there before is replaced.
         batch_size: sentences a forward pass.
@@ -81,8 +80,8 @@ def encode_to_file(
     encoder.last_truncation = Truncation(cut, rows, encoder.max_length)
     if cut and writes:
         warnings.warn(str(encoder.last_truncation), TruncationWarning, stacklevel=2)
-    if isinstance(encoder, DistributedEncoder):
-        encoder.processes.wait_for_everyone()
+    if processes := getattr(encoder, "processes", None):
+        processes.wait_for_everyone()
     return np.load(path, mmap_mode="r")
 
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
 from cselab.encoders.any_encoder import as_encoder, encode
-from cselab.encoders.precision import Precision
+from cselab.encoders.speed import Precision
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.records import Scores
 from cselab.evaluators.task import Source, Suite

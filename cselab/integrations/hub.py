@@ -7,8 +7,8 @@ from typing import Any
 
 from cselab._util.checksums import verify_checksums
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.finding import WANTED
 from cselab.encoders.folder import check_folder, read_folder
+from cselab.encoders.open import WANTED
 from cselab.evaluators.records import COLUMNS, Record, Scores
 
 ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home

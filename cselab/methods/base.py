@@ -13,10 +13,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab._util.choices import check_choice
-from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
+from cselab.encoders.speed import to_device
 from cselab.losses import Loss
 from cselab.losses.contrast import Negatives
 from cselab.methods.hyperparameters import accepts, allowed, plain

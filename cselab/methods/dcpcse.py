@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
+from cselab.encoders.adapters import DeepPrefix
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.prefix import DeepPrefix
 from cselab.methods import Contrastive, Recipe, Rows, register
 from cselab.methods.hyperparameters import PositiveInt
 
@@ -19,7 +19,7 @@ class DCPCSE(Contrastive):
     sentence-transformers refuses the folder, since it cannot apply it. An encoder that has a prefix already keeps and
     trains that one. What learns is small, so the rate is large, 3e-2. Its supervised form is not here.
 
-    See also: `cselab.encoders.prefix.DeepPrefix`; `PromptBERT`, whose prompt is words.
+    See also: `cselab.encoders.adapters.DeepPrefix`; `PromptBERT`, whose prompt is words.
     """
 
     family = "extra network"

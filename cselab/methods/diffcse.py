@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.augmentations import inner_tokens
-from cselab.encoders.embedding_mask import embedding_changed
+from cselab.encoders.dropout import embedding_changed
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import NormalizedHead, fresh_linear
 from cselab.losses import Loss

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Vectors
-from cselab.encoders.positions import first_position
+from cselab.encoders.text import first_position
 from cselab.methods import Contrastive, Recipe, Rows, Views, register
 
 TEMPLATES = (

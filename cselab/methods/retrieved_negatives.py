@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab.encoders.device import to_device
 from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.speed import to_device
 from cselab.methods import Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import CARDS_RECIPES

@@ -6,7 +6,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from cselab.encoders.embedding_mask import embedding_layer
+from cselab.encoders.dropout import embedding_layer
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.heads import DenseLayers, fresh_linear
 from cselab.encoders.pooling import mean_tokens

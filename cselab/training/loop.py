@@ -22,11 +22,10 @@ from cselab._util.versions import versions
 from cselab.data.rows import check_rows, rows_hash
 from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
 from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
-from cselab.encoders.device import runs_behind
 from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.encoding import Encode
-from cselab.encoders.precision import chosen_precision, computing_in
+from cselab.encoders.speed import chosen_precision, computing_in, is_asynchronous
 from cselab.methods import Method, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.training.guard import refuse_identical_views, refuse_idle_adapters
@@ -247,7 +246,9 @@ class _Training:
             average_gradients(learning)
         grad_norm = nn.utils.clip_grad_norm_(learning, self.run.config.clip)
         self.readings.add(self.step + 1, loss.terms, grad_norm, pulls)
-        if runs_behind(processes.device):  # a gradient that is not finite is read too late, and must change no weight
+        if is_asynchronous(
+            processes.device
+        ):  # a gradient that is not finite is read too late, and must change no weight
             self.optimizer.found_inf = (~grad_norm.isfinite()).float()  # type: ignore[attr-defined]
         rows = self._read() if evaluate or self.readings.due or (self.step + 1) % self.loop.every == 0 else []
         self.optimizer.step()

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cselab.encoders.device import runs_behind
+from cselab.encoders.speed import is_asynchronous
 
 STEPS_A_READING = 16
 """How many steps of training a GPU may be behind."""
@@ -17,7 +17,7 @@ class Readings:
     """Loss terms and gradient norms of the steps that were not read yet. On a CPU each step is due at once."""
 
     def __init__(self, device: torch.device) -> None:
-        self.most = STEPS_A_READING if runs_behind(device) else 1
+        self.most = STEPS_A_READING if is_asynchronous(device) else 1
         self.waiting: list[tuple[int, dict[str, Tensor], Mapping[str, float]]] = []
 
     @property

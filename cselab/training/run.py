@@ -8,7 +8,7 @@ from typing import Any
 
 from cselab._util.choices import check_choice
 from cselab.encoders.encoder import Representation, SentenceEncoder
-from cselab.encoders.precision import Precision
+from cselab.encoders.speed import Precision
 from cselab.methods import Method
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]

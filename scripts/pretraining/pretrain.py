@@ -27,7 +27,7 @@ from cselab._util.checksums import sha256_of
 from cselab._util.versions import versions
 from cselab.data import read_sentences
 from cselab.encoders.folder import quiet_transformers
-from cselab.encoders.precision import faster_in_bf16
+from cselab.encoders.speed import faster_in_bf16
 from cselab.training.resumable import ResumableLoop
 from cselab.training.run_folder import RunFolder
 from pretraining.corpus import (

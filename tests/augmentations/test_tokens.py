@@ -5,7 +5,7 @@ import torch
 from tiny import make_encoder
 
 from cselab.augmentations import cut_features, cut_tokens, inner_tokens, repeat_subwords, shuffle_positions
-from cselab.encoders.positions import first_position
+from cselab.encoders.text import first_position
 
 TEXTS = ["the old dog sees a small red bird", "a cat sees the quiet house today", "the cat"]
 

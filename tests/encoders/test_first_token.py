@@ -6,8 +6,8 @@ from families import FAMILIES, make_backbone, make_tokenizer
 from tiny import make_encoder, make_sentences
 
 from cselab.encoders import encoder as encoders
+from cselab.encoders.adapters import DeepPrefix
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.prefix import DeepPrefix
 
 SENTENCES = make_sentences(8)
 ALIKE = ["bert", "roberta", "xlm-roberta"]

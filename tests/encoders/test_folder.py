@@ -14,7 +14,7 @@ from sentence_transformers.sentence_transformer import modules
 from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
 from transformers import AutoModel, BertConfig, BertForMaskedLM
 
-from cselab.encoders import bundled
+from cselab.encoders import open as opening
 from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.encoder import SentenceEncoder, UntrainedWeightsError
 from cselab.encoders.heads import MLPHead, WhitenedHead
@@ -518,12 +518,12 @@ def assets(tmp_path, monkeypatch):
     write_checkpoint(tmp_path / "wee")
     sums = {f"wee/{file.name}": hashlib.sha256(file.read_bytes()).hexdigest() for file in (tmp_path / "wee").iterdir()}
     (tmp_path / "checksums.json").write_text(json.dumps(sums))
-    monkeypatch.setattr(bundled, "ASSETS", tmp_path)
-    monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
-    monkeypatch.setattr("cselab.encoders.finding.BUNDLED", ("wee",))
-    bundled.bundled_folder.cache_clear()
+    monkeypatch.setattr(opening, "ASSETS", tmp_path)
+    monkeypatch.setattr(opening, "CHECKSUMS", tmp_path / "checksums.json")
+    monkeypatch.setattr("cselab.encoders.open.BUNDLED", ("wee",))
+    opening.bundled_folder.cache_clear()
     yield tmp_path / "wee"
-    bundled.bundled_folder.cache_clear()
+    opening.bundled_folder.cache_clear()
 
 
 def test_an_bundled_encoder_opens_by_its_name(assets):
@@ -547,8 +547,8 @@ def test_an_bundled_file_that_is_missing_is_named(assets):
 
 
 def test_the_bundled_encoders_are_whole_and_open():
-    assert {folder.name for folder in bundled.ASSETS.iterdir() if folder.is_dir()} == set(bundled.BUNDLED)
-    for name in bundled.BUNDLED:
+    assert {folder.name for folder in opening.ASSETS.iterdir() if folder.is_dir()} == set(opening.BUNDLED)
+    for name in opening.BUNDLED:
         assert SentenceEncoder.from_pretrained(name).name == name
 
 

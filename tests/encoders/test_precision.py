@@ -7,8 +7,8 @@ from tiny import make_encoder, make_sentences, write_checkpoint
 
 from cselab import SentenceEncoder, evaluate
 from cselab.data import Pairs
-from cselab.encoders import precision
-from cselab.encoders.precision import chosen_precision
+from cselab.encoders import speed
+from cselab.encoders.speed import chosen_precision
 from cselab.evaluators import named_encoder
 
 SENTENCES = make_sentences(40)
@@ -44,7 +44,7 @@ def test_the_scores_and_their_cache_tell_the_precisions_apart(encoder, tmp_path)
 
 @pytest.mark.parametrize(("faster", "chosen"), [(True, "bf16"), (False, "fp32")])
 def test_auto_is_what_this_machine_is_faster_with(faster, chosen, monkeypatch):
-    monkeypatch.setattr(precision, "faster_in_bf16", lambda: faster)
+    monkeypatch.setattr(speed, "faster_in_bf16", lambda: faster)
     assert chosen_precision("auto") == chosen and chosen_precision("fp32") == "fp32"
 
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
+from cselab.encoders.adapters import DeepPrefix
 from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.prefix import DeepPrefix
 
 SENTENCES = make_sentences(6)
 
@@ -83,7 +83,7 @@ def test_sentence_transformers_refuses_the_folder_and_says_what_opens_it(tmp_pat
     sentence_transformers = pytest.importorskip("sentence_transformers")
     with_prefix().save_pretrained(tmp_path / "kept")
     folder = str(tmp_path / "kept")
-    with pytest.raises(ValueError, match=r"cselab\.encoders\.prefix\.DeepPrefix"):
+    with pytest.raises(ValueError, match=r"cselab\.encoders\.adapters\.DeepPrefix"):
         sentence_transformers.SentenceTransformer(folder, device="cpu")
     with pytest.raises(ValueError, match=r"deep prefix.*open it with cselab\.SentenceEncoder"):
         sentence_transformers.SentenceTransformer(folder, device="cpu", trust_remote_code=True)

@@ -7,16 +7,16 @@ from tiny import make_sentences
 from torch.nn.functional import linear
 
 from cselab.encoders import encoder as encoders
-from cselab.encoders import products
+from cselab.encoders import speed
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.products import ByOneDNN, fastest_products, mkl_is_slow
+from cselab.encoders.speed import OneDnnLinearMode, fastest_linear, mkl_is_slow
 
 SENTENCES = make_sentences(20)
 
 
 @pytest.fixture(autouse=True)
 def of_any_size(monkeypatch):
-    monkeypatch.setattr(products, "SMALLEST", 0)
+    monkeypatch.setattr(speed, "SMALLEST", 0)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def on_this_processor(monkeypatch):
     def said(capability="AVX512", described="vendor_id : AuthenticAMD", has_onednn=True):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
         monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: has_onednn)
-        monkeypatch.setattr(products, "_processor", lambda: described)
+        monkeypatch.setattr(speed, "_processor", lambda: described)
         mkl_is_slow.cache_clear()
 
     yield said
@@ -45,7 +45,7 @@ def operations(call):
 def test_a_linear_layer_is_that_of_float64_to_rounding(shape, with_bias):
     torch.manual_seed(0)
     states, layer = torch.randn(shape), torch.nn.Linear(12, 9, bias=with_bias)
-    with torch.no_grad(), ByOneDNN():
+    with torch.no_grad(), OneDnnLinearMode():
         found = layer(states)
         assert "aten::mkldnn_linear" in operations(lambda: layer(states))
         torch.testing.assert_close(found, layer.double()(states.double()).float(), atol=1e-6, rtol=1e-6)
@@ -54,7 +54,7 @@ def test_a_linear_layer_is_that_of_float64_to_rounding(shape, with_bias):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_encode_gives_the_same_vectors(family, monkeypatch):
     encoder = SentenceEncoder(make_backbone(family), make_tokenizer(family)).eval()
-    monkeypatch.setattr(encoders, "fastest_products", ByOneDNN)
+    monkeypatch.setattr(encoders, "fastest_linear", OneDnnLinearMode)
     vectors = encoder.encode(SENTENCES)
     assert "aten::mkldnn_linear" in operations(lambda: encoder.encode(SENTENCES[:2]))
     with torch.no_grad():
@@ -65,7 +65,7 @@ def test_encode_gives_the_same_vectors(family, monkeypatch):
 def test_a_compiled_network_stays_as_it_is(monkeypatch):
     encoder = SentenceEncoder(make_backbone("bert"), make_tokenizer("bert")).eval()
     plain = encoder.encode(SENTENCES)
-    monkeypatch.setattr(encoders, "fastest_products", ByOneDNN)
+    monkeypatch.setattr(encoders, "fastest_linear", OneDnnLinearMode)
     encoder.backbone.forward = torch.compile(encoder.backbone.forward, backend="aot_eager")
     torch.testing.assert_close(encoder.encode(SENTENCES), plain, atol=1e-5, rtol=1e-4)
 
@@ -75,14 +75,14 @@ def test_other_precisions_stay_as_they_are(dtype):
     states, layer = torch.randn(4, 8, dtype=dtype), torch.nn.Linear(8, 8, dtype=dtype)
     with torch.no_grad():
         plain = layer(states)
-        with ByOneDNN():
+        with OneDnnLinearMode():
             assert torch.equal(layer(states), plain)
 
 
 def test_small_products_stay_as_they_are(monkeypatch):
-    monkeypatch.setattr(products, "SMALLEST", 4 * 8 * 8)
+    monkeypatch.setattr(speed, "SMALLEST", 4 * 8 * 8)
     layer = torch.nn.Linear(8, 8)
-    with torch.no_grad(), ByOneDNN():
+    with torch.no_grad(), OneDnnLinearMode():
         assert "aten::mkldnn_linear" in operations(lambda: layer(torch.randn(4, 8)))
         assert "aten::mkldnn_linear" not in operations(lambda: layer(torch.randn(3, 8)))
 
@@ -92,13 +92,13 @@ def test_autocast_stays_as_it_is():
     states, layer = torch.randn(4, 8), torch.nn.Linear(8, 8)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         plain = layer(states)
-        with ByOneDNN():
+        with OneDnnLinearMode():
             assert torch.equal(layer(states), plain)
 
 
 def test_a_call_by_name_stays_as_it_is():
     states, weight = torch.randn(4, 8), torch.randn(8, 8)
-    with ByOneDNN():
+    with OneDnnLinearMode():
         assert torch.equal(linear(states, weight=weight), states @ weight.T)
 
 
@@ -116,4 +116,4 @@ def test_a_call_by_name_stays_as_it_is():
 def test_it_is_for_processors_where_mkl_is_slow(said, slow, on_this_processor):
     on_this_processor(**said)
     assert mkl_is_slow() is slow
-    assert isinstance(fastest_products(), ByOneDNN) is slow
+    assert isinstance(fastest_linear(), OneDnnLinearMode) is slow

@@ -10,7 +10,7 @@ import cselab.encoders.encoder
 from cselab import encode_to_file
 from cselab.encoders import streaming
 from cselab.encoders.encoder import TruncationWarning
-from cselab.encoders.tokens import encodings
+from cselab.encoders.text import encodings
 
 SENTENCES = make_sentences(40) + make_sentences(10)  # ten of them twice
 

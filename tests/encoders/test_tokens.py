@@ -5,8 +5,7 @@ import torch
 from families import FAMILIES, make_tokenizer
 
 from cselab import SentenceEncoder
-from cselab.encoders.prompts import prompted
-from cselab.encoders.tokens import CHARACTERS, encodings, padded
+from cselab.encoders.text import CHARACTERS, encodings, padded, prompted
 
 TEXTS = ["the cat sees a dog", "a", "the dog " * 40, "not a known w0rd, [MASK] the cat [SEP]", "  ", "Ünïcode 日本"]
 

@@ -11,7 +11,7 @@ from tiny import FAMILIES, family_for, make_encoder, make_rows
 from torch.nn.functional import cosine_similarity, normalize
 from transformers import BertConfig, RobertaConfig
 
-from cselab.encoders.parts import parts_by_length
+from cselab.encoders.speed import bucket_by_length
 from cselab.losses import Loss
 from cselab.methods import FAMILIES as GROUPS
 from cselab.methods import METHODS, Method, Views, create_method, get_method, register
@@ -130,8 +130,8 @@ def test_the_gradient_reaches_the_encoder_and_whatever_else_learns(name, variant
 def test_parts_by_length_have_the_loss_and_the_gradient_of_one_pass(name, variant, trainer, monkeypatch):
     """A part for every length that there is, beside one for all rows; in float64, where nothing is rounded away."""
     found, passes = [], []
-    for a_pass in (0, float("inf")):
-        monkeypatch.setattr("cselab.encoders.encoding.parts_by_length", partial(parts_by_length, a_pass=a_pass))
+    for overhead in (0, float("inf")):
+        monkeypatch.setattr("cselab.encoders.encoding.bucket_by_length", partial(bucket_by_length, overhead=overhead))
         method = make(name, variant, **WITHOUT_DROPOUT.get(name, {}))
         encode, encoder = trainer(method, dropout=0.0)
         encoder.double()

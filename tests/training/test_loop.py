@@ -10,8 +10,8 @@ from accelerate import PartialState
 from tiny import LONGEST, make_encoder, make_sentences, write_checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import cselab.encoders.device
 import cselab.encoders.encoding
+import cselab.encoders.speed
 import cselab.training
 import cselab.training.readings
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint
@@ -377,14 +377,14 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
     loop, readings = cselab.training.loop, cselab.training.readings
-    for module in (cselab.encoders.device, cselab.encoders.encoding, readings, loop):
-        monkeypatch.setattr(module, "runs_behind", lambda device: True)
+    for module in (cselab.encoders.speed, cselab.encoders.encoding, readings, loop):
+        monkeypatch.setattr(module, "is_asynchronous", lambda device: True)
 
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "mocose"])
 def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        cselab.encoders.encoding, "parts_by_length", lambda lengths, _: [slice(0, len(lengths))]
+        cselab.encoders.encoding, "bucket_by_length", lambda lengths, _: [slice(0, len(lengths))]
     )  # as a GPU
     options = {"steps": 21, "eval_every": 19, "checkpoint_every": 7}
     at_once = run_training(method, evaluator=Spread(), output=tmp_path / "at once", **options)
@@ -774,9 +774,9 @@ def test_bf16_runs_and_its_losses_are_float32(registered):
 
 def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     """Which precision is faster is measured, so "auto" may mean another thing when the run goes on."""
-    monkeypatch.setattr(cselab.encoders.precision, "faster_in_bf16", lambda: True)
+    monkeypatch.setattr(cselab.encoders.speed, "faster_in_bf16", lambda: True)
     start_and_stop(tmp_path, precision="auto")
-    monkeypatch.setattr(cselab.encoders.precision, "faster_in_bf16", lambda: False)
+    monkeypatch.setattr(cselab.encoders.speed, "faster_in_bf16", lambda: False)
     run = run_training(output=tmp_path, precision="auto")
     assert run.resumed_from == 4
     assert_equal_weights(weights(run), weights(run_training(precision="bf16")))

@@ -7,11 +7,10 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from cselab.encoders.bundled import BUNDLED
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Tokens
-from cselab.encoders.finding import find_encoder
 from cselab.encoders.folder import load_masked_lm
+from cselab.encoders.open import BUNDLED, find_encoder
 
 
 class MaskedLMGenerator(nn.Module):

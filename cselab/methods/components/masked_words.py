@@ -8,12 +8,11 @@ from jaxtyping import Bool
 from torch import Tensor, nn
 
 from cselab.augmentations import mask_tokens
-from cselab.encoders.bundled import BUNDLED
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Tokens
-from cselab.encoders.finding import find_encoder
 from cselab.encoders.folder import load_masked_lm
 from cselab.encoders.heads import fresh_linear
+from cselab.encoders.open import BUNDLED, find_encoder
 from cselab.losses import Loss
 from cselab.methods.components.token_states import token_states
 

@@ -21,7 +21,7 @@ def examine() -> list[Finding]:
     """Look at Python, torch, the devices, the bundled encoders, the data and the notebook tools."""
     import torch
 
-    from cselab.encoders.precision import faster_in_bf16
+    from cselab.encoders.speed import faster_in_bf16
 
     cuda = torch.cuda.is_available()
     missing = [name for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget") if not find_spec(name)]
@@ -43,8 +43,8 @@ def examine() -> list[Finding]:
 
 
 def _encoders() -> Finding:
-    from cselab.encoders.bundled import BUNDLED, bundled_folder
     from cselab.encoders.checkpoint import CheckpointError
+    from cselab.encoders.open import BUNDLED, bundled_folder
 
     try:
         for name in BUNDLED:

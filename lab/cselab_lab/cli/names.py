@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.data.files import check_file, ending
-from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.open import BUNDLED
 from cselab_lab.cli import registered
 
 REFERENCES = ("random", "word-overlap")

@@ -15,7 +15,7 @@ import click
 from cselab._util.progress import be_quiet
 from cselab.data.files import check_file
 from cselab.data.tables import check_corpus
-from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.open import BUNDLED
 from cselab_lab.cli import names, registered
 from cselab_lab.cli.frame import Checked
 from cselab_lab.tables import FORMS, check_form

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from cselab._util.progress import is_quiet, say
-from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.open import BUNDLED
 from cselab_lab.cli import options, registered
 from cselab_lab.cli.frame import INTERRUPTED, Command
 from cselab_lab.cli.tables import print_table
@@ -180,7 +180,7 @@ def train(
         raise ValueError(f"--recipe bundled is for {', '.join(registered.names('recipes'))}, not for {encoder}")
     from cselab.data import read_rows
     from cselab.encoders.encoder import SentenceEncoder
-    from cselab.encoders.precision import chosen_precision
+    from cselab.encoders.speed import chosen_precision
     from cselab.training import TrainConfig
     from cselab_lab.experiments.dev import Row, dev_evaluator
 

@@ -134,8 +134,8 @@ class Evidence:
     @cached_property
     def start(self) -> SentenceEncoder | None:
         """The encoder that the run began as, where it is on this machine and still the same."""
-        from cselab.encoders.bundled import BUNDLED
         from cselab.encoders.encoder import SentenceEncoder
+        from cselab.encoders.open import BUNDLED
 
         about = {} if self.training is None else self.training.start
         name = str(about.get("name", ""))

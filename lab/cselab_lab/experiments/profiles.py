@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cselab._util.choices import check_choice
-from cselab.encoders.bundled import ASSETS, CHECKSUMS
+from cselab.encoders.open import ASSETS, CHECKSUMS
 from cselab_lab.experiments.recipes import recipe
 
 

@@ -50,7 +50,7 @@ def run(*arguments, ok=True):
 def full_precision(monkeypatch):
     """The same arithmetic whatever machine this is, and lines of progress even where another test loaded a kernel."""
     monkeypatch.setenv("CSELAB_HEADLESS", "1")
-    monkeypatch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: False)
+    monkeypatch.setattr(sys.modules["cselab.encoders.speed"], "faster_in_bf16", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def trained(encoder, stsb, tmp_path_factory):
     output = tmp_path_factory.mktemp("runs") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CSELAB_HEADLESS", "1")
-        patch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: False)
+        patch.setattr(sys.modules["cselab.encoders.speed"], "faster_in_bf16", lambda: False)
         return train(encoder, corpus, output, "--data", stsb, "--eval-every", 2), output
 
 

@@ -5,7 +5,7 @@ from cselab_lab.cli import doctor
 from cselab_lab.cli.doctor import examine
 from cselab_lab.experiments import PROFILES
 
-from cselab.encoders import bundled
+from cselab.encoders import open as opening
 
 
 def found(what):
@@ -42,12 +42,12 @@ def assets(tmp_path, monkeypatch):
     # of b"weights"
     digest = "9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c"
     (tmp_path / "checksums.json").write_text(f'{{"toy/model.safetensors": "{digest}"}}')
-    monkeypatch.setattr(bundled, "ASSETS", tmp_path)
-    monkeypatch.setattr(bundled, "CHECKSUMS", tmp_path / "checksums.json")
-    monkeypatch.setattr(bundled, "BUNDLED", ("toy",))
-    bundled.bundled_folder.cache_clear()
+    monkeypatch.setattr(opening, "ASSETS", tmp_path)
+    monkeypatch.setattr(opening, "CHECKSUMS", tmp_path / "checksums.json")
+    monkeypatch.setattr(opening, "BUNDLED", ("toy",))
+    opening.bundled_folder.cache_clear()
     yield tmp_path
-    bundled.bundled_folder.cache_clear()
+    opening.bundled_folder.cache_clear()
 
 
 def test_the_bundled_encoders_are_named(assets):
@@ -75,7 +75,7 @@ def test_each_profile_is_told_with_what_it_is_good_for():
 def test_what_would_run_depends_on_the_device(cuda, sizes, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
-    monkeypatch.setattr(sys.modules["cselab.encoders.precision"], "faster_in_bf16", lambda: cuda)
+    monkeypatch.setattr(sys.modules["cselab.encoders.speed"], "faster_in_bf16", lambda: cuda)
     assert sizes in found("sizes of notebooks").found
     assert ("a GPU" in found("device").found) == cuda
     assert ("bf16 autocast" in found("precision").found) == cuda

@@ -6,7 +6,7 @@ from cselab_lab.experiments.recipes import RECIPES, recipe
 from cselab_lab.headless.sizes import SIZES
 
 from cselab import TrainConfig
-from cselab.encoders.bundled import BUNDLED
+from cselab.encoders.open import BUNDLED
 
 
 def test_each_bundled_encoder_has_a_recipe():

@@ -13,7 +13,7 @@ from cselab_widgets.kit.scripts import inlined
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.encoders.pooling import POOLINGS
-from cselab.encoders.tokens import encodings
+from cselab.encoders.text import encodings
 from cselab.world import World
 
 ODD = [

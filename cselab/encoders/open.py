@@ -1,9 +1,50 @@
-"""Where an encoder lies: bundled, in a folder, or on the hub."""
+"""Where an encoder is found: bundled with the package, in a folder, or on the hub. Known without torch."""
 
+import json
+from functools import cache
 from pathlib import Path
 
-from cselab.encoders.bundled import BUNDLED, bundled_folder
-from cselab.encoders.checkpoint import CheckpointError
+from cselab._util.checksums import CheckpointError, sha256_of
+
+ASSETS = Path(__file__).parents[1] / "assets"
+CHECKSUMS = ASSETS / "checksums.json"
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(sorted({name.split("/")[0] for name in json.loads(CHECKSUMS.read_text(encoding="utf-8"))}))
+
+
+BUNDLED = _names()
+POOLINGS = {"micro": "mean"}  # contrast spoils its [CLS], which the papers take of a plain checkpoint: see its README
+
+
+@cache
+def bundled_folder(name: str) -> Path:
+    """The folder of a bundled encoder, each of its files checked against its checksum once.
+
+    Raises:
+        CheckpointError: a file is missing or damaged; the message names it.
+    """
+    for file, wanted in json.loads(CHECKSUMS.read_text(encoding="utf-8")).items():
+        if file.startswith(f"{name}/"):
+            check_file(ASSETS / file, wanted)
+    return ASSETS / name
+
+
+def check_file(path: Path, sha256: str) -> None:
+    """Compare a file with its checksum.
+
+    Raises:
+        CheckpointError: missing or different; the message names the file.
+    """
+    if not path.exists():
+        raise CheckpointError(f"{path} is missing: install cselab again")
+    actual = sha256_of(path)
+    if actual != sha256:
+        raise CheckpointError(
+            f"{path} is damaged (sha256 {actual[:12]}..., not {sha256[:12]}...): install cselab again"
+        )
+
 
 WANTED = [  # of the hub's files: those of an encoder, and no pickles
     "*.json", "*.txt", "*.model", "*/config.json",
