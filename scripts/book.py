@@ -13,7 +13,8 @@ from pathlib import Path
 import nbformat
 from cselab_lab.experiments.recipes import recipe
 from cselab_lab.headless.page import GUESSES, PLOTS, TEMPLATE, loaded_from_outside, printable
-from cselab_widgets import SentenceCosines, Sphere, ToyTraining
+from cselab_widgets import PairExplorer, Sphere, ToyTraining
+from cselab_widgets.kit.page_panel import PagePanel
 from plotly.offline import get_plotlyjs
 
 import cselab
@@ -37,13 +38,13 @@ REGISTRIES = {  # the tables that a package knows its parts by, where they are d
 UNLISTED = (".cli", ".checks")  # commands say what they do themselves; a check would give its exercise away
 
 
-def before_and_after() -> SentenceCosines:
+def before_and_after() -> PagePanel:
     """`micro`, and what SimCSE makes of it by its recipe: ten seconds of a core, the same for the same machine."""
     plain, world = cselab.SentenceEncoder("micro"), World()
     corpus = [sentence.text for sentence in world.sentences(2_000, split="train")]
     dev = PairsEvaluator(world.sts(600, split="dev"))
     run = cselab.train(plain.copy(), "simcse", corpus, recipe("micro").config(seed=0), dev)
-    return SentenceCosines({"micro": plain, "after SimCSE": run})
+    return PairExplorer({"micro": plain, "after SimCSE": run}, world.sts(120, split="dev")).in_page()
 
 
 # panels that compute in the page: the page that shows each

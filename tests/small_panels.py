@@ -7,7 +7,6 @@ from cselab_widgets import (
     AlignmentUniformity,
     CosinesByGrade,
     EmbeddingMap,
-    GainMap,
     LossLab,
     MethodMap,
     NoiseLab,
@@ -57,7 +56,9 @@ PANELS = {
         lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), pairs=[(0, 1)], key=key),
         {"step": 0, "find": "a", "focus": 2, "projection": "PCA without component 1", "moved": True, "lines": False},
     ),
-    "GainMap": (lambda key: GainMap(GAINS, key=key), {"sort": "a", "selection": (1, 3)}),
+    "PaperBesideHere-gains": (
+        lambda key: PaperBesideHere(GAINS, view="gains", key=key), {"sort": "a", "selection": (1, 3)}
+    ),
     "LossLab": (
         lambda key: LossLab({0: VIEWS[:, :8], 5: VIEWS[:, 8:16]}, key=key),
         {"step": 0, "loss": "ArcCon", "pair": "negative", "temperature": 0.2, "focal_m": 0.7, "off_dropout_m": 0.5,

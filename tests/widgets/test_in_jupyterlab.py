@@ -28,7 +28,7 @@ PICKING = [
     import json, pathlib
     import numpy as np
     from cselab.data import Pairs
-    from cselab_widgets import EmbeddingMap, GainMap, PairExplorer, PaperBesideHere
+    from cselab_widgets import EmbeddingMap, PairExplorer, PaperBesideHere
     import pandas as pd
     def tell(name, value):
         pathlib.Path(f"{name}.json").write_text(json.dumps(value))
@@ -61,7 +61,8 @@ PICKING = [
     paper
     """,
     """
-    gains = GainMap(pd.DataFrame({"row": ["low", "high"], "column": ["Avg."] * 2, "gain": [1.0, 2.0]}))
+    two = pd.DataFrame({"row": ["low", "high"], "column": ["Avg."] * 2, "gain": [1.0, 2.0]})
+    gains = PaperBesideHere(two, view="gains")
     gains.observe(lambda change: tell("told", change.new), "selection")
     gains
     """,

@@ -40,8 +40,8 @@ from cselab_widgets import Sphere
 sphere = Sphere(anchors=[[1, 0], [0, 1]], positives=[[1, 0], [0, 1]])
 show(sphere, "anchors")""",
     """\
-from cselab_widgets import SentenceCosines
-show(SentenceCosines("micro", ["A cat sleeps.", "A cat is asleep."]), "sentences")""",
+from cselab_widgets import PairExplorer
+show(PairExplorer("micro").in_page(["A cat sleeps.", "A cat is asleep."]), "sentences")""",
 ]
 
 MONITOR = [

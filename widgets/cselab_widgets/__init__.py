@@ -2,15 +2,13 @@
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
-    GainMap               methods by tests: gains over a baseline, in colour where the seeds decide
     LossLab               a batch's cosines while it trains, and what each loss wants of them
     MethodMap             methods on the pipeline: at which stages each does what SimCSE does not
     NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
-    PairExplorer          two typed sentences: their cosine under each encoder, among those of graded pairs
-    PaperBesideHere       an experiment: published, ours, spread, difference, and whether the claims hold
+    PairExplorer          typed sentences: their cosine under each encoder, among graded pairs, also without a kernel
+    PaperBesideHere       an experiment: published, ours, difference, whether the claims hold; or a map of all gains
     Picture               planes of your own, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
-    SentenceCosines       typed sentences: their cosines, before training and after; computed in the page
     Sphere                points that a hand drags, and the force of a loss on each; computed in the page
     ToyTraining           SimCSE live on a bag of words in 8 dimensions; computed in the page
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
@@ -27,7 +25,6 @@ from .kit.linking import Link, link
 from .kit.panel import Panel
 from .panels.alignment_uniformity import AlignmentUniformity, CosinesByGrade
 from .panels.embedding_map import EmbeddingMap
-from .panels.gain_map import GainMap
 from .panels.loss_lab import BatchWatch, LossLab
 from .panels.method_map import MethodMap
 from .panels.noise_lab import NoiseLab
@@ -35,7 +32,6 @@ from .panels.pair_explorer import PairExplorer
 from .panels.paper_beside_here import PaperBesideHere
 from .panels.picture import Picture
 from .panels.rank_lab import RankLab
-from .panels.sentence_cosines import SentenceCosines
 from .panels.sphere import Sphere
 from .panels.toy_training import ToyTraining
 from .panels.training_monitor import TrainingMonitor
@@ -46,7 +42,6 @@ __all__ = [
     "BatchWatch",
     "CosinesByGrade",
     "EmbeddingMap",
-    "GainMap",
     "Link",
     "LossLab",
     "MethodMap",
@@ -56,7 +51,6 @@ __all__ = [
     "PaperBesideHere",
     "Picture",
     "RankLab",
-    "SentenceCosines",
     "Sphere",
     "ToyTraining",
     "TrainingMonitor",

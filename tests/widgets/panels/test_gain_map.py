@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cselab_lab.experiments import read_results
-from cselab_widgets import GainMap
+from cselab_widgets import PaperBesideHere
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def frame():
 
 @pytest.fixture
 def shown(frame):
-    panel = GainMap(frame, baseline="SimCSE")
+    panel = PaperBesideHere(frame, baseline="SimCSE", view="gains")
     yield panel
     panel.close()
 
@@ -40,7 +40,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
 def test_the_largest_gain_of_a_test_comes_first_when_asked(shown):
     sort = shown.widget.children[0].children[0]
     sort.value = "SICK-R"
-    assert shown.state.methods == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "+0.9"]
+    assert shown.state.rows == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "+0.9"]
     assert list(shown.figure().data[0].customdata[0]) == [1, 3]  # cells still know their lines
 
 
@@ -63,16 +63,16 @@ def test_words_count_what_is_decided_and_bracket_the_rest(shown):
 
 
 def test_one_seed_decides_nothing(frame):
-    panel = GainMap(frame[["row", "column", "gain"]])
+    panel = PaperBesideHere(frame[["row", "column", "gain"]], view="gains")
     assert not np.any(panel.figure().data[0].z) and "One seed decides nothing" in panel.explain(panel.state)
 
 
 def test_an_experiment_shows_its_own_tests_over_its_own_baseline():
-    panel = GainMap("whitenedcse-table3", "study")
+    panel = PaperBesideHere("whitenedcse-table3", "study", view="gains")
     results = read_results("whitenedcse-table3", "study")
-    assert panel.state.tests == [column.measure for column in results.experiment.columns]
-    assert results.experiment.baseline not in panel.state.methods
-    line = results.beside().set_index(["row", "column"]).loc[(panel.state.methods[-1], panel.state.tests[0])]
+    assert panel.state.columns == [column.measure for column in results.experiment.columns]
+    assert results.experiment.baseline not in panel.state.rows
+    line = results.beside().set_index(["row", "column"]).loc[(panel.state.rows[-1], panel.state.columns[0])]
     assert panel.to_frame()["gain"].iloc[panel.state.lines[line.name]] == line["gain"]
 
 
@@ -86,7 +86,7 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
                 {"row": ["both", "both"], "column": ["Avg.", "STS-B"], "measure": ["World-STS"] * 2, "gain": [1.0] * 2}
             )
 
-    assert GainMap(Recorded()).state.tests == ["World-STS"]
+    assert PaperBesideHere(Recorded(), view="gains").state.columns == ["World-STS"]
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
         (lambda frame: {"results": frame.drop(columns="gain")}, "has no column 'gain'"),
         (lambda frame: {"results": frame[4:]}, "no line has a gain: run the experiment first"),
         (lambda frame: {"results": pd.concat([frame, frame])}, "'Mine <b>' has two lines for 'Avg.'"),
-        (lambda frame: {"results": frame, "sort": "MR"}, "sort is 'MR'; choose one of as declared, Avg., SICK-R"),
+        (lambda frame: {"results": frame, "sort": "MR"}, "sort is 'MR'; choose one of as published, Avg., SICK-R"),
         (lambda frame: {"results": "table 12"}, "unknown experiment 'table 12'"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(frame, change, said):
     with pytest.raises(ValueError, match=said):
-        GainMap(**change(frame))
+        PaperBesideHere(**change(frame), view="gains")

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from cselab_lab.headless.page import loaded_from_outside
-from cselab_widgets import SentenceCosines
+from cselab_widgets import PairExplorer
 from playwright.sync_api import expect
 
 from cselab.encoders.encoder import SentenceEncoder
@@ -22,7 +22,7 @@ def encoders():
 
 
 def test_python_has_the_cosines_in_words_as_vectors_and_as_a_table(encoders):
-    panel = SentenceCosines(encoders, CATS, PAIRS, pair=(0, 2))
+    panel = PairExplorer(encoders, PAIRS).in_page(CATS, pair=(0, 2))
     frame = panel.to_frame()
     assert frame[["first", "second"]].to_numpy().tolist() == [CATS[:2], CATS[::2], CATS[1:]]
     for name, encoder in encoders.items():
@@ -34,7 +34,7 @@ def test_python_has_the_cosines_in_words_as_vectors_and_as_a_table(encoders):
 
 
 def test_what_is_typed_in_the_page_is_the_state(encoders):
-    panel = SentenceCosines(encoders, CATS, PAIRS)
+    panel = PairExplorer(encoders, PAIRS).in_page(CATS)
     panel.shown = {"sentences": ["It rains."], "pair": [0, 0]}
     assert panel.state.sentences == ["It rains."] and panel.summary() == "1: It rains."
     panel.set(sentences=CATS, pair=(1, 2))
@@ -50,16 +50,15 @@ def test_what_is_typed_in_the_page_is_the_state(encoders):
         ({"sentences": ["a\nb"]}, "sentences[0] is 'a\\nb'; it must be one line"),
         ({"pair": (0, 3)}, "pair is (0, 3); it must be two different numbers from 0 to 2"),
         ({"pair": (1, 1)}, "pair is (1, 1); it must be two different numbers"),
-        ({"encoders": {}}, "encoders is empty; give at least one"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_with_what_is_allowed(encoders, given, words):
     with pytest.raises(ValueError, match=re.escape(words)):
-        SentenceCosines(**{"encoders": encoders, "sentences": CATS, "pairs": PAIRS, **given})
+        PairExplorer(encoders, PAIRS).in_page(**{"sentences": CATS, **given})
 
 
 def test_the_output_of_a_cell_is_light_and_says_where_the_weights_are(encoders):
-    bundle, _ = SentenceCosines(encoders, CATS, PAIRS)._repr_mimebundle_()
+    bundle, _ = PairExplorer(encoders, PAIRS).in_page(CATS)._repr_mimebundle_()
     assert len(bundle["text/html"]) < 10_000
     assert "cosine of 1 and 2: " in bundle["text/html"] and "the weights, 3.3 MB" in bundle["text/html"]
 
@@ -75,7 +74,7 @@ def shown(page, name):
 
 @pytest.mark.browser
 def test_the_file_computes_what_is_typed_without_a_network(browser, tmp_path, encoders):
-    panel = SentenceCosines(encoders, CATS, PAIRS)
+    panel = PairExplorer(encoders, PAIRS).in_page(CATS)
     file = panel.to_html(tmp_path / "type.html")
     assert loaded_from_outside(file.read_text(encoding="utf-8")) == [] and file.stat().st_size < 4_000_000
     browser.set_offline(True)

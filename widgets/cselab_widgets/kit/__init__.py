@@ -10,7 +10,6 @@ planes, ridges      several planes side by side; a density for each grade
 steps, projection   looking step by step; many dimensions in a plane
 controls, linking   controls with a visible name; panels that move together
 sources, inputs     an encoder's vectors; what users give, checked
-trained             gains as published, beside ours
 number_table        HTML under a panel
 theme, places       colours for light and dark; which panel is open in which cell
 """

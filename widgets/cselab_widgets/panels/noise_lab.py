@@ -3,7 +3,7 @@
 import copy
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
 from ..kit.theme import INK, OKABE_ITO
-from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
 
 if TYPE_CHECKING:
     import pandas
@@ -31,12 +30,6 @@ KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 TEMPERATURE = 0.05
 MOST = 20  # the largest K
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-TABLE_1 = (
-    Beside("+noise on positives", "Pos. +Noise", "+noise on positives"),
-    Beside("-noise on positives", "Pos. -Noise", "-noise on positives"),
-    Beside("+noise on negatives", "Neg. +Noise", "+noise on negatives"),
-    Beside("-noise on negatives", "Neg. -Noise", "-noise on negatives"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +43,6 @@ class NoiseLabState:
         sentence: the row whose cloud is shown.
         variance: of the Gaussian that +noise adds to each coordinate, as `cselab.methods.Noise` does in training.
         mean_of: the K of -noise: each view is the mean of so many passes.
-        trained: what training made of it; see `cselab_widgets.kit.trained`.
     """
 
     sentences: tuple[str, ...]
@@ -59,7 +51,6 @@ class NoiseLabState:
     sentence: int = 0
     variance: float = 0.1
     mean_of: int = 10
-    trained: Trained = field(default_factory=Trained)
 
     def __post_init__(self) -> None:
         if not 0 <= self.sentence < len(self.sentences):
@@ -185,14 +176,12 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def figure(state: NoiseLabState) -> go.Figure:
-    """A sentence's cloud, all clouds' radii, the cosines and the loss under each noise, the fall with K, trained."""
-    return side_by_side(
-        [_cloud(state), _radii(state), _cosines(state), _losses(state), _falling(state), gains_plane(state.trained)]
-    )
+    """A sentence's cloud, all clouds' radii, the cosines and the loss under each noise, the fall with K."""
+    return side_by_side([_cloud(state), _radii(state), _cosines(state), _losses(state), _falling(state)])
 
 
 def summary(state: NoiseLabState) -> str:
-    """The cloud, the cosines, how the variance falls, and the trained results."""
+    """The cloud, the cosines, and how the variance falls."""
     clouds, row = state.clouds, state.sentence
     beyond = int((clouds.radius > clouds.distance).sum())
     variances, distances = state.falling
@@ -217,7 +206,7 @@ def summary(state: NoiseLabState) -> str:
         f"  mean of {k}: variance {variances[k - 1]:.3f} of one pass (1/K {1 / k:.3f}), squared distance to "
         f"off-dropout {distances[k - 1]:.3f}"
     )
-    return "\n".join([*lines, *in_words(state.trained)])
+    return "\n".join(lines)
 
 
 def explain(state: NoiseLabState) -> str:
@@ -227,7 +216,7 @@ def explain(state: NoiseLabState) -> str:
         "sentence; each sentence's radius against that distance (click one; above the line the cloud reaches the "
         "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
         "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
-        f"distance to the off-dropout vector, which need not reach 0; then {explained(state.trained)} The variance of "
+        "distance to the off-dropout vector, which need not reach 0. The variance of "
         "+noise is that of cselab.methods.Noise in training: added to each coordinate of the vectors that the loss "
         f"compares, whose mean square is {state.mean_square:.3g}. The paper's is 0.1; a comment in its code has the "
         "standard deviation 0.1, the variance 0.01."
@@ -246,8 +235,6 @@ class NoiseLab(Panel):
         passes: how many dropout passes; two disjoint sets of K are taken of them.
         vectors: your own passes [p, n, d] in place of an encoder's, with `clean` [n, d] beside them.
         variance, mean_of: of +noise and -noise; see `NoiseLabState`. K is 10 by default, as in the paper.
-        results: your own runs of table 1, as `cselab_lab.experiments.beside("imsimcse-table1")` gives them; by default
-            the recorded ones of `cselab_lab.experiments.effects`.
         key: see `Panel`.
 
     Raises:
@@ -258,7 +245,7 @@ class NoiseLab(Panel):
     >>> generator = np.random.default_rng(0)
     >>> clean = generator.normal(size=(4, 8))
     >>> lab = NoiseLab(vectors=clean + generator.normal(size=(40, 4, 8)), clean=clean)
-    >>> print(str(lab).splitlines()[-6])
+    >>> print(str(lab).splitlines()[-1])
       mean of 10: variance 0.093 of one pass (1/K 0.100), squared distance to off-dropout 0.105
     """
 
@@ -278,7 +265,6 @@ class NoiseLab(Panel):
         clean: Any = None,
         variance: float = 0.1,
         mean_of: int | None = None,
-        results: Any = None,
         key: str | None = None,
     ) -> None:
         if vectors is None:
@@ -310,7 +296,6 @@ class NoiseLab(Panel):
             clean=still,
             variance=variance,
             mean_of=min(10, len(drawn) // 2) if mean_of is None else mean_of,
-            trained=trained(results, "imsimcse", 1, TABLE_1),
         )
         super().__init__(state, key)
 

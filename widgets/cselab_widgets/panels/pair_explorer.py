@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from cselab.encoders.any_encoder import KnownVectors, as_encoder, encode
-from cselab.encoders.encoder import TruncationWarning
+from cselab.encoders.encoder import TruncationWarning, UntrainedPositionsWarning
 
 from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
 from ..kit.number_table import number_table
@@ -22,6 +22,7 @@ from ..kit.panel import Panel
 from ..kit.planes import above
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.theme import INK, TEMPLATE
+from .sentence_cosines import SentenceCosines
 
 if TYPE_CHECKING:
     import pandas
@@ -36,6 +37,7 @@ BAND = 46  # pixels a ridge
 LISTED = 10  # selected pairs named below the plot
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
+FURTHER = ("Nobody is peeling an onion.", "Parliament rejected the new tax.")
 REMEMBERED = 200  # typed sentences whose vectors are kept
 
 
@@ -112,6 +114,7 @@ class PairData:
         def compute() -> np.ndarray:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TruncationWarning)  # the panel says so itself, see `remark`
+                warnings.simplefilter("ignore", UntrainedPositionsWarning)
                 return encode(self.encoders[encoder], [sentence])[0].astype(np.float32)
 
         return self._once(("typed", encoder, sentence), compute)
@@ -312,7 +315,12 @@ class PairExplorer(Panel):
     Raises:
         ValueError: no encoder, fewer than 12 pairs, an empty sentence, `removed` or `by` not allowed.
 
-    See also: `EmbeddingMap`, for many sentences at once.
+    See also: `in_page`, the view that needs no kernel; `EmbeddingMap`, for many sentences at once.
+
+    >>> print(PairExplorer("micro").in_page(["A cat sleeps.", "A cat is asleep."]))
+    1: A cat sleeps.
+    2: A cat is asleep.
+    cosine of 1 and 2: 0.780 (micro)
     """
 
     page_together = ("removed", "by")
@@ -350,6 +358,28 @@ class PairExplorer(Panel):
             typed = pairs.sentences1[0], pairs.sentences2[0]
         first, second = (own if given is None else given for given, own in zip((first, second), typed, strict=True))
         super().__init__(PairExplorerState(PairData(encoders, pairs), first, second, removed, by), key)
+
+    def in_page(
+        self, sentences: Sequence[str] | None = None, pair: Sequence[int] = (0, 1), key: str | None = None
+    ) -> SentenceCosines:
+        """The view in which sentences are typed without a kernel: the page computes the encoders itself.
+
+        It shows the table of cosines under each encoder, and where a pair lies among the graded ones. Nothing that is
+        typed leaves the page. `to_html(path)` writes it as one file.
+
+        Args:
+            sentences: what is typed in at first, one to eight; by default the two typed here and two more.
+            pair: the two that are looked at, by their numbers from 0.
+            key: see `Panel`.
+
+        Raises:
+            TypeError: an encoder that is no `SentenceEncoder`.
+            ValueError: an encoder that the page cannot compute (it computes BERTs without capitals, as "micro" and
+                "mini" are, with any pooling but that of a prompt), or too heavy for a page of 20 MB; no sentence, a
+                blank one, too many.
+        """
+        typed = (self.state.first, self.state.second, *FURTHER) if sentences is None else sentences
+        return SentenceCosines(self.state.data, typed, pair, key)
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state = self.state

@@ -1,7 +1,8 @@
-"""An experiment of a paper beside ours: published, ours, spread, difference, and whether the claims hold."""
+"""An experiment of a paper beside ours: published, ours, difference, claims; or a map of the gains in all columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from textwrap import wrap
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
     import pandas
     from cselab_lab.experiments import Profile, Results
 
-NEEDED = ("row", "published", "ours")
+VIEWS = ("numbers", "gains")
+NEEDED = {"numbers": ("row", "published", "ours"), "gains": ("row", "column", "gain")}
 KNOWN = {  # the columns that are shown, and what stands for one that is not there
     "column": "score",
     "measure": "score",
+    "published": np.nan,
+    "ours": np.nan,
     "published_spread": np.nan,
     "sd": np.nan,
     "n": 0,
@@ -33,12 +37,22 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
     "gain": np.nan,
     "gain_low": np.nan,
     "gain_high": np.nan,
+    "published_gain": np.nan,
     "failed": 0,
     "note": "",
 }
 SORTED = ("as published", "published", "ours", "difference", "gain")
 LINE = 30  # pixels a row
+CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = OKABE_ITO[1], OKABE_ITO[0]
+# Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
+COLOURS = (
+    (0, "rgba(213, 94, 0, 0.7)"),
+    (0.4999, "rgba(213, 94, 0, 0.2)"),
+    (0.5, "rgba(128, 128, 128, 0.06)"),
+    (0.5001, "rgba(0, 114, 178, 0.2)"),
+    (1, "rgba(0, 114, 178, 0.7)"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +62,13 @@ class PaperBesideHereState:
     Attributes:
         frame: a line for each row and column, as `cselab_lab.experiments.beside` makes it.
         column: which of its columns is shown.
-        sort: one of `SORTED`; the largest first.
-        selection: lines of `frame` that were picked; the last one's curves are shown.
+        sort: one of `orders`; the largest first.
+        selection: lines of `frame` that were picked; the last one's curves are shown, or all tests of their rows.
         curves: by row and seed, what was seen while it trained: rows with "step" and "score".
         verdicts: what is said about each claim.
         title: what the experiment is.
+        view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
+        baseline: what the gains are counted from.
     """
 
     frame: "pandas.DataFrame"
@@ -62,12 +78,19 @@ class PaperBesideHereState:
     curves: Mapping[str, Mapping[Any, Sequence[Mapping[str, float]]]] = field(default_factory=dict)
     verdicts: tuple[str, ...] = ()
     title: str = ""
+    view: str = VIEWS[0]
+    baseline: str = "the baseline"
 
     def __post_init__(self) -> None:
         if self.column not in self.columns:
             raise ValueError(f"column is {self.column!r}; there are {', '.join(self.columns)}.")
-        if self.sort not in SORTED:
-            raise ValueError(f"sort is {self.sort!r}; choose one of {', '.join(SORTED)}.")
+        if self.sort not in self.orders:
+            raise ValueError(f"sort is {self.sort!r}; choose one of {', '.join(self.orders)}.")
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """What rows can be sorted by."""
+        return SORTED if self.view == "numbers" else (SORTED[0], *self.columns)
 
     @property
     def columns(self) -> list[str]:
@@ -93,8 +116,38 @@ class PaperBesideHereState:
             return str(self.frame["row"].iloc[self.selection[-1]])
         return next((row for row in self.shown["row"] if self.curves.get(row)), None)
 
+    @property
+    def rows(self) -> list[str]:
+        """The rows of the map of gains, the first on top."""
+        column = self.frame[self.frame["column"] == self.sort].sort_values("gain", ascending=False)
+        return list(dict.fromkeys([*column["row"], *self.frame["row"]]))
+
+    @property
+    def decided(self) -> "pandas.Series[bool]":
+        """For each line, whether the interval of its gain excludes 0."""
+        return (self.frame["gain_low"] > 0) | (self.frame["gain_high"] < 0)
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, str], int]:
+        """The line of `frame` of a row and a column."""
+        return {key: line for line, key in enumerate(zip(self.frame["row"], self.frame["column"], strict=True))}
+
+    def lines_of(self, row: str) -> tuple[int, ...]:
+        """The lines of a row, in all columns."""
+        return tuple(line for (of, _), line in self.lines.items() if of == row)
+
+    @property
+    def chosen(self) -> list[str]:
+        """The rows that were picked."""
+        return list(dict.fromkeys(self.frame["row"].iloc[list(self.selection)]))
+
 
 def figure(state: PaperBesideHereState) -> go.Figure:
+    """The numbers of a column, or the map of gains."""
+    return _gains(state) if state.view == "gains" else _numbers(state)
+
+
+def _numbers(state: PaperBesideHereState) -> go.Figure:
     """A line for each row: published (diamond) and ours (dot, one standard deviation); beside it a row's curves."""
     lines = state.shown.iloc[::-1]  # the first on top
     places = list(range(len(lines)))
@@ -154,10 +207,65 @@ def figure(state: PaperBesideHereState) -> go.Figure:
     return go.Figure(traces, layout)
 
 
+def _gains(state: PaperBesideHereState) -> go.Figure:
+    """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
+    tests, methods, lines = state.columns, state.rows, state.lines
+    cells = [[lines.get((method, test)) for test in tests] for method in methods]
+    coloured = state.frame["gain"].where(state.decided, 0.0).to_numpy()
+    heat = go.Heatmap(
+        z=[[None if line is None else rounded([coloured[line]])[0] for line in row] for row in cells],
+        x=tests,
+        y=list(range(len(methods))),
+        text=[["" if line is None else f"{state.frame['gain'].iloc[line]:+.1f}" for line in row] for row in cells],
+        customdata=cells,
+        hovertext=[["" if line is None else _gain_hover(state, line) for line in row] for row in cells],
+        texttemplate="%{text}",
+        hovertemplate="%{hovertext}<extra></extra>",
+        uid="gains",
+        colorscale=COLOURS,
+        zmin=-_limit(coloured),
+        zmax=_limit(coloured),
+        showscale=False,
+        xgap=1,
+        ygap=1,
+    )
+    names = [f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) for name in methods]
+    plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
+    layout = {
+        "template": TEMPLATE,
+        "height": max(200, CELL * len(methods) + 70),
+        "margin": {"t": 44, "b": 16},
+        "xaxis": {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]},
+        "yaxis": {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]},
+    }
+    return go.Figure(heat, layout)
+
+
+def _limit(values: np.ndarray) -> float:
+    """The gain of the strongest colour: the largest there is, and at least a point."""
+    return max(1.0, float(np.abs(values).max(initial=0.0)))
+
+
+def _gain_hover(state: PaperBesideHereState, line: int) -> str:
+    one = state.frame.iloc[line]
+    words = [f"<b>{escape(str(one['row']))}</b>, {escape(str(one['column']))}"]
+    words += [f"{name} {text}" for name, text in _gain_in_words(one).items()]
+    return "<br>".join(words)
+
+
+def _gain_in_words(line: Any) -> dict[str, str]:
+    """A gain in words: ours with its interval, and the paper's."""
+    ours = _in_words(line)["gain"]
+    published = "" if np.isnan(line["published_gain"]) else f"{line['published_gain']:+.2f}"
+    return {"here": ours, "published": published} if published else {"here": ours}
+
+
 def summary(state: PaperBesideHereState) -> str:
     """The table in text, and the verdicts."""
     from cselab_lab.tables import table
 
+    if state.view == "gains":
+        return _gains_in_words(state)
     cells = {
         row: {name: text for name, text in texts.items() if name != "note"} for row, texts in _cells(state).items()
     }
@@ -165,8 +273,28 @@ def summary(state: PaperBesideHereState) -> str:
     return "\n".join([*lines, *state.verdicts])
 
 
+def _gains_in_words(state: PaperBesideHereState) -> str:
+    """How many gains are decided, and the table; what is not decided is in brackets."""
+    from cselab_lab.tables import table
+
+    decided, gain, lines = state.decided.to_numpy(), state.frame["gain"].to_numpy(), state.lines
+    above, below = int((decided & (gain > 0)).sum()), int((decided & (gain < 0)).sum())
+    cells = {
+        method: {
+            test: "" if line is None else f"{gain[line]:+.1f}" if decided[line] else f"({gain[line]:+.1f})"
+            for test in state.columns
+            for line in [lines.get((method, test))]
+        }
+        for method in state.rows
+    }
+    said = f"{above} of {len(gain)} lie above {state.baseline}, {below} below, {len(gain) - above - below} undecided."
+    return "\n".join([f"{state.title or 'Gains'}: {said}", table(cells)])
+
+
 def explain(state: PaperBesideHereState) -> str:
     """What is seen."""
+    if state.view == "gains":
+        return _gains_explained(state)
     text = "Diamonds: as published; dots: here, mean over seeds, the bar one standard deviation."
     if state.shown["ours"].isna().all():
         text = "Diamonds: as published. Nothing was run here yet: cselab experiment run."
@@ -177,14 +305,37 @@ def explain(state: PaperBesideHereState) -> str:
     return text
 
 
+def _gains_explained(state: PaperBesideHereState) -> str:
+    """What the colours say."""
+    text = f"Points more than {state.baseline}, the mean over seeds."
+    if state.frame["gain_low"].isna().all():
+        return text + " One seed decides nothing: there is no colour."
+    return text + " Blue lies above, orange below; without colour, the 95 % interval over the seeds has 0 in it."
+
+
 def details(state: PaperBesideHereState) -> str:
-    """The verdicts on the paper's claims, and the table."""
+    """The verdicts on the paper's claims, and the table; or the gains of the rows that were picked."""
+    if state.view == "gains":
+        return _gains_of_chosen(state)
     said = "".join(f"<li>{escape(verdict)}</li>" for verdict in state.verdicts)
     cells = _cells(state)
     names = list(dict.fromkeys(name for row in cells.values() for name in row if name != "note"))
     rows = ((escape(row), [escape(texts[name]) for name in names]) for row, texts in cells.items())
     title = f"<p><b>{escape(state.title)}</b></p>" if state.title else ""
     return title + (f"<ul>{said}</ul>" if said else "") + number_table(["", *names], rows) + _notes(cells)
+
+
+def _gains_of_chosen(state: PaperBesideHereState) -> str:
+    """The rows that were picked, column by column, next to what is published."""
+    parts = []
+    for method in state.chosen:
+        lines = [line for _, line in state.frame[state.frame["row"] == method].iterrows()]
+        told = [_gain_in_words(line) for line in lines]
+        names = list(dict.fromkeys(name for cells in told for name in cells))
+        tests = [escape(str(line["column"])) for line in lines]
+        rows = zip(tests, ([cells.get(name, "") for name in names] for cells in told), strict=True)
+        parts.append(f"<p><b>{escape(method)}</b></p>{number_table(['', *names], rows)}")
+    return "".join(parts)
 
 
 def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
@@ -199,16 +350,22 @@ def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
 class PaperBesideHere(Panel):
     """Published numbers beside ours: spread, difference, gain, and whether the paper's claims hold here.
 
+    With `view="gains"` a heat map of rows by columns: the gains over the baseline, in colour where the seeds decide the
+    sign. A click on a cell shows the published gains next to ours.
+
     Args:
         results: the results of an experiment, its name ("imsimcse-table1"; `cselab experiment list`), whose finished
             jobs are then read, or a frame with the columns row, published, ours, and any of column, measure,
-            published_spread, sd, n, difference, gain, gain_low, gain_high, failed, note.
+            published_spread, sd, n, difference, gain, gain_low, gain_high, published_gain, failed, note. For the view
+            "gains" it needs row, column and gain.
         profile: of a named experiment.
         column: which of the experiment's columns to show; the first by default.
-        sort: "as published", or by "published", "ours", "difference", "gain", the largest first.
+        sort: "as published", or by "published", "ours", "difference", "gain", the largest first; gains by a column.
         curves: for a frame: row -> {seed: history}, or a run or list of runs.
         verdicts: for a frame: lines about the claims.
         title: what it is.
+        view: "numbers", or "gains".
+        baseline: what the gains of a frame are counted from, for the words; an experiment has its own.
         key: see `Panel`.
 
     Raises:
@@ -223,6 +380,12 @@ class PaperBesideHere(Panel):
               published   ours
     SimCSE        76.30  58.20
     ImSimCSE      78.10  58.90
+    >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
+    ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
+    >>> PaperBesideHere(frame, view="gains", baseline="SimCSE")
+    Gains: 1 of 2 lie above SimCSE, 0 below, 1 undecided.
+              STS-B  SICK-R
+    ImSimCSE   +0.7  (-0.2)
     """
 
     draw = staticmethod(figure)
@@ -239,43 +402,65 @@ class PaperBesideHere(Panel):
         curves: Mapping[str, Any] | None = None,
         verdicts: Sequence[Any] = (),
         title: str = "",
+        view: str = VIEWS[0],
+        baseline: str = "the baseline",
         key: str | None = None,
     ) -> None:
+        if view not in VIEWS:
+            raise ValueError(f"view is {view!r}; choose 'numbers' or 'gains'.")
         if isinstance(results, str):
             from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
         if hasattr(results, "beside"):
+            title = title or f"{results.experiment.name}, profile {results.profile.name}"
+            baseline = results.experiment.baseline
+        if hasattr(results, "beside") and view == "gains":
+            if getattr(results, "nothing", None):
+                raise ValueError(results.nothing)
+            frame = _of_one_baseline(results)
+        elif hasattr(results, "beside"):
             frame, verdicts = results.beside(), results.verdicts()
             curves = {row: results.curves(row) for row in dict.fromkeys(frame["row"])}
-            title = title or f"{results.experiment.name}, profile {results.profile.name}"
         else:
             frame = results
             curves = {row: _seeds(given) for row, given in (curves or {}).items()}
-        frame = _complete(frame)
+        frame = _complete(frame, view)
         super().__init__(
             PaperBesideHereState(
                 frame,
                 str(frame["column"].iloc[0]) if column is None else column,
                 sort,
-                curves={row: seeds for row, seeds in curves.items() if seeds},
+                curves={row: seeds for row, seeds in (curves or {}).items() if seeds},
                 verdicts=tuple(map(_said, verdicts)),
                 title=title,
+                view=view,
+                baseline=baseline,
             ),
             key,
         )
 
     def controls(self) -> dict[str, ipywidgets.Widget]:
         state, rows = self.state, self.options(self.state)
+        several = len(state.columns) > 1 and state.view == "numbers"
+        picked = "curves of" if state.view == "numbers" else "read about"
         return {
-            **({"column": choice("column", state.columns, state.column)} if len(state.columns) > 1 else {}),
-            "sort": choice("sort by", SORTED, state.sort),
-            **{name: choice("curves of", options, state.selection) for name, options in rows.items()},
+            **({"column": choice("column", state.columns, state.column)} if several else {}),
+            "sort": choice("sort by", state.orders, state.sort),
+            **{name: choice(picked, options, state.selection) for name, options in rows.items()},
         }
+
+    def clicked(self, row: int) -> None:
+        """A row was clicked: its curves are shown, or its gains in all columns."""
+        of = self.state.frame["row"].iloc[row]
+        self.selection = self.state.lines_of(of) if self.state.view == "gains" else (row,)
 
     @staticmethod
     def options(state: PaperBesideHereState) -> dict[str, RowOptions]:
-        """The rows that have curves, in the order shown."""
+        """The rows that can be picked, in the order shown: those that have curves, or all of the map of gains."""
+        if state.view == "gains":
+            every = [(row, state.lines_of(row)) for row in state.rows]
+            return {"selection": row_options(every, state.selection, "no method")}
         if not state.curves:
             return {}
         rows: RowOptions = [
@@ -335,15 +520,37 @@ def _said(verdict: Any) -> str:
     return said if verdict.published is None else f"{said}; in the paper: {amount(verdict.published)}"
 
 
-def _complete(frame: "pandas.DataFrame") -> "pandas.DataFrame":
+def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
+    """The gains over the experiment's baseline on its own columns, and on stand-ins where none of them was measured."""
+    from cselab_lab.experiments.reading import GEOMETRY
+
+    frame, experiment = results.beside(), results.experiment
+    own = [row.label for row in experiment.all_rows if row.against in (None, experiment.baseline)]
+    asked = [column.measure for column in experiment.columns if column.measure not in GEOMETRY]
+    frame = frame[frame["row"].isin(own) & frame["column"].isin(asked)]
+    measured = frame[frame["column"] == frame["measure"]]
+    if measured["gain"].isna().all():
+        measured = frame.assign(column=frame["measure"]).drop_duplicates(["row", "column"])
+    return measured
+
+
+def _complete(frame: "pandas.DataFrame", view: str) -> "pandas.DataFrame":
     """A frame of our own with every known column, numbers as numbers, lines numbered from 0."""
     import pandas as pd
 
-    frame = filled_frame(frame, NEEDED, KNOWN)
+    frame = filled_frame(frame, NEEDED[view], KNOWN)
     if not len(frame):
         raise ValueError("the frame has no lines; there is nothing to compare.")
-    for name in ("published", "ours", *(name for name, one in KNOWN.items() if isinstance(one, float))):
+    for name in (name for name, one in KNOWN.items() if isinstance(one, float)):
         frame[name] = pd.to_numeric(frame[name])
+    if view == "numbers":
+        return frame
+    frame = frame.dropna(subset=["gain"]).reset_index(drop=True)
+    if not len(frame):
+        raise ValueError("no line has a gain: run the experiment first, its baseline too (cselab experiment run).")
+    if frame.duplicated(["row", "column"]).any():
+        twice = frame[frame.duplicated(["row", "column"])].iloc[0]
+        raise ValueError(f"{twice['row']!r} has two lines for {twice['column']!r}; give one for each row and column.")
     return frame
 
 
@@ -382,11 +589,11 @@ def _dots(
 
 
 def _hover(line: Any) -> str:
-    parts = [f"<b>{escape(str(line['row']))}</b>", *(f"{name} {value}" for name, value in _numbers(line).items())]
+    parts = [f"<b>{escape(str(line['row']))}</b>", *(f"{name} {value}" for name, value in _in_words(line).items())]
     return "<br>".join(escape(part) if number else part for number, part in enumerate(parts))
 
 
-def _numbers(line: Any) -> dict[str, str]:
+def _in_words(line: Any) -> dict[str, str]:
     """What is known of a line, as it is read."""
 
     def number(name: str, form: str = ".2f") -> str:
@@ -415,7 +622,7 @@ def _numbers(line: Any) -> dict[str, str]:
 
 def _cells(state: PaperBesideHereState) -> dict[str, dict[str, str]]:
     """The table of the column shown: only what some row has, in one order."""
-    rows = {str(line["row"]): _numbers(line) for _, line in state.shown.iterrows()}
+    rows = {str(line["row"]): _in_words(line) for _, line in state.shown.iterrows()}
     order = [
         name
         for name in ("published", "ours", "difference", "gain", "note")

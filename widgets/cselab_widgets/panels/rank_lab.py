@@ -1,7 +1,7 @@
 """The rank bottleneck: how many directions a batch has, and what losses between dimensions can do with them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -19,19 +19,11 @@ from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
 from ..kit.theme import INK, OKABE_ITO
-from ..kit.trained import Beside, Trained, explained, gains_plane, in_words, trained
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
 STEPS = 30  # of the free descent
 RATE = 0.1
-TABLE_2 = (
-    Beside("M = 0", "+BarlowTwins (D =768)", "Barlow Twins, M = 0"),
-    Beside("M = 100 of 704", "+100 artificial z", None),
-    Beside("M = 300 of 704", "+300 artificial z", None),
-    Beside("M = half", None, "Barlow Twins, M = half"),
-    Beside("M = all, so N + M = D", "+704 artificial z", "Barlow Twins, M = full"),
-)
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
@@ -48,7 +40,6 @@ class RankLabState:
         weight: of the entries off the diagonal, lambda_BT.
         temperature: of the dimension-wise loss (released scale).
         seed: of the artificial rows.
-        trained: what training made of it; see `cselab_widgets.kit.trained`.
     """
 
     sources: Mapping[str, np.ndarray]
@@ -59,7 +50,6 @@ class RankLabState:
     weight: float = 0.012
     temperature: float = 5.0
     seed: int = 0
-    trained: Trained = field(default_factory=Trained)
 
     def __post_init__(self) -> None:
         if self.source not in self.sources:
@@ -162,7 +152,7 @@ def descent(views: Sequence[Tensor], loss: Any) -> list[float]:
 
 
 def figure(state: RankLabState) -> go.Figure:
-    """Singular values and rank of the matrix, the matrix itself, both losses on their way down, trained results."""
+    """Singular values and rank of the matrix, the matrix itself, both losses on their way down."""
     planes = [
         _singular_values(state),
         _ranks(state),
@@ -177,13 +167,12 @@ def figure(state: RankLabState) -> go.Figure:
         ),
         _descent(state, "Barlow Twins", OKABE_ITO[1]),
         _descent(state, "dimension-wise", OKABE_ITO[0]),
-        gains_plane(state.trained),
     ]
     return side_by_side(planes)
 
 
 def summary(state: RankLabState) -> str:
-    """Ranks, floors and what was reached, and the trained results."""
+    """Ranks, floors and what was reached."""
     bound = state.bound()
     lines = [
         f"Cross-correlation of {state.source}: N {state.batch_size}, D {state.dimensions}, "
@@ -196,7 +185,7 @@ def summary(state: RankLabState) -> str:
             f"  {name:14}  as it is {values[0]:8.3f}  reached {values[-1]:8.3f}"
             f"  cannot go below {state.floors[name]:8.3f}"
         )
-    return "\n".join([*lines, *in_words(state.trained)])
+    return "\n".join(lines)
 
 
 def explain(state: RankLabState) -> str:
@@ -205,7 +194,7 @@ def explain(state: RankLabState) -> str:
         "First: singular values of the cross-correlation matrix, which end at its rank; the rank that a batch can "
         "have, with this one marked; the matrix (blue +1, orange -1; Barlow Twins wants the identity). Then: "
         "both losses while the rows themselves follow the gradient, and the value they cannot pass: Barlow Twins "
-        f"is stopped by the rank, the dimension-wise loss is not; then {explained(state.trained)}"
+        "is stopped by the rank, the dimension-wise loss is not."
     )
 
 
@@ -222,8 +211,6 @@ class RankLab(Panel):
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
         weight: lambda_BT; 0.012 in the released code.
         temperature: of the dimension-wise loss; 5 in the paper.
-        results: your own runs of table 2, as `cselab_lab.experiments.beside("imsimcse-table2")` gives them; by default
-            the recorded ones of `cselab_lab.experiments.effects`.
         source: what is looked at first: the encoder's name, "vectors", or "normal numbers" (768 wide).
         key: see `Panel`.
 
@@ -253,7 +240,6 @@ class RankLab(Panel):
         artificial_rows: int = 0,
         weight: float = 0.012,
         temperature: float = 5.0,
-        results: Any = None,
         source: str | None = None,
         key: str | None = None,
     ) -> None:
@@ -271,7 +257,6 @@ class RankLab(Panel):
                 artificial_rows=artificial_rows,
                 weight=weight,
                 temperature=temperature,
-                trained=trained(results, "imsimcse", 2, TABLE_2),
             ),
             key,
         )
