@@ -1,20 +1,21 @@
-"""One answer in many spellings: what a function takes and returns, what a value is written as."""
+"""The exercises of all lessons, the answers in their notebooks, and an answer returned in other types."""
 
 import importlib
+import json
 import pkgutil
-from collections import ChainMap, OrderedDict, UserDict, UserList, namedtuple
-from decimal import Decimal
-from fractions import Fraction
-from types import MappingProxyType
+import re
+from functools import cache
+from inspect import isroutine
+from unittest.mock import patch
 
 import cselab_lab.lessons.checks
 import numpy as np
-import pytest
 import torch
+from cselab_lab.headless.notebook_folder import bundled_notebooks
+from cselab_lab.lessons import exercises
 from cselab_lab.lessons.exercises import Exercise, numbers_of
 
 NAME, PATH = cselab_lab.lessons.checks.__name__, cselab_lab.lessons.checks.__path__
-Pair = namedtuple("Pair", "first second")
 
 
 def every_exercise():
@@ -28,8 +29,21 @@ def every_exercise():
     }
 
 
-def as_lists(numbers):
-    return numbers.tolist()
+@cache
+def solution_of(name):
+    """The answer that a notebook folds away: its cells of the exercise, the solution and the check are run."""
+    lesson, _, exercise = name.partition(".")
+    (notebook,) = bundled_notebooks().glob(f"*_{lesson}.ipynb")
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    checked = re.compile(rf"staged_check\(.*\b{exercise}\)")
+    (at,) = [at for at, source in enumerate(sources) if checked.search(source)]
+    solution = "\n".join(re.findall(r"```python\n(.+?)```", sources[at + 1], re.DOTALL))
+    answers, names = [], {}
+    with patch.object(exercises, "staged_check", lambda answer, exercise: answers.append(answer)):
+        for source in (sources[at - 1], solution, sources[at]):
+            exec(source, names)
+    return answers[0]
 
 
 def as_tuples(numbers):
@@ -44,7 +58,7 @@ RETURNED = {
     "tensors in a list": lambda numbers: (
         list(torch.from_numpy(numbers)) if numbers.ndim else torch.tensor([float(numbers)])
     ),
-    "lists": as_lists,
+    "lists": lambda numbers: numbers.tolist(),
     "tuples": as_tuples,
     "three digits": lambda numbers: numbers.round(3),
 }
@@ -60,49 +74,6 @@ def returning(how, answer):
     return spelled
 
 
-def of_a_function(answer):
-    return {name: returning(how, answer) for name, how in RETURNED.items()}
-
-
-def of_texts(answer):
-    """Sentences: in a tuple, a list, an array, with blanks around them, in NumPy's text type."""
-    found = {
-        "tuple": tuple(answer),
-        "list": list(answer),
-        "array": np.array(answer),
-        "array of objects": np.array(answer, dtype=object),
-        "a list of one's own": UserList(answer),
-        "NumPy's texts": [np.str_(text) for text in answer],
-        "blanks around": [f" {text} " for text in answer],
-        "no full stop": [text.rstrip(".") for text in answer],
-    }
-    return found | ({"a named tuple": Pair(*answer)} if len(answer) == 2 else {})
-
-
-def of_a_number(answer):
-    """A number in eight types; what is whole is also written as a float."""
-    kinds = (np.float64, np.float32, torch.tensor, np.array, Fraction, lambda number: Decimal(str(number)))
-    found = {str(kind): kind(answer) for kind in kinds}
-    found |= {"float": float(answer), "torch, double": torch.tensor(answer).double()}
-    return found | ({"int": answer, "int32": np.int32(answer)} if isinstance(answer, int) else {})
-
-
-def of_a_dictionary(answer):
-    """The same entries in other mappings and in another order."""
-    kinds = (dict, OrderedDict, MappingProxyType, ChainMap, UserDict)
-    turned = dict(reversed(answer.items()))
-    return {kind.__name__: kind(answer) for kind in kinds} | {
-        f"{kind.__name__}, turned round": kind(turned) for kind in kinds
-    }
-
-
-def wrong_answers(lesson, wrong):
-    """Parameters of a test: the exercises of a lesson, what must be said, and the answers of which it is said."""
-    return pytest.mark.parametrize(
-        ("exercise", "said", "answer"),
-        [
-            pytest.param(getattr(lesson, name), said, answer, id=f"{name}-{at}-{said}")
-            for name, answers in wrong.items()
-            for at, (said, answer) in enumerate(answers)
-        ],
-    )
+def spellings_of(answer):
+    """A function that returns its numbers in every type; a value as it is."""
+    return {name: returning(how, answer) for name, how in RETURNED.items()} if isroutine(answer) else {"": answer}

@@ -1,13 +1,12 @@
-"""Checks for the exercises of a notebook: in stages, and with a diagnosis where one fails.
+"""Checks for the exercises of a notebook, one after the other, and a diagnosis where one fails.
 
-A stage is an `Example` (these arguments give this value) or a `Stage` (anything else that must hold). An `Exercise` is
-its stages, and the mistakes that it knows: functions that are wrong in one way, most of them a right one in which a
-piece is written otherwise.
+A check is an `Example` (these arguments give this value) or a `Check` (anything else that must hold). An `Exercise` has
+checks, the solution that is folded in its notebook, and mistakes: most are the solution with a piece of its source
+changed.
 
-A mistake is told only on evidence. The student's function must agree with the wrong one in every example, and the
-wrong value must differ from the right one. A factor or a sign that is off is known for every exercise
-(`FACTORS`), and so are NaN, infinity, a wrong shape, a wrong type and a rounded result. What the check itself raises is
-not said to be the student's.
+A mistake is named only on evidence. The student's function must agree with the wrong one in every example, and the
+wrong value must differ from the right one. Some mistakes are known for every exercise: a sign, a factor, another axis,
+an argument that is not used, NaN, infinity, a wrong shape or type, a rounded result.
 """
 
 from __future__ import annotations
@@ -15,7 +14,9 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import json
 import math
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -26,11 +27,8 @@ from typing import Any
 
 import numpy as np
 
-Mistakes = dict[str, str | Callable]
-"""What is said, and of what: see `Exercise`."""
-
 LONGEST = 900  # characters of a message: fewer than ten lines
-LONGEST_CALL = 250  # characters of a call that is shown to be tried; longer ones are told by their shapes
+LONGEST_CALL = 250  # characters of a call that is shown to be tried; of a longer one the shapes are shown
 
 NOT_FINITE = {
     "exp": "exp of a large number, too large for a float: logsumexp, log_softmax and softmax do not overflow.",
@@ -63,16 +61,74 @@ BASES = {f"Use the natural logarithm, not the one to base {base}.": 1 / math.log
 
 
 @dataclass(frozen=True)
-class Stage:
-    """One thing that must hold, and what to say when it does not.
+class Solution:
+    """The function in the folded solution of a notebook; it is read when it is first needed.
+
+    Args:
+        lesson: name of the notebook.
+        name: of the function.
+
+    >>> Solution("06_rank_bottleneck", "my_floor")(6, 2, 0.5)
+    3.0
+    """
+
+    lesson: str
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @functools.cached_property
+    def source(self) -> str:
+        """The code of the folded solution.
+
+        Raises:
+            ValueError: the notebook has no solution that defines this function.
+        """
+        found = [code for code in _folded_solutions(self.lesson) if f"def {self.name}(" in code]
+        if len(found) != 1:
+            raise ValueError(f"{self.lesson} has {len(found)} folded solutions that define {self.name}; it needs one.")
+        return found[0]
+
+    @functools.cached_property
+    def function(self) -> Callable:
+        """The function itself."""
+        return _compiled(self.source, self.name)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.function(*arguments, **options)
+
+
+@functools.cache
+def _folded_solutions(lesson: str) -> list[str]:
+    from cselab_lab.headless.notebook_folder import bundled_notebooks
+
+    cells = json.loads((bundled_notebooks() / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    folded = [text for text in texts if text.startswith("<details><summary>Solution</summary>")]
+    return ["\n".join(re.findall(r"```python\n(.+?)```", text, re.DOTALL)) for text in folded]
+
+
+def _compiled(source: str, name: str) -> Callable:
+    """A function from its source, which is a text of this package and nothing that was typed in a lesson."""
+    namespace: dict[str, Any] = {}
+    exec(compile(source, f"<{name}>", "exec"), namespace)
+    return namespace[name]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property that must hold, and what to say when it does not.
 
     Args:
         what: the property, as a sentence: `"equal vectors are at distance 0"`.
-        holds: takes the student's answer (a function or a value) and says whether the property holds; or gives a
+        holds: gets the student's answer (a function or a value) and returns whether the property holds; or a
             sentence that says what is wrong, empty where nothing is. Compute what you expect by another path than the
             solution does: by hand, with a loop, from a symmetry.
-        hint: the mistake that usually fails this stage, and where to look.
-        for_training: only the lesson's training needs it: an answer that fails here is right, and cselab's stands in.
+        hint: the mistake that usually fails this check, and where to look.
+        for_training: only the lesson's training needs it: an answer that fails here is right, and the lesson trains
+            with the solution.
     """
 
     what: str
@@ -82,10 +138,10 @@ class Stage:
 
     def finding(self, answer: object) -> str:
         """What is wrong, in a sentence; empty where nothing is."""
-        said = self.holds(answer)
-        if isinstance(said, str):
-            return f"{said} {self.hint}".strip() if said else ""
-        return "" if said else f"Hint: {self.hint}"
+        result = self.holds(answer)
+        if isinstance(result, str):
+            return f"{result} {self.hint}".strip() if result else ""
+        return "" if result else f"Hint: {self.hint}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,20 +161,20 @@ class Example:
     tolerance: float = 1e-3
 
     def returned_by(self, function: Callable) -> Any:
-        """What a function returns; who writes into its arguments spoils no later stage."""
+        """What a function returns; it gets a copy of the arguments, so that later checks see them unchanged."""
         return function(*copy.deepcopy(self.arguments))
 
     def is_left_as_given(self, function: Callable) -> bool:
         """Whether the numbers in the arguments are the same after the call."""
-        given = copy.deepcopy(self.arguments)
-        function(*given)
-        return _are_the_same(self.arguments, given)
+        arguments = copy.deepcopy(self.arguments)
+        function(*arguments)
+        return _are_the_same(self.arguments, arguments)
 
     def numbers_in(self, returned: object) -> Any:
         """The numbers that were returned, None where there are none; a list with one number is that number."""
         numbers = numbers_of(returned)
-        one = numbers is not None and numbers.size == 1 and numbers_of(self.expected).ndim == 0
-        return numbers.reshape(()) if one else numbers
+        is_scalar = numbers is not None and numbers.size == 1 and numbers_of(self.expected).ndim == 0
+        return numbers.reshape(()) if is_scalar else numbers
 
     def is_right(self, numbers: Any) -> bool:
         """Whether these are the expected numbers."""
@@ -134,7 +190,7 @@ class Example:
         return np.allclose(numbers, wrong, rtol=1e-3, atol=off)
 
     def comparison(self, numbers: Any) -> str:
-        """What was returned beside what was expected; of arrays that look alike the first wrong number."""
+        """What was returned and what was expected; of arrays that look alike the first wrong number."""
         expected = numbers_of(self.expected)
         if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
             place = tuple(np.argwhere(~np.isclose(numbers, expected, rtol=0, atol=self.tolerance))[0].tolist())
@@ -153,53 +209,59 @@ class Example:
 
 
 class Exercise:
-    """What an answer must fulfil, stage by stage, and the mistakes that are known.
+    """What an answer must fulfil, check by check, and the mistakes that are known.
 
     Args:
-        stages: tried in this order.
-        right: a right function; with it the lesson goes on until the student's is right (`yours`).
-        mistakes: diagnosis -> what is written otherwise in the right function (`otherwise`), or a function that makes
-            this mistake. It takes the arguments of the examples.
-        trained: the lesson trains through it, so `yours` asks that a gradient goes through what it returns.
-        in_place: the function may write into what it is given, as an optimiser does.
+        checks: tried in this order.
+        solution: the right function; the lesson uses it until the student's is right (`student_or_reference`).
+        mistakes: message -> a change of the solution's source (`mutate_source`), or a function that makes this
+            mistake. It gets the arguments of the examples.
+        trained: the lesson trains with it, so a gradient must go through what it returns.
+        in_place: the function may write into its arguments, as an optimiser does.
     """
 
     def __init__(
         self,
-        *stages: Stage | Example,
-        right: Callable | None = None,
+        *checks: Check | Example,
+        solution: Solution | None = None,
         mistakes: Mapping[str, str | Callable] = MappingProxyType({}),
         trained: bool = False,
         in_place: bool = False,
     ) -> None:
-        self.stages, self.right, self.trained, self.in_place = stages, right, trained, in_place
-        self.mistakes = {said: otherwise(right, wrong) for said, wrong in mistakes.items()}
+        self.checks, self.solution, self.trained, self.in_place = checks, solution, trained, in_place
+        self.declared = mistakes
         self._wrong: dict[Example, dict[str, Any]] = {}
+
+    @functools.cached_property
+    def mistakes(self) -> dict[str, Callable]:
+        """The functions that make a mistake, by their message: those of this exercise, and those of every exercise."""
+        own = {message: mutate_source(self.solution, change) for message, change in self.declared.items()}
+        return own | (shared_changes(self.solution) if self.solution else {})
 
     @property
     def examples(self) -> list[Example]:
-        """The stages that are examples."""
-        return [stage for stage in self.stages if isinstance(stage, Example)]
+        """The checks that are examples."""
+        return [check for check in self.checks if isinstance(check, Example)]
 
-    def finding(self, stage: Stage | Example, answer: Any) -> str:
-        """What is wrong with an answer in one stage, in a sentence or two; empty where nothing is."""
-        if isinstance(stage, Stage):
-            return stage.finding(answer)
-        returned = stage.returned_by(answer)
-        numbers = stage.numbers_in(returned)
+    def finding(self, check: Check | Example, answer: Any) -> str:
+        """What is wrong with an answer in one check, in a sentence or two; empty where nothing is."""
+        if isinstance(check, Check):
+            return check.finding(answer)
+        returned = check.returned_by(answer)
+        numbers = check.numbers_in(returned)
         if numbers is None:
             rows = " Its rows are not of one length." if _is_ragged(returned) else ""
             return (
-                f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(stage.expected))}.{rows}"
+                f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(check.expected))}.{rows}"
             )
-        if stage.is_right(numbers):
-            return "" if self.in_place or stage.is_left_as_given(answer) else CHANGED
-        return f"{stage.comparison(numbers)} {self._reason(stage, answer, numbers)}"
+        if check.is_right(numbers):
+            return "" if self.in_place or check.is_left_as_given(answer) else CHANGED
+        return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
 
     def is_solved_by(self, answer: Any) -> bool:
-        """Whether every stage holds."""
+        """Whether every check holds."""
         try:
-            return not any(self.finding(stage, answer) for stage in self.stages)
+            return not any(self.finding(check, answer) for check in self.checks)
         except Exception:
             return False
 
@@ -210,14 +272,14 @@ class Exercise:
         values = {}
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for said, wrong in self.mistakes.items():
+            for message, wrong in self.mistakes.items():
                 try:
-                    values[said] = numbers_of(wrong(*copy.deepcopy(example.arguments)))
+                    values[message] = numbers_of(wrong(*copy.deepcopy(example.arguments)))
                 except Exception:  # a wrong function may fail where the answer does not
                     continue
-            values |= dict(shared_mistakes(example))
-        kept = {said: value for said, value in values.items() if value is not None and np.isfinite(value).all()}
-        return self._wrong.setdefault(example, kept)
+            values |= dict(shared_values(example))
+        finite = {message: value for message, value in values.items() if value is not None and np.isfinite(value).all()}
+        return self._wrong.setdefault(example, finite)
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
         expected = numbers_of(example.expected)
@@ -225,11 +287,11 @@ class Exercise:
             return _why_not_finite(answer, example.arguments)
         if numbers.shape == expected.shape and np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
             return "That is right, but rounded: return it as it is."
-        if told := self._mistake(example, answer, numbers):
-            return told
+        if message := self._mistake(example, answer, numbers):
+            return message
         if numbers.shape == expected.shape:
-            same = f"{CONSTANT} " if self._is_constant(answer, numbers) else ""
-            return f"{same}{example.call(answer)}"
+            constant = f"{CONSTANT} " if self._is_constant(answer, numbers) else ""
+            return f"{constant}{example.call(answer)}"
         if expected.ndim == 0:
             return "One number is wanted: is a mean or a sum missing at the end?"
         return f"The shape should be {expected.shape}, it is {numbers.shape}."
@@ -237,79 +299,100 @@ class Exercise:
     def _is_constant(self, answer: Callable, numbers: Any) -> bool:
         """Whether all examples give these numbers, although not all expect the same."""
         expected = [numbers_of(example.expected) for example in self.examples]
-        given = [_tried(answer, example) for example in self.examples]
-        alike = all(one is not None and np.array_equal(one, numbers) for one in given)
-        return alike and not all(np.array_equal(one, expected[0]) for one in expected)
+        returned = [_tried(answer, example) for example in self.examples]
+        alike = all(value is not None and np.array_equal(value, numbers) for value in returned)
+        return alike and not all(np.array_equal(value, expected[0]) for value in expected)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
         """The mistake that explains an answer in every example; else, as a guess, the only one that does in this."""
-        fits = [said for said, wrong in self.wrong_values(example).items()
+        fits = [message for message, wrong in self.wrong_values(example).items()
                 if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         explains = fits
-        for other in self.examples if fits else []:
-            wrong, given = self.wrong_values(other), _tried(answer, other)
-            if given is not None:
-                explains = [said for said in explains if said not in wrong or other.is_same(given, wrong[said])]
+        for another in self.examples if fits else []:
+            wrong, returned = self.wrong_values(another), _tried(answer, another)
+            if returned is not None:
+                explains = [m for m in explains if m not in wrong or another.is_same(returned, wrong[m])]
         if explains:
             return explains[0]
-        alone = len(fits) == 1 and fits[0] in self.mistakes and numbers.any()  # zeros come from anything
-        return f"This would fit here, but not in the other examples: {fits[0]}" if alone else ""
+        is_evidence = len(fits) == 1 and fits[0] in self.mistakes and numbers.any()  # zeros come from anything
+        return f"This would fit here, but not in the other examples: {fits[0]}" if is_evidence else ""
 
 
-def otherwise(right: Callable | None, change: str | Callable) -> Callable:
-    """A right function with a mistake: its source, with "a piece of it -> what stands there instead".
+def mutate_source(solution: Solution | None, change: str | Callable) -> Callable:
+    """The solution with a mistake: "a piece of its source -> what is written instead".
 
-    Several changes are parted by "; ". A piece is changed wherever it stands. A function is a mistake as it is.
+    Several changes are separated by "; ". A piece is changed wherever it occurs. A function is returned as it is.
 
-    >>> def double(x):
-    ...     return 2 * x
-    >>> otherwise(double, "2 * -> 3 *")(4)
-    12
+    >>> mutate_source(Solution("06_rank_bottleneck", "my_floor"), "dimensions * k -> k")(6, 2, 0.5)
+    0.5
 
     Raises:
-        ValueError: there is no such piece.
+        ValueError: the source has no such piece.
     """
     if callable(change):
         return change
-    assert right is not None, f"{change}: there is no right function in which this could be written otherwise"
-    source = inspect.getsource(right)
-    for one in change.split("; "):
-        piece, _, instead = one.partition(" -> ")
+    assert solution is not None, f"{change}: there is no solution in which this could be changed"
+    source = solution.source
+    for edit in change.split("; "):
+        piece, _, instead = edit.partition(" -> ")
         if piece not in source:
-            raise ValueError(f"{right.__name__} has no {piece!r}, which was to be changed: {change}")
+            raise ValueError(f"the solution {solution.name} has no {piece!r}, which was to be changed: {change}")
         source = source.replace(piece, instead)
-    # Both are text of this package, never a student's: nothing that is typed in a lesson comes here.
-    code = compile(source, f"<{right.__name__}: {change}>", "exec")
-
-    @functools.cache
-    def written() -> Callable:
-        made: dict[str, Any] = {}
-        exec(code, right.__globals__, made)
-        return made[right.__name__]
-
-    return lambda *given: written()(*given)
+    compiled = functools.cache(lambda: _compiled(source, solution.name))
+    return lambda *arguments: compiled()(*arguments)
 
 
-def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
-    """What is off by a sign or a factor in any exercise: diagnosis and the numbers that it gives."""
+AXIS = "This is the other axis: dim=0 goes over the rows, dim=1 over the columns."
+TRANSPOSED = "Transpose it: rows and columns have changed places."
+
+
+def shared_changes(solution: Solution) -> dict[str, Callable]:
+    """The mistakes of any solution: an argument that is not used, another axis."""
+    signature = inspect.signature(solution.function)
+    wrong: dict[str, Callable] = {}
+
+    def with_argument(name: str, change: Callable[[Any], Any]) -> Callable:
+        def of(*arguments: Any) -> Any:
+            bound = signature.bind(*arguments)
+            bound.apply_defaults()
+            bound.arguments[name] = change(bound.arguments[name])
+            return solution(*bound.args)
+
+        return of
+
+    def fixed(name: str, value: float) -> Callable:
+        return with_argument(name, lambda _: value)
+
+    for name, parameter in signature.parameters.items():
+        if isinstance(parameter.default, int | float):
+            message = f"`{name}` is {parameter.default:g} in your code, whatever is asked for."
+            wrong[message] = fixed(name, parameter.default)
+        if name == "temperature":
+            wrong["The temperature is not used."] = fixed(name, 1)
+            wrong["Divide by the temperature, do not multiply."] = with_argument(name, lambda t: 1 / t)
+    swapped = re.sub(r"(dim|axis)=([01])\b", lambda match: f"{match[1]}={1 - int(match[2])}", solution.source)
+    if swapped != solution.source:
+        wrong[AXIS] = lambda *arguments: _compiled(swapped, solution.name)(*arguments)
+    return wrong
+
+
+def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
+    """The wrong values of any example, by their message: a sign, a factor, the transposed matrix."""
     right = numbers_of(example.expected)
-    yield from ((said, factor * right) for said, factor in (FACTORS | BASES).items())
+    yield from ((message, factor * right) for message, factor in (FACTORS | BASES).items())
     if right.ndim == 0:
         yield "This is its square.", right**2
         yield "This is its square root.", np.sqrt(right)
         yield "This is 1 minus what is wanted.", 1 - right
     if right.ndim == 2:
-        yield "Transpose it: rows and columns have changed places.", right.T
-    given = numbers_of(example.arguments[0]) if example.arguments else None
-    if given is not None and given.ndim == 2:
-        rows, columns = given.shape
+        yield TRANSPOSED, right.T
+    first = numbers_of(example.arguments[0]) if example.arguments else None
+    if first is not None and first.ndim == 2:
+        rows, columns = first.shape
         yield "Take the mean over the rows, not the sum: divide by their number.", rows * right
         yield "Do not divide by the number of rows.", right / rows
         yield "Divide by n - 1, not by n.", right * (rows - 1) / rows
         yield "Divide by n, not by n - 1.", right * rows / (rows - 1)
-        if rows > 3:  # of three rows there are three pairs, of two only one
-            yield "This is the sum over the pairs i < j: divide by their number.", right * rows * (rows - 1) / 2
-            yield "This is the sum over n (n - 1) ordered pairs: divide by their number.", right * rows * (rows - 1)
         if columns not in (2, rows):
             yield "Take the mean over the columns, not the sum: divide by their number.", columns * right
             yield "Do not divide by the number of columns.", right / columns
@@ -317,7 +400,7 @@ def shared_mistakes(example: Example) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: whether every stage holds, the lines to show, and what training would miss in the answer."""
+    """What was found: whether every check holds, the lines to show, and what training would miss in the answer."""
 
     solved: bool
     lines: tuple[str, ...]
@@ -340,18 +423,18 @@ class Verdict:
 
 
 class _NothingReturned(Exception):
-    """The student's function gave `None`, or still the placeholder."""
+    """The student's function returned `None`, or still the placeholder."""
 
-    def __init__(self, given: object) -> None:
-        super().__init__(given)
-        self.given = given
+    def __init__(self, returned: object) -> None:
+        super().__init__(returned)
+        self.returned = returned
 
 
 def diagnose(answer: Any, exercise: Exercise) -> Verdict:
-    """Try the stages in order and stop at the first that does not hold.
+    """Try the checks in order and stop at the first that does not hold.
 
     An answer that is `None` or `...`, or a function that returns `...` or raises `NotImplementedError`, is not
-    solved yet. An exception in the answer is a failed stage that names the exception, never an error.
+    solved yet. An exception in the answer is a failed check that names the exception, never an error.
 
     >>> square = Exercise(
     ...     Example("0 stays 0", (0,), 0),
@@ -364,31 +447,31 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     >>> diagnose(lambda x: ..., square).lines
     ('not solved yet: replace the placeholder; the first goal is: 0 stays 0',)
     """
-    stages = exercise.stages
-    unsolved = f"not solved yet: replace the placeholder; the first goal is: {stages[0].what}"
+    checks = exercise.checks
+    unsolved = f"not solved yet: replace the placeholder; the first goal is: {checks[0].what}"
     if answer is None or answer is Ellipsis:
         return Verdict(False, (unsolved,))
     tried = _Watched(answer)
     lines: list[str] = []
-    for stage in stages:
+    for check in checks:
         tried.of_no_number = None
         try:
-            finding = exercise.finding(stage, tried.answer)
-            if finding and isinstance(stage, Stage):
+            finding = exercise.finding(check, tried.answer)
+            if finding and isinstance(check, Check):
                 finding = tried.reason(exercise) or finding
         except (_NothingReturned, NotImplementedError) as error:
-            if not lines and getattr(error, "given", ...) is Ellipsis:
+            if not lines and getattr(error, "returned", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
             finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
         except Exception as error:
-            finding = tried.after(error, stage, exercise)
-        if finding and getattr(stage, "for_training", False):
+            finding = tried.after(error, check, exercise)
+        if finding and getattr(check, "for_training", False):
             return _solved(lines, NO_GRADIENT)
         if finding:
-            said = textwrap.shorten(f"{stage.what}. {finding}", LONGEST, placeholder=" ...")
-            return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(stages)}): {said}"))
-        lines.append(f"passed: {stage.what}")
-    missing = _missing_in(answer, exercise.right, exercise) if exercise.trained and exercise.right else ""
+            reason = textwrap.shorten(f"{check.what}. {finding}", LONGEST, placeholder=" ...")
+            return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(checks)}): {reason}"))
+        lines.append(f"passed: {check.what}")
+    missing = _missing_in(answer, exercise.solution, exercise) if exercise.trained and exercise.solution else ""
     if missing == WRONG_GRADIENT:
         return Verdict(False, (*lines, f"not yet: {missing}"))
     return _solved(lines, missing)
@@ -396,7 +479,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
 
 def _solved(lines: list[str], missing: str = "") -> Verdict:
     return Verdict(
-        True, (*lines, f"solved. But the lesson trains with cselab's: {missing}" if missing else "solved."), missing
+        True, (*lines, f"solved. But the lesson trains with the solution: {missing}" if missing else "solved."), missing
     )
 
 
@@ -407,36 +490,40 @@ def staged_check(answer: object, exercise: Exercise) -> None:
     display(diagnose(answer, exercise))
 
 
-def yours(answer: Callable, exercise: Exercise) -> Any:
-    """The student's function where it is right and the lesson can go on with it, else the one that stands in.
+def student_or_reference(answer: Callable, exercise: Exercise) -> Any:
+    """The student's function where it is right and the lesson can go on with it, else the solution of the notebook.
 
-    It says which of the two it is. A loss of Python's numbers is right, but cannot be trained.
+    It prints which of the two it is. A loss that returns Python's numbers is right, but cannot be trained.
 
     >>> from cselab_lab.lessons.checks.simcse import POOLED
-    >>> pooled = yours(lambda layer, mask, kind: ..., POOLED)
-    <lambda> is not right yet: cselab's stands in
+    >>> pooled = student_or_reference(lambda layer, mask, kind: ..., POOLED)
+    <lambda> is not right yet: the solution is used
     """
-    ours = exercise.right
-    if ours is None:
-        raise ValueError("nothing stands in for this exercise; give Exercise(..., right=...).")
-    name, told = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise)
-    missing = (told.missing or _missing_in(answer, ours, exercise)) if told.solved else "is not right yet"
-    missing = f"is right, but {missing}" if told.solved and missing else missing
-    print(f"{name} {missing}: cselab's stands in" if missing else f"{name}: yours")
-    return ours if missing else answer
+    if exercise.solution is None:
+        raise ValueError("this exercise has no solution to use; give Exercise(..., solution=Solution(...)).")
+    name, verdict = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise)
+    if not verdict.solved:
+        print(f"{name} is not right yet: the solution is used")
+        return exercise.solution
+    if missing := verdict.missing or _missing_in(answer, exercise.solution, exercise):
+        print(f"{name} is right, but {missing}: the solution is used")
+        return exercise.solution
+    print(f"{name}: yours")
+    return answer
 
 
 def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     """What keeps the lesson from going on with a right answer; empty where nothing does."""
     for example in exercise.examples:
-        mine, of_mine = _traced(answer, example, exercise.trained)
-        ours, of_ours = _traced(right, example, exercise.trained)
-        if any(hasattr(one, "detach") for one in ours) and not all(hasattr(one, "detach") for one in mine):
+        results, gradients = _traced(answer, example, exercise.trained)
+        right_results, right_gradients = _traced(right, example, exercise.trained)
+        if any(hasattr(r, "detach") for r in right_results) and not all(hasattr(r, "detach") for r in results):
             return "gives no tensors, with which the lesson goes on"
-        if exercise.trained and not all(one.requires_grad for one in mine):
+        if exercise.trained and not all(result.requires_grad for result in results):
             return NO_GRADIENT
-        if of_mine and any(
-            not one.any() and abs(other).max() > 1e-4 for one, other in zip(of_mine, of_ours, strict=True)
+        if gradients and any(
+            not gradient.any() and abs(right_gradient).max() > 1e-4
+            for gradient, right_gradient in zip(gradients, right_gradients, strict=True)
         ):
             return WRONG_GRADIENT
     return ""
@@ -444,18 +531,18 @@ def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
 
 def _traced(function: Callable, example: Example, trained: bool) -> tuple[Any, list[Any]]:
     """What a function returns for an example, in a list; and the gradient of its sum by each argument, if trained."""
-    given = copy.deepcopy(example.arguments)
-    weights = [one.requires_grad_() for one in given if trained and getattr(one, "is_floating_point", bool)()]
+    arguments = copy.deepcopy(example.arguments)
+    weights = [a.requires_grad_() for a in arguments if trained and getattr(a, "is_floating_point", bool)()]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = function(*given)
+            result = function(*arguments)
     except RuntimeError:  # NumPy refuses what has a gradient
         result = None
     results = result if isinstance(result, list | tuple) else [result]
-    if not weights or not all(getattr(one, "requires_grad", False) for one in results):
+    if not weights or not all(getattr(value, "requires_grad", False) for value in results):
         return results, []
-    sum(one.sum() for one in results).backward()
+    sum(value.sum() for value in results).backward()
     return results, [np.zeros(()) if weight.grad is None else numbers_of(weight.grad) for weight in weights]
 
 
@@ -504,7 +591,7 @@ class _Watched:
         return call
 
     def reason(self, exercise: Exercise) -> str:
-        """Why a stage does not hold, where that is NaN or a factor in whatever was returned; else empty."""
+        """Why a check does not hold, where that is NaN or a factor in whatever was returned; else empty."""
         if self.of_no_number is not None:
             return _why_not_finite(self.answer, self.of_no_number)
         if self.is_function:
@@ -512,20 +599,19 @@ class _Watched:
         elif not _is_finite(self.answer):
             return f"There is NaN or infinity in it: {NO_NUMBER}"
         else:  # that one number is twice another says nothing
-            tries = (
-                {} if numbers_of(self.answer) is None else {s: by for s, by in FACTORS.items() if by not in (2, 0.5)}
-            )
-        return next((said for said, by in tries.items() if exercise.is_solved_by(_divided(self.answer, by))), "")
+            has_numbers = numbers_of(self.answer) is not None
+            tries = {m: by for m, by in FACTORS.items() if has_numbers and by not in (2, 0.5)}
+        return next((m for m, by in tries.items() if exercise.is_solved_by(_divided(self.answer, by))), "")
 
-    def after(self, error: Exception, stage: Stage | Example, exercise: Exercise) -> str:
-        """What is said of an exception: it is the student's only where the student's function raised it."""
+    def after(self, error: Exception, check: Check | Example, exercise: Exercise) -> str:
+        """The message for an exception: it is the student's only where the student's function raised it."""
         raised = f"{type(error).__name__}: {str(error).rstrip('.')}."
         kind, numbers = _kind_of(self.result), numbers_of(self.result)
-        hint = stage.call(self.answer) if isinstance(stage, Example) else f"Hint: {stage.hint}" if stage.hint else ""
+        hint = check.call(self.answer) if isinstance(check, Example) else f"Hint: {check.hint}" if check.hint else ""
         if error is self.raised:
             return f"Your code raised {raised} {hint}"
-        if told := self.reason(exercise):
-            return told
+        if reason := self.reason(exercise):
+            return reason
         if not self.is_function:
             return f"It is {kind}; trying it raised {raised} {hint}"
         why = "." if numbers is None else f"; checking that raised {raised}"
@@ -533,9 +619,7 @@ class _Watched:
 
 
 def _is_finite(value: object) -> bool:
-    """Whether no number in it is NaN or infinite, wherever it stands."""
-    import numpy as np
-
+    """Whether no number in it is NaN or infinite."""
     if isinstance(value, Mapping):
         return all(map(_is_finite, value.values()))
     numbers = numbers_of(value)
@@ -549,16 +633,16 @@ def _divided(answer: Any, factor: float) -> Any:
     if inspect.isroutine(answer):
         return functools.wraps(answer)(lambda *args, **kwargs: _divided(answer(*args, **kwargs), factor))
     if isinstance(answer, list | tuple):
-        return [_divided(one, factor) for one in answer]
+        return [_divided(part, factor) for part in answer]
     return answer / factor if isinstance(answer, int | float) or hasattr(answer, "shape") else answer
 
 
-def _are_the_same(one: Any, other: Any) -> bool:
+def _are_the_same(before: Any, after: Any) -> bool:
     """Whether two values hold the same numbers. What holds none is the same, and so are weights, which may change."""
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(_are_the_same, one, other))
-    numbers = None if getattr(one, "requires_grad", False) else numbers_of(one)
-    return numbers is None or np.array_equal(numbers, numbers_of(other), equal_nan=True)
+    if isinstance(before, list | tuple):
+        return len(before) == len(after) and all(map(_are_the_same, before, after))
+    numbers = None if getattr(before, "requires_grad", False) else numbers_of(before)
+    return numbers is None or np.array_equal(numbers, numbers_of(after), equal_nan=True)
 
 
 def _is_ragged(value: object) -> bool:
@@ -572,10 +656,10 @@ def _is_ragged(value: object) -> bool:
 def _tried(answer: Callable, example: Example) -> Any:
     """The finite numbers that an answer gives for an example; None where it gives none."""
     try:
-        given = example.numbers_in(example.returned_by(answer))
-    except Exception:  # it may fail at a stage that it has not come to
+        numbers = example.numbers_in(example.returned_by(answer))
+    except Exception:  # it may fail at a check that was not reached
         return None
-    return given if given is not None and np.isfinite(given).all() else None
+    return numbers if numbers is not None and np.isfinite(numbers).all() else None
 
 
 def _why_not_finite(answer: Callable, arguments: tuple) -> str:
@@ -633,6 +717,6 @@ def _kind_of(value: object) -> str:
     if shape:
         return f"{kind} of shape {shape}"
     if len(text) > 60 and isinstance(value, list | tuple):
-        shapes = [str(tuple(one.shape)) for one in value[:4] if hasattr(one, "shape")]
+        shapes = [str(tuple(part.shape)) for part in value[:4] if hasattr(part, "shape")]
         return f"{kind} of {len(value)}" + (f" (shapes {', '.join(shapes)})" if shapes else "")
     return f"{kind}, {text if len(text) <= 60 else text[:60] + ' ...'}"

@@ -4,14 +4,27 @@ import numpy as np
 import pytest
 import torch
 from cselab_lab.lessons.checks.dropout_noise import MEANS_OF_PASSES
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, diagnose, staged_check, yours
+from cselab_lab.lessons.checks.rank_bottleneck import FLOOR
+from cselab_lab.lessons.checks.simcse import LOSS, PADDED
+from cselab_lab.lessons.checks.tour import INFO_NCE
+from cselab_lab.lessons.exercises import (
+    AXIS,
+    Check,
+    Example,
+    Exercise,
+    Solution,
+    diagnose,
+    mutate_source,
+    staged_check,
+    student_or_reference,
+)
 
-STAGES = [
-    Stage("0 stays 0", lambda square: square(0) == 0, "is something added?"),
-    Stage("signs do not matter", lambda square: square(-3) == square(3), "square before you add"),
-    Stage("3 becomes 9", lambda square: square(3) == 9, "is it a cube, or a double?"),
+CHECKS = [
+    Check("0 stays 0", lambda square: square(0) == 0, "is something added?"),
+    Check("signs do not matter", lambda square: square(-3) == square(3), "square before you add"),
+    Check("3 becomes 9", lambda square: square(3) == 9, "is it a cube, or a double?"),
 ]
-SQUARE = Exercise(*STAGES)
+SQUARE = Exercise(*CHECKS)
 NINE = Example("3 becomes 9", (3,), 9)
 
 
@@ -51,7 +64,7 @@ def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
 def test_the_first_stage_that_fails_gives_the_diagnosis(answer, passed, diagnosis):
     verdict = diagnose(answer, SQUARE)
     assert not verdict.solved
-    assert verdict.lines == (*(f"passed: {stage.what}" for stage in STAGES[:passed]), diagnosis)
+    assert verdict.lines == (*(f"passed: {check.what}" for check in CHECKS[:passed]), diagnosis)
 
 
 def test_an_exception_in_the_answer_is_shown_with_the_hint_and_not_raised():
@@ -64,7 +77,7 @@ def test_a_right_answer_is_solved_and_says_so():
 
 
 def test_a_value_can_be_checked_as_well_as_a_function_and_a_stage_may_say_what_is_wrong():
-    prime = Stage("it is the smallest prime", lambda number: "" if number == 2 else f"{number} is another.", "Less?")
+    prime = Check("it is the smallest prime", lambda number: "" if number == 2 else f"{number} is another.", "Less?")
     assert diagnose(2, Exercise(prime)).solved
     assert last_line(1, prime).endswith("1 is another. Less?")
 
@@ -142,7 +155,7 @@ def test_no_message_is_long_whatever_is_given_or_raised():
         raise ValueError("no\n" * 9_000)
 
     assert len(last_line(loud, large)) < 1_000 and "\n" not in last_line(loud, large)
-    assert len(last_line("word " * 9_000, Stage("short", lambda text: f"You said {text!r}"))) < 1_000
+    assert len(last_line("word " * 9_000, Check("short", lambda text: f"You said {text!r}"))) < 1_000
 
 
 def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
@@ -210,20 +223,15 @@ def test_functions_networks_and_tables_are_shown_without_addresses():
     assert "Its rows are not of one length." in last_line(lambda x: [[1, 2], [3]], table)
 
 
-def half_detached(x, y):
-    return (x.detach() * y).sum()
-
-
 def test_a_wrong_gradient_is_refused_where_the_lesson_trains_and_one_that_is_missing_is_said():
-    exercise = Exercise(
-        Example("x y", (torch.tensor([2.0]), torch.tensor([3.0])), 6.0), right=lambda x, y: (x * y).sum(), trained=True
-    )
-    assert diagnose(lambda x, y: x @ y, exercise).lines[-1] == "solved."
-    wrong = diagnose(half_detached, exercise)
-    assert not wrong.solved and "gets no gradient" in wrong.lines[-1]
-    for numbers_alone in (lambda x, y: (x @ y).item(), lambda x, y: (x @ y).detach()):
-        verdict = diagnose(numbers_alone, exercise)
-        assert verdict.solved and "trains with cselab's" in verdict.lines[-1]
+    loss = LOSS.solution
+    assert diagnose(lambda *views: loss(*views), LOSS).lines[-1] == "solved."
+    for half in (lambda a, b, *t: loss(a.detach(), b, *t), lambda a, b, *t: loss(a, b.detach(), *t)):
+        wrong = diagnose(half, LOSS)
+        assert not wrong.solved and "gets no gradient" in wrong.lines[-1]
+    for number in (lambda *views: loss(*views).item(), lambda *views: loss(*views).detach()):
+        verdict = diagnose(number, LOSS)
+        assert verdict.solved and "trains with the solution" in verdict.lines[-1]
 
 
 def test_an_answer_that_is_an_object_is_tried_as_it_is_even_where_it_can_be_called():
@@ -234,38 +242,46 @@ def test_an_answer_that_is_an_object_is_tried_as_it_is_even_where_it_can_be_call
         def encode(self, texts):
             return [len(text) for text in texts]
 
-    encodes = Stage("it encodes", lambda encoder: encoder.encode(["ab"]) == [2], "has it .encode?")
+    encodes = Check("it encodes", lambda encoder: encoder.encode(["ab"]) == [2], "has it .encode?")
     assert diagnose(Encoder(), Exercise(encodes)).solved
 
 
-def test_a_loss_that_cannot_be_trained_is_right_but_the_lesson_goes_on_with_its_own(capsys):
-    def square(x):
-        return x * x
-
-    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), right=square, trained=True)
-    assert yours(lambda x: x**2, right) is not square
-    for without in (lambda x: (x**2).item(), lambda x: x.detach() ** 2, lambda x: x.numpy() ** 2):
-        assert diagnose(without, right).solved
-        assert yours(without, right) is square
-    said = capsys.readouterr().out.splitlines()
-    assert "yours" in said[0] and "gives no tensors" in said[1] and "no gradient" in said[2] and "stands in" in said[3]
+def test_the_lesson_goes_on_with_the_solution_where_an_answer_is_wrong_or_cannot_be_trained(capsys):
+    loss = LOSS.solution
+    assert student_or_reference(mine := lambda *views: loss(*views), LOSS) is mine
+    assert student_or_reference(lambda *views: 2 * loss(*views), LOSS) is loss
+    assert student_or_reference(lambda *views: loss(*views).item(), LOSS) is loss
+    assert student_or_reference(lambda *views: loss(*views).detach(), LOSS) is loss
+    right, wrong, number, detached = capsys.readouterr().out.splitlines()
+    assert "yours" in right and "not right yet: the solution is used" in wrong
+    assert "gives no tensors" in number and "no gradient" in detached
 
 
-def test_what_is_not_trained_may_detach_but_gives_tensors_where_the_lesson_wants_them(capsys):
-    def square(x):
-        return x * x
-
-    right = Exercise(Example("3 becomes 9", (torch.tensor(3.0),), 9), right=square)
-    assert yours(lambda x: x.detach() ** 2, right) is not square
-    assert yours(lambda x: x.numpy() ** 2, right) is square
+def test_an_answer_that_is_not_trained_may_detach_but_gives_tensors(capsys):
+    padded = PADDED.solution
+    assert student_or_reference(mine := lambda *rows: padded(*rows), PADDED) is mine
+    assert student_or_reference(lambda *rows: [table.tolist() for table in padded(*rows)], PADDED) is padded
     assert "tensors" in capsys.readouterr().out
 
 
-def test_an_answer_that_only_training_cannot_take_is_right_and_cselabs_stands_in(capsys):
+def test_an_answer_that_only_training_cannot_use_is_right(capsys):
     def my_means(passes):
         return [np.mean([one.detach().numpy() for one in passes[half::2]], axis=0) for half in (0, 1)]
 
-    told = diagnose(my_means, MEANS_OF_PASSES)
-    assert told.solved and "no gradient goes through" in told.lines[-1]
-    assert yours(my_means, MEANS_OF_PASSES) is MEANS_OF_PASSES.right
+    verdict = diagnose(my_means, MEANS_OF_PASSES)
+    assert verdict.solved and "no gradient goes through" in verdict.lines[-1]
+    assert student_or_reference(my_means, MEANS_OF_PASSES) is MEANS_OF_PASSES.solution
     assert "my_means is right, but no gradient goes through" in capsys.readouterr().out
+
+
+def test_an_argument_that_is_not_used_and_another_axis_are_known_for_every_solution():
+    info_nce, floor = INFO_NCE.solution, FLOOR.solution
+    assert "The temperature is not used." in diagnose(lambda c, t=0.05: info_nce(c, 1), INFO_NCE).lines[-1]
+    assert "do not multiply" in diagnose(lambda c, t=0.05: info_nce(c, 1 / t), INFO_NCE).lines[-1]
+    assert "`temperature` is 0.05 in your code" in diagnose(lambda c, t=0.05: info_nce(c), INFO_NCE).lines[-1]
+    wrong = mutate_source(LOSS.solution, "dim=1 -> dim=0")
+    assert AXIS in diagnose(lambda *views: wrong(*views), LOSS).lines[-1]
+    with pytest.raises(ValueError, match="has no 'dim=7'"):
+        mutate_source(floor, "dim=7 -> dim=0")
+    with pytest.raises(ValueError, match="0 folded solutions that define my_nothing"):
+        Solution("02_simcse", "my_nothing")(1)

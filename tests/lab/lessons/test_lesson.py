@@ -61,7 +61,7 @@ def test_it_shows_what_was_chosen_and_with_which_versions():
     ("arguments", "said"),
     [
         (dict(profile="tiny"), "unknown profile 'tiny'. Choose one of smoke, classroom, paper"),
-        (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\? Choose one of encoder, pooling"),
+        (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\? Choose one of encoder"),
         (dict(steps="sixty"), "00_tour: parameter 'steps' takes an int"),
         (dict(seed="one"), "00_tour: parameter 'seed' takes an int"),
         (dict(lr="fast"), "00_tour: parameter 'lr' takes a float"),

@@ -1,21 +1,16 @@
-"""The exercises of lesson 08: alignment, an encoder that knows nothing, a cone that keeps the score."""
+"""The exercises of lesson 08: alignment, a cone that keeps the score."""
 
 import math
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.stats import spearmanr
 
-from cselab_lab.lessons.checks.mistakes import LENGTHS, unit
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+from cselab.metrics import uniformity
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
 # ---- 1: the alignment of Wang and Isola: my_alignment(x, y, grades, threshold=4) --------------------------
-
-
-def _alignment(x: Any, y: Any, grades: Any, threshold: Any = 4) -> Any:
-    kept = grades > threshold
-    u, v = unit(x)[kept], unit(y)[kept]
-    return (u - v).square().sum(1).mean()
 
 
 def _side(degrees: float, length: float) -> list[float]:
@@ -39,30 +34,20 @@ ALIGNMENT = Exercise(
     ),
     Example("of five pairs those graded 5, 4.5 and 4.2 count: (3 + 2 + 0) / 3 = 1.667", (_X, _Y, _GRADES), 5 / 3),
     Example("with a threshold of 0.5 all five count: 10 / 5 = 2", (_X, _Y, _GRADES, 0.5), 2),
-    right=_alignment,
-    mistakes=LENGTHS
-    | {
-        "Square the distances.": "square().sum(1) -> norm(dim=1)",
-        "Which pairs count? Those with a grade above the threshold.": "grades > threshold -> grades == grades",
+    solution=Solution("08_alignment_uniformity", "my_alignment"),
+    mistakes={
+        "Scale each row to length 1 first.": "torch.nn.functional.normalize(side, dim=1) -> side",
+        "Square the distances.": ".square().sum(dim=1) -> .norm(dim=1)",
+        "Which pairs count? Those with a grade above the threshold.": "[grades > threshold] -> ",
         "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
-        "The pairs that count are those above the threshold, not the others.": "> threshold -> <= threshold",
-        "Is there a 4 in your code where threshold should be?": "> threshold -> > 4",
-        "Take the mean over the pairs, not the sum.": ".mean() -> .sum()",
         "Divide by those that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
-        "Row i of x belongs to row i of y alone.": "(u - v).square().sum(1) -> torch.cdist(u, v).square()",
-        "This is the mean cosine. The squared distance is 2 - 2 times it.": "(u - v).square() -> (u * v)",
+        "This is the mean cosine. The squared distance is 2 - 2 times it.": (
+            "(u - v)[grades > threshold].square() -> (u * v)[grades > threshold]"
+        ),
     },
 )
 
-# ---- 2: an encoder of perfect uniformity that knows nothing: my_encode(sentences) -------------------------
-
-
-def are_rows(table: Any, count: int) -> bool:
-    """Whether these are so many rows of finite numbers, none of them all 0."""
-    return table.ndim == 2 and len(table) == count and bool(np.isfinite(table).all() and table.any(axis=1).all())
-
-
-# ---- 3: the geometry spoiled, the score kept: my_cone(vectors), rows of any length ------------------------
+# ---- 2: the geometry spoiled, the score kept: my_cone(vectors), rows of any length ------------------------
 
 NARROW = -0.1  # the uniformity of a cone that leaves hardly any room
 
@@ -75,45 +60,45 @@ def _cloud() -> Any:
     return rows * generator.uniform(0.2, 3.0, size=(40, 1))
 
 
+def _are_rows(table: Any) -> bool:
+    return table.ndim == 2 and len(table) == 40 and bool(np.isfinite(table).all() and table.any(axis=1).all())
+
+
 def _cosines(rows: Any) -> Any:
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return (unit @ unit.T)[np.triu_indices(len(rows), 1)]
 
 
 def _narrow(cone: Any) -> bool:
-    from cselab.metrics import uniformity
-
     return uniformity(numbers_of(cone(_cloud()))) > NARROW
 
 
 def _agreement(cone: Any) -> float:
-    from scipy.stats import spearmanr
-
     return spearmanr(_cosines(numbers_of(cone(_cloud()))), _cosines(_cloud())).statistic
 
 
 CONE = Exercise(
-    Stage(
+    Check(
         "each row gives a row of numbers, not all of them 0",
-        lambda cone: are_rows(numbers_of(cone(_cloud())), 40),
+        lambda cone: _are_rows(numbers_of(cone(_cloud()))),
         "return an array with as many rows as `vectors`, without NaN; it may be wider.",
     ),
-    Stage(
+    Check(
         "the uniformity is above -0.1: everything crowds together",
         _narrow,
         "give all rows something large in common. Scaling the rows changes no cosine.",
     ),
-    Stage(
+    Check(
         "the cosines still differ",
         lambda cone: np.ptp(_cosines(numbers_of(cone(_cloud())))) > 1e-7,
         "what told the rows apart is gone, or drowned in rounding: keep it, and add less.",
     ),
-    Stage(
+    Check(
         "the order of the cosines is nearly the old one: Spearman above 0.8",
         lambda cone: _agreement(cone) > 0.8,
         "whatever you add must say nothing about a single row; and long rows must not count for more than short ones.",
     ),
-    Stage(
+    Check(
         "the order of the cosines is exactly the old one: Spearman above 0.999",
         lambda cone: _agreement(cone) > 0.999,
         "scale the rows to length 1 first, and add at a right angle to all of them: in a new column.",

@@ -1,12 +1,13 @@
-"""What kind of thing an answer is, in whatever type it was written."""
+"""What the exercises of several lessons check: the type of an answer, its gradient, the choice of an InfoNCE."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
 
-from cselab_lab.lessons.exercises import Stage, numbers_of
+from cselab_lab.lessons.exercises import Check, Solution, mutate_source, numbers_of
 
 
 def are_texts(answer: Any, count: int) -> bool:
@@ -16,27 +17,28 @@ def are_texts(answer: Any, count: int) -> bool:
     return len(answer) == count and all(isinstance(text, str) for text in answer)
 
 
-def is_number(answer: Any) -> bool:
-    """Whether this is one finite number: of Python, NumPy or torch; not a bool, not a list with a number in it."""
-    if isinstance(answer, bool | list | tuple) or (number := numbers_of(answer)) is None:
-        return False
-    return number.size == 1 and abs(float(number.reshape(()))) < float("inf")
-
-
 def is_whole(answer: Any) -> bool:
-    """Whether this is a whole number: 6, 6.0, one of NumPy or torch."""
-    return is_number(answer) and float(answer) == round(float(answer))
+    """Whether this is one whole number: 6, 6.0, one of NumPy or torch; not a bool, not a list with a number in it."""
+    if isinstance(answer, bool | list | tuple) or (number := numbers_of(answer)) is None or number.size != 1:
+        return False
+    return float(number.reshape(())).is_integer()
 
 
 def wrong_shapes(returned: Any, count: int, shape: tuple[int, ...]) -> str:
     """What is wrong with the number or the shapes of several tables, in a sentence; empty where nothing is."""
     several = isinstance(returned, list | tuple) or getattr(returned, "ndim", 0) == 3
-    shapes = [_shape(one) for one in returned] if several else []
+    shapes = [_shape(table) for table in returned] if several else []
     if shapes == [shape] * count:
         return ""
-    told = f"{len(shapes)} of them" if len(shapes) > 8 else f"{len(shapes)}, of shape {', '.join(map(str, shapes))}"
-    one = f"one {type(returned).__name__} of shape {_shape(returned)}" if _shape(returned) else repr(returned)[:60]
-    return f"Wanted are {count} tables of shape {shape}; your function returned {told if several else one}."
+    if several:
+        found = (
+            f"{len(shapes)} of them" if len(shapes) > 8 else f"{len(shapes)}, of shape {', '.join(map(str, shapes))}"
+        )
+    else:
+        found = (
+            f"one {type(returned).__name__} of shape {_shape(returned)}" if _shape(returned) else repr(returned)[:60]
+        )
+    return f"Wanted are {count} tables of shape {shape}; your function returned {found}."
 
 
 def _shape(table: Any) -> tuple[int, ...]:
@@ -46,58 +48,80 @@ def _shape(table: Any) -> tuple[int, ...]:
 AS_IT_IS = "Detach nothing on the way, and write nothing into what is given."
 
 
-def _wanting(value: Any, asked: list[Any]) -> Any:
-    """The same, its tensors wanting a gradient; they are added to `asked`."""
+def _requiring_gradient(value: Any, leaves: list[Any]) -> Any:
+    """The same, its tensors requiring a gradient; they are added to `leaves`."""
     if isinstance(value, list):
-        return [_wanting(one, asked) for one in value]
+        return [_requiring_gradient(part, leaves) for part in value]
     if torch.is_tensor(value) and value.is_floating_point():
-        asked.append(value.detach().double().clone().requires_grad_())
-        return 1 * asked[-1]  # who writes into it does so as in training
+        leaves.append(value.detach().double().clone().requires_grad_())
+        return 1 * leaves[-1]  # a function that writes into it does so as in training
     return value
 
 
-def _gradients(function: Callable, given: tuple[Any, ...]) -> list[Any] | None:
-    """Of a weighted sum of what is returned, by every tensor that is given; None where no gradient goes through."""
-    asked: list[Any] = []
+def _gradients(function: Callable, arguments: tuple[Any, ...]) -> list[Any] | None:
+    """Of a weighted sum of what is returned, by every tensor among the arguments; None where there is no gradient."""
+    leaves: list[Any] = []
     try:
-        with warnings.catch_warnings(action="ignore"):  # of float(tensor), say, which asks for no gradient
-            found = function(*(_wanting(value, asked) for value in given))
+        with warnings.catch_warnings(action="ignore"):  # of float(tensor), say, which needs no gradient
+            returned = function(*(_requiring_gradient(argument, leaves) for argument in arguments))
     except RuntimeError as error:
-        if "numpy" in str(error):  # which takes no tensor that wants a gradient
+        if "numpy" in str(error):  # which takes no tensor that requires a gradient
             return None
         raise
-    if isinstance(found, list | tuple) and all(map(torch.is_tensor, found)):
-        found = torch.stack(list(found))
-    if not getattr(found, "requires_grad", False):
+    if isinstance(returned, list | tuple) and all(map(torch.is_tensor, returned)):
+        returned = torch.stack(list(returned))
+    if not getattr(returned, "requires_grad", False):
         return None
-    weights = torch.linspace(-1, 3, found.numel() + 1)[1:].reshape(found.shape)
-    return list(torch.autograd.grad((found * weights).sum(), asked, materialize_grads=True))
+    weights = torch.linspace(-1, 3, returned.numel() + 1)[1:].reshape(returned.shape)
+    return list(torch.autograd.grad((returned * weights).sum(), leaves, materialize_grads=True))
 
 
 def right_gradient(
-    right: Callable, *given: Any, known: dict[str, Callable] | None = None, hint: str = AS_IT_IS
-) -> Stage:
-    """A stage: the gradients of an answer by all tensors that it is given are those of the right function.
+    solution: Solution, *arguments: Any, known: Mapping[str, str] = MappingProxyType({}), hint: str = AS_IT_IS
+) -> Check:
+    """A check: the gradients of an answer by all tensors among the arguments are those of the solution.
 
-    Of an answer without a gradient nothing is asked here: `yours` says that a lesson cannot train with it. `known` are
-    functions with another gradient, and what is said of them.
+    An answer without a gradient passes: `student_or_reference` says that a lesson cannot train with it. `known` are
+    changes of the solution's source that have another gradient, by their message.
     """
 
     def holds(answer: Callable) -> str:
-        found = _gradients(answer, given)
+        gradients = _gradients(answer, arguments)
 
         def is_of(function: Callable) -> bool:
-            wanted = _gradients(function, given) or []
-            return found is None or all(torch.allclose(a, b, atol=2e-3) for a, b in zip(found, wanted, strict=True))
+            expected = _gradients(function, arguments) or []
+            return gradients is None or all(
+                torch.allclose(a, b.to(a), atol=2e-3) for a, b in zip(gradients, expected, strict=True)
+            )
 
-        told = (said for said, wrong in (known or {}).items() if is_of(wrong))
-        return "" if is_of(right) else next(told, f"Yours is another one. {hint}")
+        if is_of(solution):
+            return ""
+        messages = (message for message, change in known.items() if is_of(mutate_source(solution, change)))
+        return next(messages, f"Yours is another one. {hint}")
 
-    return Stage("where a gradient goes through it, it is the right one", holds)
+    return Check("where a gradient goes through it, it is the right one", holds)
 
 
-def pair_of_texts(name: str) -> Stage:
-    """The first stage of an exercise that asks for two sentences."""
-    return Stage(
-        "it is a pair of texts", lambda p: are_texts(p, 2), f'write two sentences in brackets: {name} = ("...", "...").'
-    )
+def choice_mistakes(logits: Callable) -> dict[str, Callable]:
+    """Wrong choices of an InfoNCE; `logits` gets the arguments of the exercise and returns the right logits [N, N]."""
+
+    def own(s: Any) -> Any:
+        return s.diagonal()
+
+    def without_positive(s: Any) -> Any:
+        return s.masked_fill(torch.eye(len(s), dtype=torch.bool), -torch.inf).logsumexp(1) - own(s)
+
+    def softmax_twice(s: Any) -> Any:
+        return s.softmax(1).logsumexp(1) - own(s.softmax(1))
+
+    def of_columns(s: Any) -> Any:
+        return s.logsumexp(0) - own(s)
+
+    def mean_of(losses: Callable) -> Callable:
+        return lambda *arguments: losses(logits(*arguments).double()).mean()
+
+    return {
+        "The positive belongs into the sum below, too.": mean_of(without_positive),
+        "cross_entropy takes the softmax by itself.": mean_of(softmax_twice),
+        "The sum runs along a row: dim=1.": mean_of(of_columns),
+    }

@@ -1,4 +1,4 @@
-"""The exercises of lesson 09: neighbours that a map keeps, islands in noise, two sentences about which a map lies."""
+"""The exercises of lesson 09: neighbours that a map keeps, islands in noise."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -6,32 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cselab_lab.lessons.exercises import Example, Exercise, Stage
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 # ---- 1: the neighbours that a map keeps: my_preservation(vectors, points, k=10) ---------------------------
-
-
-def cosines(vectors: Any) -> Any:
-    """The cosine of every two rows; -inf of a row with itself."""
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    table = unit @ unit.T
-    np.fill_diagonal(table, -np.inf)
-    return table
-
-
-def distances(points: Any) -> Any:
-    """The distance of every two dots; inf of a dot from itself."""
-    table = np.linalg.norm(points[:, None] - points[None], axis=2)
-    np.fill_diagonal(table, np.inf)
-    return table
-
-
-def _preservation(vectors: Any, points: Any, k: Any = 10) -> Any:
-    x, y = np.asarray(vectors), np.asarray(points)
-    full, plane = -cosines(x), distances(y)
-    near = [np.argsort(far, axis=1, kind="stable")[:, :k].tolist() for far in (full, plane)]
-    return np.mean([len(set(one) & set(other)) / k for one, other in zip(*near, strict=True)])
-
 
 # Seven rows by their angles and lengths, and their places in a map, for which every mistake gives a number of its own.
 _ANGLES = np.radians([160, 80, 200, 210, 270, 90, 280])
@@ -57,21 +34,24 @@ PRESERVATION = Exercise(
     _counted("of seven rows and their two nearest, 4 of 14 neighbours are kept", _SEVEN, _PLACES, 2),
     _counted("the same rows, three nearest", _SEVEN, _PLACES, 3),
     _counted("forty rows in six dimensions, k = 10, agree with a count by hand", _CLOUD, _SHADOW, 10),
-    right=_preservation,
+    solution=Solution("09_embedding_maps", "my_preservation"),
     mistakes={
-        "A row is not its own neighbour: leave it out in both.": "(far, -> (np.where(np.isinf(far), -np.inf, far),",
-        "In full width neighbours have the highest cosine; you took distances.": "-cosines(x) -> distances(x)",
-        "In the map the distance counts; you took the cosine.": "distances(y) -> -cosines(y)",
-        "Distances in full width, cosines in the map: it is the other way round.": (
-            "-cosines(x), distances(y) -> distances(x), -cosines(y)"
+        "A row is not its own neighbour: leave it out in both.": (
+            "fill_diagonal(near, -np -> isinf(-np; fill_diagonal(far, np -> isinf(np"
+        ),
+        "In full width neighbours have the highest cosine; you took distances.": (
+            "unit @ unit.T -> -np.linalg.norm(vectors[:, None] - vectors[None], axis=2)"
+        ),
+        "In the map the distance counts; you took the cosine.": (
+            "np.linalg.norm(points[:, None] - points[None], axis=2) -> "
+            "-(points @ points.T) / np.linalg.norm(points, axis=1) / np.linalg.norm(points, axis=1)[:, None]"
         ),
         "These are the farthest, not the nearest: argsort sorts from low to high.": (
-            "(far, -> (np.where(np.isinf(far), far, -far),"
+            "argsort(-near -> argsort(near; argsort(far -> argsort(-far; "
+            "near, -np.inf -> near, np.inf; far, np.inf -> far, -np.inf"
         ),
-        "Is there a 10 in your code where k should be?": "[:, :k] -> [:, :10]; / k -> / 10",
-        "Divide by k: a share, not a count.": " / k -> ",
-        "Divide by k, not by the number of rows.": "/ k -> / len(x)",
-        "Divide by k, not by all that are near in either (Jaccard).": "/ k -> / len(set(one) | set(other))",
+        "Divide by k: a share, not a count.": ") / k -> )",
+        "Divide by k, not by all that are near in either (Jaccard).": ") / k -> ) / len(set(one) | set(other))",
     },
 )
 
@@ -96,29 +76,28 @@ def silhouette(**settings: Any) -> float:
 
 
 ISLANDS_IN_NOISE = Exercise(
-    Stage(
+    Check(
         "the settings are a dictionary",
         lambda settings: isinstance(settings, Mapping) and len(settings) > 0,
         "write it as dict(perplexity=30), then look for a better number.",
     ),
-    Stage(
+    Check(
         f"they are settings that shape the map: {', '.join(ALLOWED)}",
         lambda settings: set(settings) <= set(ALLOWED),
         "leave the others as they are; the noise, the seed and the two dimensions are fixed.",
     ),
-    Stage(
+    Check(
         f"scikit-learn can draw a map of {ROWS} rows with them",
         lambda settings: silhouette(**settings) is not None,
         f"the perplexity must lie above 0 and below the number of rows, {ROWS}; max_iter must be 250 or more.",
     ),
-    Stage(
+    Check(
         "the map shows islands: a silhouette above 0.5",
         lambda settings: silhouette(**settings) > REASONABLE,
         "t-SNE tries to give each row about `perplexity` neighbours. How many may an island hold to stand alone?",
     ),
 )
 
-# ---- 3: two sentences about which a map of principal components lies: their row numbers -------------------
 
 TOPICS = ("cooking", "sport", "music", "travel", "school", "health", "work", "home")
 

@@ -1,43 +1,25 @@
-"""The exercises of lesson 07: Focal-InfoNCE, its gradient, who carries it, a pair's own temperature, the loop, the
-temperature that InfoNCE would need; factors that are constants.
-
-Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+"""The exercises of lesson 07: Focal-InfoNCE, a pair's own temperature, its gradient, the loop; factors that are
+constants.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
-from cselab_lab.lessons.checks.answers import AS_IT_IS, right_gradient
-from cselab_lab.lessons.checks.loops import LOOP, RATE, SCALES, TwoViews, apart, batches
-from cselab_lab.lessons.checks.loops import by_hand as steps_by_hand
-from cselab_lab.lessons.checks.mistakes import (
-    GRADIENT,
-    choice_mistakes,
-    direction_mistakes,
-    slopes,
-    temperature_mistakes,
-    terms,
-)
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+from cselab_lab.lessons.checks.answers import AS_IT_IS, choice_mistakes, right_gradient
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
 # ---- 1: Focal-InfoNCE: my_focal(cosines, temperature=0.07, m=0.3), the mean over the rows -----------------
 
-
-def _table(negative: Any, positive: Any) -> Any:
-    return negative.diagonal_scatter(positive.diagonal())
+_focal = Solution("07_focal_infonce", "my_focal")
 
 
-def _logits(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-    return _table(cosines * (cosines + m), cosines * cosines) / t
-
-
-def _focal(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-    s = cosines
-    negative, positive = s * (s + m), s * s
-    return terms(_table(negative, positive) / t).mean()
+def _logits(cosines: Any, temperature: Any = 0.07, m: Any = 0.3) -> Any:
+    negatives = cosines * (cosines + m)
+    return negatives.diagonal_scatter(cosines.diagonal() ** 2) / temperature
 
 
 def _loss(row: list[float], own: int, temperature: float, m: float) -> float:
@@ -82,26 +64,13 @@ FOCAL = Exercise(
         tolerance=1e-2,
     ),
     right_gradient(_focal, torch.tensor(_UNEQUAL), 0.5, 0.2, hint=f"The factors change with the cosine. {AS_IT_IS}"),
-    mistakes={
-        "m belongs to the negatives alone: a positive has s * s.": "s * s -> s * (s + m)",
-        "m is on the wrong side: it belongs to the negatives.": "s * (s + m), s * s -> s * s, s * (s + m)",
-        "The positive has a factor, too: s * s.": "s * s -> s",
-        "The negatives have a factor, too: s (s + m).": "s * (s + m) -> s",
-        "This is InfoNCE: no factor multiplies.": "s * (s + m), s * s -> s, s",
-        "m is not used: a negative's factor is s + m.": "s * (s + m) -> s * s",
-        "m is added to the factor, not multiplied.": "s * (s + m) -> s * s * m",
-        "m is added inside the factor: s (s + m), not s * s + m.": "s * (s + m) -> s * s + m",
-        "The factor is s + m, not s - m.": "s + m -> s - m",
-        "The factor multiplies s itself, it is not squared.": "s * (s + m) -> (s + m) ** 2",
-        "m is 0.3 in your code, whatever is asked for.": "s + m -> s + 0.3",
-        "The factor s + m multiplies s: s (s + m).": "s * (s + m) -> s + m",
-        "Keep the sign of a negative: s (s + m).": "s * (s + m) -> s.abs() * (s + m)",
-        "The positive has one factor: s * s.": "s * s -> s**3",
-    }
-    | choice_mistakes(_logits)
-    | direction_mistakes(_logits)
-    | temperature_mistakes(_focal, usual=0.07),
-    right=_focal,
+    solution=_focal,
+    mistakes=choice_mistakes(_logits)
+    | {
+        "m belongs to the negatives alone: a positive has s * s.": "m * (1 - own) -> m",
+        "m is on the wrong side: it belongs to the negatives.": "(1 - own) -> own",
+        "This is InfoNCE: no factor multiplies.": "cosines * factors -> cosines",
+    },
     trained=True,
 )
 
@@ -110,10 +79,14 @@ FOCAL = Exercise(
 # and not the paper's, whose Eq. 4 is misprinted.
 
 
-def _gradient(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-    s, eye = cosines.double(), torch.eye(len(cosines), dtype=torch.float64)
-    shares = (_table(s * (s + m), s * s) / t).softmax(1)
-    return _table(2 * s + m, 2 * s) * (shares - eye) / t
+def slopes(loss: Callable[[list[float], int], float], rows: list[list[float]], step: float = 1e-5) -> list[list[float]]:
+    """The derivative of the loss of each row by each of its entries, by moving the entry a little to both sides."""
+
+    def slope(i: int, j: int) -> float:
+        up, down = ([c + side * step if k == j else c for k, c in enumerate(rows[i])] for side in (1, -1))
+        return (loss(up, i) - loss(down, i)) / (2 * step)
+
+    return [[slope(i, j) for j in range(len(rows))] for i in range(len(rows))]
 
 
 def differences(cosines: list[list[float]], temperature: float, m: float) -> list[list[float]]:
@@ -137,38 +110,27 @@ FOCAL_GRADIENT = Exercise(
     Example(
         "the same at temperature 0.1 and m 0.5", (torch.tensor(_UNEQUAL), 0.1, 0.5), differences(_UNEQUAL, 0.1, 0.5)
     ),
-    Stage(
+    Check(
         "a negative below -m / 2 is pulled back up, one at -m / 2 is left alone",
         _turns,
         "2 s + m is 0 at s = -m / 2 and below 0 beyond.",
     ),
-    mistakes=GRADIENT
-    | {
-        "That is the paper's Eq. 4, misprinted: s (s + m) has the derivative 2 s + m.": "2 * s + m -> 2 * (s + m)",
-        "The factor s + m changes with s, too: 2 s + m.": "2 * s + m, 2 * s -> s + m, s",
-        "s + m is the factor of a negative; s (s + m) has the derivative 2 s + m.": "2 * s + m -> s + m",
-        "The positive's logit is s * s: its derivative is 2 s.": ", 2 * s) -> , s)",
-        "m belongs to the negatives alone: on the diagonal 2 s, without m.": ", 2 * s) -> , 2 * s + m)",
-        "The inner derivative is missing: 2 s + m, or 2 s.": "_table(2 * s + m, 2 * s) * (shares -> (shares",
-        "m is missing in the derivative: 2 s + m.": "2 * s + m -> 2 * s",
-        "m is 0.3 in your code, whatever is asked for.": "m: Any = 0.3 -> asked: Any = 0.3, m: Any = 0.3",
-        "The softmax is that of InfoNCE: the shares come from the logits s (s + m) and s * s.": (
-            "_table(s * (s + m), s * s) -> s"
+    solution=Solution("07_focal_infonce", "my_focal_gradient"),
+    mistakes={
+        "That is the paper's Eq. 4, misprinted: s (s + m) has the derivative 2 s + m.": (
+            "inner = 2 * cosines + m -> inner = 2 * cosines + 2 * m"
         ),
-        "That is the gradient of InfoNCE.": (
-            "_table(s * (s + m), s * s) -> s; _table(2 * s + m, 2 * s) * (shares -> (shares"
+        "The inner derivative is missing: 2 s + m, or 2 s.": "inner * -> ",
+        "The factor s + m changes with s, too: 2 s + m.": "2 * cosines -> cosines",
+        "m belongs to the negatives alone: on the diagonal 2 s, without m.": (
+            "2 * cosines + m * (1 - own) -> 2 * cosines + m"
         ),
-    }
-    | temperature_mistakes(_gradient, usual=0.07),
-    right=_gradient,
+        "Divide by the temperature outside the softmax, too: the inner derivative.": "own) / temperature -> own)",
+        "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": "shares - own -> shares",
+    },
 )
 
 # ---- 3: the temperature of each pair: my_temperatures(cosines, temperature=0.07, m=0.3), [N, N] -----------
-
-
-def _temperatures(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-    s = cosines.double()
-    return _table(t / (s + m), t / s)
 
 
 def _own(cosines: list[list[float]], t: float, m: float) -> list[list[float]]:
@@ -184,87 +146,100 @@ TEMPERATURES = Exercise(
         [[1.2, 0.75], [2.0, 0.75]],
     ),
     Example("a negative below -m: its temperature is below 0", (torch.tensor(_FAR), 0.5, 0.1), _own(_FAR, 0.5, 0.1)),
+    solution=Solution("07_focal_infonce", "my_temperatures"),
     mistakes={
-        "m belongs to the negatives alone: a positive has t / s.": "t / s) -> t / (s + m))",
-        "m is missing: a negative has t / (s + m).": "t / (s + m) -> t / s",
-        "m is on the wrong side: it belongs to the negatives.": "t / (s + m), t / s -> t / s, t / (s + m)",
-        "Divide by s + m: the larger the factor, the lower the temperature.": "t / -> t *",
+        "m belongs to the negatives alone: a positive has t / s.": "m * (1 - own) -> m",
+        "m is missing: a negative has t / (s + m).": " + m * (1 - own) -> ",
+        "m is on the wrong side: it belongs to the negatives.": "(1 - own) -> own",
+        "Divide by s + m: the larger the factor, the lower the temperature.": "temperature / -> temperature *",
         "This is the factor over the temperature; wanted is what s is divided by.": (
-            "t / (s + m), t / s -> (s + m) / t, s / t"
+            "temperature / factors -> factors / temperature"
         ),
-        "The positive has a factor, too: t / s.": "t / s) -> t * s**0)",
-        "The factor is s + m, not s - m.": "s + m -> s - m",
-        "m is 0.3 in your code, whatever is asked for.": "s + m -> s + 0.3",
-        "The temperature of a positive is t / s: one factor, not two.": "t / s) -> t / s**2)",
-        "This is t over the slope 2 s + m; wanted is what s is divided by, t / (s + m).": (
-            "t / (s + m), t / s -> t / (2 * s + m), t / (2 * s)"
+        "These are the logits; wanted is what s is divided by.": (
+            "temperature / factors -> cosines * factors / temperature"
         ),
-        "These are the logits; wanted is what s is divided by.": "t / (s + m), t / s -> s * (s + m) / t, s * s / t",
-    }
-    | temperature_mistakes(_temperatures, usual=0.07),
-    right=_temperatures,
+    },
 )
 
-# ---- 5: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
+# ---- 4: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
 
 
-def _training(encode: Any, loss: Any, weights: Any, batches: Any, lr: float) -> tuple[list[float], list[float]]:
-    """The loop of `cselab.train`, with torch's optimiser."""
-    optimizer = torch.optim.Adam(weights, lr=lr)
+RATE = 0.2
+SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
+"""Of eight batches: small and large gradients."""
+
+
+class _TwoViews(nn.Module):
+    """Two views of numbers: times a matrix, and times it with one channel switched off, and shifted.
+
+    In eval mode nothing is switched off, as dropout would not be.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
+        self.shift = nn.Parameter(torch.tensor([0.1, -0.2]))
+
+    def forward(self, first: Any, second: Any) -> Any:
+        kept = torch.tensor([1.0, 0.0 if self.training else 1.0])
+        return [first @ self.weight, second @ (self.weight * kept) + self.shift]
+
+
+def _apart(first: Any, second: Any) -> Any:
+    """A loss of two views."""
+    return ((first - second - 1) ** 2).mean()
+
+
+def _batches(*scales: float) -> list[Any]:
+    """A batch for each scale."""
+    return [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
+
+
+def _steps_by_hand(*scales: float) -> list[list[float]]:
+    """The loss and the norm of the gradient of each step, with clipping, Adam and the falling rate written out."""
+    model = _TwoViews()
+    weights = [model.weight, model.shift]
+    m, v = ([torch.zeros_like(weight) for weight in weights] for _ in range(2))
     losses, norms = [], []
-    for step, batch in enumerate(batches, start=1):
-        optimizer.param_groups[0]["lr"] = lr * (len(batches) - step + 1) / len(batches)
-        value = loss(*encode(batch, batch))
-        optimizer.zero_grad()
-        value.backward()
-        norm = nn.utils.clip_grad_norm_(weights, 1.0)
-        optimizer.step()
-        losses.append(value.item())
-        norms.append(float(norm))
-    return losses, norms
+    for step, batch in enumerate(_batches(*scales), start=1):
+        loss = _apart(*model(batch, batch))
+        gradients = torch.autograd.grad(loss, weights)
+        losses.append(loss.item())
+        norms.append(math.sqrt(sum(gradient.square().sum().item() for gradient in gradients)))
+        rate = RATE * (len(scales) - step + 1) / len(scales)
+        for at, (weight, gradient) in enumerate(zip(weights, gradients, strict=True)):
+            clipped = gradient / max(1.0, norms[-1])
+            m[at], v[at] = 0.9 * m[at] + 0.1 * clipped, 0.999 * v[at] + 0.001 * clipped**2
+            with torch.no_grad():
+                weight.sub_(rate * m[at] / (1 - 0.9**step) / ((v[at] / (1 - 0.999**step)).sqrt() + 1e-8))
+    return [losses, norms]
 
 
-def _given(*scales: float) -> tuple[Any, ...]:
-    encode = TwoViews()
-    return encode, apart, encode.used, batches(*scales), RATE
+def _arguments(*scales: float) -> tuple[Any, ...]:
+    encode = _TwoViews()
+    return encode, _apart, [encode.weight, encode.shift], _batches(*scales), RATE
 
 
 TRAINING = Exercise(
-    Example("losses and norms of 3 steps", _given(1, 1, 1), steps_by_hand(1, 1, 1), tolerance=2e-3),
-    Example("8 steps with small and large gradients", _given(*SCALES), steps_by_hand(*SCALES), tolerance=2e-3),
-    mistakes=LOOP
-    | {
-        "Note the norm before clipping: clip_grad_norm_ returns it.": "float(norm) -> float(norm.clamp(max=1))",
-        "Adam, not plain descent.": "optim.Adam -> optim.SGD",
+    Example("losses and norms of 3 steps", _arguments(1, 1, 1), _steps_by_hand(1, 1, 1), tolerance=2e-3),
+    Example("8 steps with small and large gradients", _arguments(*SCALES), _steps_by_hand(*SCALES), tolerance=2e-3),
+    solution=Solution("07_focal_infonce", "my_training"),
+    mistakes={
+        "The rate falls: lr times the share of steps that are left, this one counted.": (
+            "lr * (1 - step / len(batches)) -> lr"
+        ),
+        "The first step has the full rate: count this step among those that are left.": "1 - step -> 1 - (step + 1)",
+        "Clip the gradient: its norm over all weights is at most 1.": "weights, 1.0) -> weights, float('inf'))",
+        "Gradients add up: forget those of the last step (zero_grad).": "zero_grad() -> zero_grad",
+        "Note the norm before clipping: clip_grad_norm_ returns it.": "norm.item() -> norm.clamp(max=1).item()",
         "AdamW shrinks the weights besides: take Adam, or weight_decay=0.": "optim.Adam -> optim.AdamW",
-        "Both of your views are the first one: first, second = encode(batch, batch).": (
-            "*encode(batch, batch) -> *encode(batch, batch)[:1] * 2"
-        ),
-        "The rate falls by S, the number of steps; it is not yet 0 in the last one.": (
-            "step + 1) / len(batches) -> step) / (len(batches) - 1)"
-        ),
-        "zero_grad after backward throws the gradient away: it comes before.": (
-            "value.backward() -> value.backward(), optimizer.zero_grad()"
-        ),
-        "The weights do not move: optimizer.step().": "optimizer.step() -> pass",
-        "One norm over all weights together, not one for each.": (
-            "nn.utils.clip_grad_norm_(weights, 1.0) -> "
-            "torch.stack([nn.utils.clip_grad_norm_(weight, 1.0) for weight in weights]).norm()"
-        ),
-        "Adam remembers: make one optimiser, before the loop.": (
-            "optimizer.zero_grad() -> optimizer.zero_grad(), optimizer.state.clear()"
-        ),
-        "First the losses, then the norms.": "return losses, norms -> return norms, losses",
     },
-    right=_training,
 )
 
-# ---- 7: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
+# ---- 5: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
 
 
-def _constant_focal(cosines: Any, t: Any = 0.07, m: Any = 0.3) -> Any:
-    s = cosines
-    return terms(s * _table(s + m, s).detach() / t).mean()
+_constant_focal = Solution("07_focal_infonce", "my_constant_focal")
 
 
 def _has_a_gradient(answer: Any) -> bool:
@@ -275,15 +250,19 @@ def _has_a_gradient(answer: Any) -> bool:
 
 CONSTANT = Exercise(
     *FOCAL.examples[:4],
-    Stage("a gradient goes through the cosines", _has_a_gradient, "Detach the factors alone, and stay in torch."),
+    Check("a gradient goes through the cosines", _has_a_gradient, "Detach the factors alone, and stay in torch."),
     right_gradient(
         _constant_focal,
         torch.tensor(_UNEQUAL),
         0.5,
         0.2,
-        known={"This is the gradient of Focal-InfoNCE: the factors still change with s. Try factors.detach().": _focal},
+        known={
+            "This is the gradient of Focal-InfoNCE: the factors still change with s. Try factors.detach().": (
+                "factors.detach() -> factors"
+            )
+        },
         hint="The derivative of a negative's logit should be (s + m) / t, a positive's s / t: factors.detach().",
     ),
-    mistakes=FOCAL.mistakes,
-    right=_constant_focal,
+    solution=_constant_focal,
+    mistakes=FOCAL.declared,
 )

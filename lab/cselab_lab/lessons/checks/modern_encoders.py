@@ -1,19 +1,10 @@
-"""The exercises of lesson 13: the last real token, cosines of vectors cut to k numbers."""
-
-from typing import Any
+"""The exercise of lesson 13: the last real token."""
 
 import torch
 
-from cselab_lab.lessons.exercises import Example, Exercise
+from cselab_lab.lessons.exercises import Example, Exercise, Solution
 
-# ---- 1: the vector of the last real token: my_last_token(layer, mask) gives [N, d] -------------------------
-
-
-def _last_token(layer: Any, mask: Any) -> Any:
-    mask = torch.as_tensor(mask).long()
-    place = (mask * torch.arange(1, mask.shape[1] + 1)).argmax(1)
-    return layer[torch.arange(len(layer)), place % layer.shape[1]]
-
+# ---- the vector of the last real token: my_last_token(layer, mask) gives [N, d] ----------------------------
 
 _LAYER = torch.tensor(
     [[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0], [9.0, 5.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [-3.0, 4.0]]]
@@ -34,21 +25,18 @@ LAST_TOKEN = Exercise(
         (_LAYER, torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]])),
         [[8, -4], [5, 0]],
     ),
-    right=_last_token,
+    solution=Solution("13_modern_encoders", "my_last_token"),
     mistakes={
-        "The last column is padding where a row is padded on the right: look at the mask.": "place % -> -1 %",
+        "The last column is padding where a row is padded on the right: look at the mask.": ", last] -> , -1]",
         "Number of tokens less 1 is the place only where padding stands on the right.": (
-            "place % -> (mask.sum(1) - 1) %"
+            "(mask * places).argmax(dim=1) -> mask.sum(dim=1) - 1"
         ),
-        "One place too far: count from 0.": "place % -> (place + 1) %",
-        "One place too early.": "place % -> (place - 1) %",
-        "That is the first real token, which in a decoder has seen nothing but itself.": "place % -> mask.argmax(1) %",
-        "That is the first column, whatever the mask says.": "place % -> 0 %",
+        "One place too early.": ", last] -> , last - 1]",
+        "That is the first real token, which in a decoder has seen nothing but itself.": "(mask * places) -> mask",
         "That is a place of padding: the mask is 1 on words.": "(mask * -> ((1 - mask) *",
         "That is the mean of the real tokens; the last one alone is wanted.": (
-            "layer[torch.arange(len(layer)), place % layer.shape[1]] -> "
-            "(layer * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)"
+            "layer[torch.arange(len(layer)), last] -> "
+            "(layer * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)"
         ),
-        "Each row has a place of its own; yours are all that of the first row.": "place % -> place[:1] %",
     },
 )

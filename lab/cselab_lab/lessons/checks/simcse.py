@@ -1,30 +1,16 @@
-"""The exercises of lesson 02: SimCSE from its pieces, the gradient of InfoNCE, a batch of hard negatives.
-
-Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
-"""
+"""The exercises of lesson 02: SimCSE from its pieces."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import normalize
 
-from cselab_lab.lessons.checks.answers import wrong_shapes
-from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, temperature_mistakes, unit
-from cselab_lab.lessons.exercises import Example, Exercise, Stage
+from cselab_lab.lessons.checks.answers import choice_mistakes, wrong_shapes
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 # ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
-
-
-def _padded(rows: Any, longest: int, pad: int = 0) -> Any:
-    cut = [list(row) if len(row) <= longest else [*row[: longest - 1], row[-1]] for row in rows]
-    width = max(map(len, cut))
-    ids = [row + [pad] * (width - len(row)) for row in cut]
-    mask = [[1] * len(row) + [0] * (width - len(row)) for row in cut]
-    return torch.tensor(ids), torch.tensor(mask)
-
 
 PADDED = Exercise(
     Example(
@@ -42,44 +28,24 @@ PADDED = Exercise(
         ([[2, 11, 12, 13, 14, 3], [2, 15, 3]], 4),
         [[[2, 11, 12, 3], [2, 15, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
     ),
+    solution=Solution("02_simcse", "my_padded"),
     mistakes={
         "The mask is 1 on words, 0 on padding; yours is the other way round.": (
-            "torch.tensor(mask) -> 1 - torch.tensor(mask)"
+            "return ids, mask -> return ids, 1 - mask"
         ),
-        "The mask is 0 where there is only padding.": "[0] -> [1]",
-        "Padding stands at the end of a row.": (
-            "row + [pad] * (width - len(row)) -> [pad] * (width - len(row)) + row; "
-            "[1] * len(row) + [0] * (width - len(row)) -> [0] * (width - len(row)) + [1] * len(row)"
-        ),
-        "The id of the padding is an argument.": "[pad] -> [0]",
+        "Padding stands at the end of a row.": ": len(row)] -> width - len(row) :]",
         "A sentence may hold the id of the padding: the mask counts ids, it does not compare them.": (
-            "torch.tensor(mask) -> (torch.tensor(ids) != pad).long()"
+            "return ids, mask -> return ids, (ids != pad).long()"
         ),
-        "Only a row that is longer than `longest` is cut: a shorter one stays as it is.": (
-            "if len(row) <= longest else -> if False else"
+        "The last id ends the sentence: keep it when you cut.": "row[: longest - 1] + row[-1:] -> row[:longest]",
+        "Pad to the longest row of the batch, not to the most that is allowed.": (
+            "max(len(row) for row in rows) -> longest"
         ),
-        "Measure the width after cutting.": "max(map(len, cut)) -> max(map(len, rows))",
-        "The last id ends the sentence: keep it when you cut.": "[*row[: longest - 1], row[-1]] -> row[:longest]",
-        "Nothing is cut: a row has at most `longest` ids.": "len(row) <= longest -> True",
-        "Pad to the longest row of the batch, not to the most that is allowed.": "max(map(len, cut)) -> longest",
-        "First the ids, then the mask.": "(ids), torch.tensor(mask) -> (mask), torch.tensor(ids)",
-        "Cut to `longest` ids, the last one among them.": "row[: longest - 1] -> row[:longest]",
-        "The first ids stay, and the last: cut between them.": "[*row[: longest - 1], row[-1]] -> row[-longest:]",
-        "A row of `longest` ids is cut, too: only the longer ones, to `longest`.": (
-            "<= longest -> < longest; longest - 1 -> longest - 2"
-        ),
+        "First the ids, then the mask.": "return ids, mask -> return mask, ids",
     },
-    right=_padded,
 )
 
 # ---- 2: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
-
-
-def _pooled(layer: Any, mask: Any, kind: str) -> Any:
-    if kind == "cls":
-        return layer[:, 0]
-    m = mask[:, :, None].to(layer)
-    return (layer * m).sum(1) / m.sum(1)
 
 
 _LAYER = torch.tensor(  # three words and one padding, two words and two paddings
@@ -89,42 +55,21 @@ _MASK = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
 POOLED = Exercise(
     Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
+    solution=Solution("02_simcse", "my_pooled"),
     mistakes={
-        "Padding is no word: leave it out of the sum and of the count.": (
-            "(layer * m).sum(1) / m.sum(1) -> layer.mean(1)"
-        ),
-        "Divide by the number of words, not by the width of the table.": "/ m.sum(1) -> / layer.shape[1]",
-        "Padding is no word: leave it out of the sum, too.": "(layer * m) -> layer",
-        "The mean is missing its division.": " / m.sum(1) -> ",
+        "Padding is no word: leave it out of the sum and of the count.": "total / kept.sum(dim=1) -> layer.mean(dim=1)",
+        "Divide by the number of words, not by the width of the table.": "/ kept.sum(dim=1) -> / layer.shape[1]",
+        "The mean is missing its division.": " / kept.sum(dim=1) -> ",
         '"cls" takes the first token, "mean" all: look at `kind`.': 'kind == "cls" -> False',
-        '"mean" takes all tokens, not the first alone: look at `kind`.': 'kind == "cls" -> True',
-        '"cls" and "mean" are exchanged.': 'kind == "cls" -> kind == "mean"',
-        "Divide by the number of words of each sentence, not of the whole batch.": "/ m.sum(1) -> / m.sum()",
-        "[CLS] is a token, too: the mean counts it.": (
-            "(layer * m).sum(1) / m.sum(1) -> (layer * m)[:, 1:].sum(1) / m[:, 1:].sum(1)"
-        ),
-        "The mean over the tokens, not the largest value.": (
-            "(layer * m).sum(1) / m.sum(1) -> layer.masked_fill(m == 0, -math.inf).amax(1)"
-        ),
-        "The first token, not the last.": "layer[:, 0] -> layer[:, -1]",
-        "The first token has the number 0, not 1.": "layer[:, 0] -> layer[:, 1]",
         "The mask is 1 on words: yours keeps the padding.": "mask[:, :, None] -> (1 - mask)[:, :, None]",
-        "Divide by the number of words, neither one more nor one fewer.": "/ m.sum(1) -> / (m.sum(1) - 1)",
-        "Leave the vectors as long as they are.": "(layer * m).sum(1) / m.sum(1) -> unit((layer * m).sum(1))",
         "layer[0] is the first sentence; its tokens are along the second axis.": (
             "layer[:, 0] -> layer[0, : len(layer)]"
         ),
     },
-    right=_pooled,
     trained=True,
 )
 
 # ---- 3: two passes through dropout: my_views(network, ids, mask) -> first, second -------------------------
-
-
-def views(network: Callable, ids: Any, mask: Any) -> Any:
-    """All first views and all second views in one pass: each row has a dropout mask of its own."""
-    return network(torch.cat([ids, ids]), torch.cat([mask, mask])).chunk(2)
 
 
 class _Noisy(nn.Module):
@@ -169,55 +114,47 @@ def _in_order(answer: Any) -> str:
 
 
 VIEWS = Exercise(
-    Stage(
+    Check(
         "it returns two tables [N, d]: first and second views",
         lambda answer: wrong_shapes(_passes(answer), 2, (4, 32)),
         "network(...) of 2 N rows; then cut it in two",
     ),
-    Stage(
+    Check(
         "row i of both is sentence i",
         _in_order,
         "torch.cat puts the batch below itself: the first N rows are the first views",
     ),
-    Stage(
+    Check(
         "the two differ: dropout drew twice",
         lambda answer: not torch.equal(*_passes(answer)) and not any(map(_is_clean, _passes(answer))),
         "the same table twice is no second pass; and leave the network in training mode",
     ),
-    Stage(
+    Check(
         "both are what the network gave for the ids and their mask",
         _as_the_network_gave,
         "the mask belongs to the ids: put it below itself, too; and leave the vectors as they are",
     ),
-    Stage(
+    Check(
         "gradients go through both",
         lambda answer: all(view.requires_grad for view in _passes(answer)),
         "no torch.no_grad(), no detach(): this is what is trained",
     ),
-    right=views,
+    solution=Solution("02_simcse", "my_views"),
 )
 
 # ---- 4: the loss of a batch from its views: my_loss(first, second, temperature=0.05) ----------------------
 
 
-def _logits(first: Any, second: Any, t: float = 0.05) -> Any:
-    return unit(first) @ unit(second).T / t
+_loss = Solution("02_simcse", "my_loss")
 
 
-def _loss_of(first: Any, second: Any, t: float = 0.05) -> Any:
-    logits = unit(first) @ unit(second).T / t
-    return cross_entropy(logits, torch.arange(len(first), device=first.device))
+def _logits(first: Any, second: Any, temperature: float = 0.05) -> Any:
+    return normalize(first) @ normalize(second).T / temperature
 
 
 def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
     turns = torch.tensor(degrees) * math.pi / 180
     return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor(lengths)[:, None]
-
-
-def _of_both_views(first: Any, second: Any, t: float = 0.05) -> Any:
-    both, n = torch.cat([first, second]), len(first)
-    logits = _logits(both, both, t).fill_diagonal_(-math.inf)
-    return cross_entropy(logits, (torch.arange(2 * n) + n) % (2 * n))
 
 
 _ANGLES = (0, 80, 200), (10, 45, 170)
@@ -242,40 +179,21 @@ LOSS = Exercise(
         )
         / 3,
     ),
+    solution=_loss,
     mistakes=choice_mistakes(_logits)
-    | direction_mistakes(_logits)
-    | temperature_mistakes(_loss_of, usual=0.05, at=2)
     | {
-        "Scale each row to length 1 first: the cosine is wanted.": "unit( -> (",
-        "Scale the rows of the second view to length 1, too.": "unit(second) -> second",
-        "Scale the rows of the first view to length 1, too.": "unit(first) -> first",
-        "Scale each row to length 1, not each column: dim=1.": "unit( -> unit(axis=0, x=",
-        "The first view with the second, not with itself.": "(second) -> (first)",
-        "The first view stands on the left; both of yours are the second.": "(first) @ -> (second) @",
-        "The temperature divides inside the exponential, not the loss.": (
-            " / t -> ; return cross -> return 1 / t * cross"
+        "Scale each row to length 1 first: the cosine is wanted.": (
+            "normalize(first, dim=1), normalize(second, dim=1) -> first, second"
         ),
-        "The loss is not multiplied by the temperature.": "return cross -> return t * cross",
-        "Only rows choose among columns; this is the sum of both directions.": lambda a, b, t=0.05: (
-            _loss_of(a, b, t) + _loss_of(b, a, t)
+        "The first view with the second, not with itself.": "first @ second.T -> first @ first.T",
+        "Only rows choose among columns; this is the mean of both directions.": lambda first, second, *t: (
+            (_loss(first, second, *t) + _loss(second, first, *t)) / 2
         ),
-        "Cosines, not distances: what is near has the larger logit.": (
-            "unit(first) @ unit(second).T -> torch.cdist(unit(first), unit(second))"
-        ),
-        "A row of N, not of 2 N: the first views are no negatives here.": _of_both_views,
     },
-    right=_loss_of,
     trained=True,
 )
 
 # ---- 5: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
-
-
-def _adam(weight: Any, gradient: Any, m: Any, v: Any, step: int, lr: float) -> Any:
-    m = 0.9 * m + (1 - 0.9) * gradient
-    v = 0.999 * v + (1 - 0.999) * (gradient * gradient)
-    size = m / (1 - 0.9**step) / ((v / (1 - 0.999**step)) ** 0.5 + 1e-8)
-    return weight - lr * size, m, v
 
 
 def _by_torch(weight: list[float], gradients: list[list[float]], lr: float) -> list[list[float]]:
@@ -314,46 +232,16 @@ ADAM = Exercise(
         (torch.tensor([50.0, -50.0]), torch.zeros(2), torch.zeros(2), torch.zeros(2), 1, 0.1),
         [[50.0, -50.0], [0.0, 0.0], [0.0, 0.0]],
     ),
+    solution=Solution("02_simcse", "my_adam"),
     mistakes={
         "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": (
-            "m / (1 - 0.9**step) -> m; (v / (1 - 0.999**step)) -> v"
+            " / (1 - 0.9**step) -> ;  / (1 - 0.999**step) -> "
         ),
-        "Divide m by 1 - 0.9^step, too.": "m / (1 - 0.9**step) -> m",
-        "Divide v by 1 - 0.999^step, too.": "(v / (1 - 0.999**step)) -> v",
-        "1 - 0.9^step: a power, not 1 - 0.9 at each step.": "**step -> ",
-        "Steps are counted from 1 on: it is given, do not add to it.": "**step -> ** (step + 1)",
-        "Epsilon is added to the root, not under it.": "** 0.5 + 1e-8) -> + 1e-8) ** 0.5",
-        "Epsilon is missing in the division.": " + 1e-8 -> ",
-        "First the weight, then m and v.": "weight - lr * size, m, v -> m, v, weight - lr * size",
-        "First the weight, then m, then v.": "size, m, v -> size, v, m",
-        "Return the new weight, not the step alone.": "weight - lr -> -lr",
+        "Epsilon is added to the root, not under it.": "** 0.5 -> ; (size + 1e-8) -> (size + 1e-8) ** 0.5",
         "Against the gradient: weight - ...": "weight - lr -> weight + lr",
         "Divide by the root of v.": " ** 0.5 -> ",
-        "v remembers the square of the gradient.": "(gradient * gradient) -> abs(gradient)",
-        "m keeps 0.9 of itself, v 0.999; yours are exchanged.": "0.999 -> 0.v; 0.9 -> 0.999; 0.v -> 0.9",
-        "Return m and v as they are remembered: divide by 1 - 0.9^step for this step alone.": (
-            "size, m, v -> size, m / (1 - 0.9**step), v / (1 - 0.999**step)"
-        ),
-        "Return the new m and v, not those that were given.": lambda w, g, m, v, *at: (_adam(w, g, m, v, *at)[0], m, v),
-        "m takes a share of 0.1 of the gradient, v one of 0.001 of its square.": "(1 - 0.9) * -> ; (1 - 0.999) * -> ",
-        "m keeps 0.9 of itself, v 0.999: the gradient gets the rest.": (
-            "0.9 * m + (1 - 0.9) -> 0.1 * m + 0.9; 0.999 * v + (1 - 0.999) -> 0.001 * v + 0.999"
-        ),
-        "Multiply the step by lr.": "lr * size -> size",
-        "Divide by the root of v: this is a step along m alone.": " / ((v / (1 - 0.999**step)) ** 0.5 + 1e-8) -> ",
-        "Divide by the root of v: this is plain descent.": "lr * size -> lr * gradient",
-        "Divide by 1 - 0.9^step, do not multiply.": (
-            "m / (1 - 0.9**step) -> m * (1 - 0.9**step); (v / (1 - 0.999**step)) -> (v * (1 - 0.999**step))"
-        ),
-        "Only the sign of the gradient is left.": "lr * size -> lr * gradient.sign()",
-        "Step along m, which remembers, not along the gradient.": (
-            "m / (1 - 0.9**step) -> gradient; (v / (1 - 0.999**step)) -> v"
-        ),
-        "This has weight decay in the gradient: leave it out.": lambda w, g, *past: _adam(w, g + 0.01 * w, *past),
-        "This has the weight decay of AdamW: leave it out.": (
-            "return weight - lr * size -> return weight - lr * (size + 0.01 * weight)"
-        ),
+        "v remembers the square of the gradient.": "gradient**2 -> abs(gradient)",
+        "First the weight, then m, then v.": ", m, v -> , v, m",
     },
-    right=_adam,
     in_place=True,
 )

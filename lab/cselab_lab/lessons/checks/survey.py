@@ -9,7 +9,7 @@ import torch
 from cselab.encoders.encoding import Encode
 from cselab.methods import Method, Views
 from cselab_lab.lessons.checks.encoders import plain, rows
-from cselab_lab.lessons.exercises import Exercise, Stage
+from cselab_lab.lessons.exercises import Check, Exercise
 from cselab_lab.lessons.touches import STAGES as PIPELINE
 from cselab_lab.lessons.touches import method_cards
 
@@ -74,17 +74,17 @@ def _placed(name: str, answer: Mapping[str, str]) -> str:
 
 
 METHOD_STAGES = Exercise(
-    Stage(
+    Check(
         f"all six have a place: {', '.join(SIX)}",
         lambda answer: isinstance(answer, Mapping) and set(answer) == set(SIX),
         f'a dictionary, {{"bt_bert": "...", ...}}, with these six names and no others: {", ".join(SIX)}.',
     ),
-    Stage(
+    Check(
         f"the places are stages: {', '.join(PIPELINE)}",
         lambda answer: set(map(_stage, answer.values())) <= set(PIPELINE),
         f"write one of {', '.join(PIPELINE)} for each, as text.",
     ),
-    *(Stage(f"{name} is at its stage", partial(_placed, name)) for name in SIX),
+    *(Check(f"{name} is at its stage", partial(_placed, name)) for name in SIX),
 )
 
 # ---- 2: two methods put together, and a prediction of what the result does: (class, prediction) -----------
@@ -132,16 +132,16 @@ PREDICTED: Mapping[str, Mapping[Any, str]] = {
     },
 }
 COMPOSED_METHOD = Exercise(
-    Stage(
+    Check(
         "the first of the two is a method: a class, not called",
         lambda answer: isinstance(answer[0], type) and issubclass(answer[0], Method),
         "write `class Mine(One, Other):` with a docstring as its body, and give the class itself, without brackets.",
     ),
-    Stage(
+    Check(
         "it has MixCSE's negatives and SNCSE-Dropout's margin",
         _has_both,
         "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part alone, or a `views` of your own without "
         "`super()`, loses the other.",
     ),
-    *(Stage(f"you predicted the {name}", partial(_predicted, name, said)) for name, said in PREDICTED.items()),
+    *(Check(f"you predicted the {name}", partial(_predicted, name, said)) for name, said in PREDICTED.items()),
 )

@@ -1,17 +1,14 @@
-"""The exercises of lesson 00: sentences that fool the encoder, uniformity, InfoNCE."""
+"""The exercises of lesson 00: sentences that fool the encoder, InfoNCE."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
-import torch.nn.functional as F
 
-from cselab_lab.lessons.checks.answers import pair_of_texts
+from cselab_lab.lessons.checks.answers import are_texts, choice_mistakes
 from cselab_lab.lessons.checks.encoders import cosine
-from cselab_lab.lessons.checks.mistakes import choice_mistakes, direction_mistakes, temperature_mistakes, terms
 from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
-from cselab_lab.lessons.exercises import Example, Exercise, Stage
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 # ---- 1: two sentences that `mini` takes for nearly the same although they are not ------------------------
 
@@ -24,27 +21,22 @@ def _closer_than_the_cooks(pair: Sequence[str]) -> str:
 
 
 FOOLED = Exercise(
-    pair_of_texts("fooled"),
-    Stage(
+    Check("it is a pair of texts", lambda p: are_texts(p, 2), 'two sentences in brackets: fooled = ("...", "...").'),
+    Check(
         "both say something, in three words or more",
         lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),
         "one of the two is too short, or has no word in it that means something.",
     ),
-    Stage("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
-    Stage(f"they say different things ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
-    Stage(
+    Check("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
+    Check(f"they say different things ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
+    Check(
         "the encoder finds them closer than the two cooks",
         _closer_than_the_cooks,
         "Keep most words: deny it, exchange who does it and whom it is done to, or change one number.",
     ),
 )
 
-# ---- 3: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------
-
-
-def _logits(cosines: Any, temperature: Any = 0.05) -> Any:
-    return cosines / temperature
-
+# ---- 2: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------
 
 _UNEQUAL = [[1.0, 0.5, 0.0], [0.8, 0.1, 0.9], [0.7, 0.3, 0.6]]
 _LARGE = torch.tensor([[1.0, 0.99, -1.0], [0.0, 1.0, 0.995], [-0.5, 0.0, 1.0]])
@@ -65,16 +57,13 @@ INFO_NCE = Exercise(
         (_LARGE, 0.005),
         (math.log1p(math.exp(-2)) + math.log1p(math.exp(-1))) / 3,
     ),
-    mistakes=choice_mistakes(_logits)
-    | direction_mistakes(_logits)
-    | temperature_mistakes(lambda c, t=0.05: terms(_logits(c, t)).mean(), usual=0.05)
+    solution=Solution("00_tour", "my_info_nce"),
+    mistakes=choice_mistakes(lambda cosines, temperature=0.05: cosines / temperature)
     | {
-        "These are cosines already: do not scale their rows.": lambda c, t=0.05: terms(
-            _logits(F.normalize(c + 1e-9), t)
-        ).mean(),
-        "The temperature divides inside the exponential, not the loss.": lambda c, t=0.05: terms(c).mean() / t,
-        "The loss is not multiplied by the temperature.": lambda c, t=0.05: terms(c / t).mean() * t,
-        "Divide the positive by the temperature, too.": lambda c, t=0.05: ((c / t).logsumexp(1) - c.diagonal()).mean(),
-        "Divide what is summed by the temperature, too.": lambda c, t=0.05: (c.logsumexp(1) - c.diagonal() / t).mean(),
+        "The log is missing.": "(logits.logsumexp(dim=1) - logits.diagonal()) -> logits.softmax(dim=1).diagonal()",
+        "Each row has a sum of its own, not one for the whole table.": "dim=1 -> dim=(0, 1)",
+        "The temperature divides inside the exponential, not the loss.": (
+            "cosines / temperature -> cosines; .mean() -> .mean() / temperature"
+        ),
     },
 )

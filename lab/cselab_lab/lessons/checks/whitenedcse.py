@@ -1,40 +1,23 @@
 """The exercises of lesson 04: shuffled group whitening from its pieces, a loss of several positives, views from one
-pass or from three, how far they lie apart, a change that a whitened loss does not see, the interval of a difference.
-
-Each piece has a right version here, which stands in (`cselab_lab.lessons.exercises.yours`) until the student's passes.
+pass or from three, a change that a whitened loss does not see.
 """
 
 import math
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import torch
 from scipy.linalg import sqrtm
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import normalize
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
-from cselab_lab.lessons.checks.answers import right_gradient, wrong_shapes
-from cselab_lab.lessons.checks.mistakes import (
-    LENGTHS,
-    choice_mistakes,
-    direction_mistakes,
-    temperature_mistakes,
-    terms,
-    unit,
-)
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of, otherwise
+from cselab_lab.lessons.checks.answers import choice_mistakes, right_gradient, wrong_shapes
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
-
-def _centred(z: Any) -> Any:
-    return z - z.mean(0)
-
-
-_ONE_MEAN = "Each channel has a mean of its own, x.mean(dim=0); x.mean() is one number."
-
-# ---- 1: the covariance of the channels: my_covariance(x) gives [d, d] for rows [n, d] ---------------------
+# ---- 1: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
+# Both functions are given. The matrix counts as a constant, as in the released code.
 
 # Four rows of two channels, whitened by hand. One with variances 2.5 and covariance 1.5 is multiplied by
 # [[3, -1], [-1, 3]] / 4; one without covariance and variances 2 and 1/2 is divided by its standard deviations.
@@ -48,25 +31,17 @@ _SHUFFLE = torch.tensor([3, 0, 5, 1, 2, 4])
 _THREE = [[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [5.0, 4.0, -1.0], [0.0, 1.0, 2.0], [1.0, 3.0, 3.0]]
 
 
-def _by_loop(rows: list[list[float]]) -> list[list[float]]:
-    n, means = len(rows), [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-    channels = range(len(means))
-    return [[sum((r[c] - means[c]) * (r[d] - means[d]) for r in rows) / n for d in channels] for c in channels]
+def _centred(x: Any) -> Any:
+    return x - x.mean(0)
 
 
 def _covariance(x: Any) -> Any:
-    z = x - x.mean(0)
-    return z.T @ z / len(z)
-
-
-# ---- 2: the matrix that whitens: my_whitening_matrix(covariance, eps=1e-6), U (L + eps)^(-1/2) U^T ----------
+    return _centred(x).T @ _centred(x) / len(x)
 
 
 def _root(covariance: Any, eps: float = 1e-6) -> Any:
     values, axes = torch.linalg.eigh(covariance)
-    variances = values.clamp(min=0)
-    scale = (variances + eps) ** -0.5
-    return axes * scale @ axes.T
+    return axes * (values.clamp(min=0) + eps) ** -0.5 @ axes.T
 
 
 def _by_schur(covariance: Any) -> Any:
@@ -74,24 +49,16 @@ def _by_schur(covariance: Any) -> Any:
     return torch.from_numpy(sqrtm(covariance.double().numpy())).inverse()
 
 
-# ---- 3: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
-# Both functions are given. The matrix counts as a constant, as in the released code.
-
-
 def _exact(covariance: Any) -> Any:
     return _root(covariance, 0.0)
 
 
-def _whiten(x: Any, covariance: Any, whitening_matrix: Any) -> Any:
-    z, matrix = x - x.mean(0), whitening_matrix(covariance(x)).detach()
-    return z @ matrix
-
-
 _OF_ONE_GROUP = _covariance, _exact
+_whiten = Solution("04_whitenedcse", "my_whiten")
 _HELD = {
-    "Your gradient goes through W, too: W.detach() makes W a constant.": lambda x, c, w: _centred(x) @ w(c(x)),
-    "W alone is a constant: do not detach the mean.": lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach(),
-    "W alone is a constant: do not detach the rows.": lambda x, c, w: (x.detach() - x.mean(0)) @ w(c(x)).detach(),
+    "Your gradient goes through W, too: W.detach() makes W a constant.": "matrix.detach() -> matrix",
+    "W alone is a constant: do not detach the mean.": "x.mean(dim=0) -> x.mean(dim=0).detach()",
+    "W alone is a constant: do not detach the rows.": "= x - -> = x.detach() -",
 }
 
 
@@ -105,35 +72,26 @@ WHITENED = Exercise(
     Example(
         "three channels",
         (torch.tensor(_THREE), *_OF_ONE_GROUP),
-        _centred(torch.tensor(_THREE).double()) @ _by_schur(torch.tensor(_by_loop(_THREE))),
+        _centred(torch.tensor(_THREE).double()) @ _by_schur(_covariance(torch.tensor(_THREE))),
     ),
-    Stage("a gradient goes through it: an encoder can be trained", _trains, "Detach W alone, and stay in torch."),
+    Check("a gradient goes through it: an encoder can be trained", _trains, "Detach W alone, and stay in torch."),
     right_gradient(_whiten, _WIDE[:, :3], *_OF_ONE_GROUP, known=_HELD, hint="W.detach(), and nothing else."),
+    solution=_whiten,
     mistakes={
-        _ONE_MEAN: "x.mean(0) -> x.mean()",
-        "The mean must be gone from the result, too.": "x - x.mean(0) -> x",
-        "Subtract the mean over the rows (dim=0), not each row's own mean.": "x.mean(0) -> x.mean(1)[:, None]",
-        "These are the centred rows: multiply them by the matrix.": "z @ matrix -> z",
-        "This is the matrix; wanted are the rows times the matrix.": "z @ matrix -> matrix",
-        "Multiply by the whitening matrix, not by the covariance.": "z @ matrix -> z @ covariance(x)",
-        "The rows were multiplied by the matrix twice.": "z @ matrix -> z @ matrix @ matrix",
-        "Each channel was scaled alone.": "z @ matrix -> z / x.std(0, correction=0)",
+        "The mean must be gone from the result, too.": "centred @ -> x @",
+        "These are the centred rows: multiply them by the matrix.": "centred @ matrix -> centred",
+        "This is the matrix; wanted are the rows times the matrix.": "centred @ matrix -> matrix",
+        "Multiply by the whitening matrix, not by the covariance.": "whitening_matrix(covariance(x)) -> covariance(x)",
+        "Each channel has a mean of its own, x.mean(dim=0); x.mean() is one number.": "x.mean(dim=0) -> x.mean()",
     },
-    right=_whiten,
-)  # fmt: skip
+)
 
-# ---- 4: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
+# ---- 2: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
 # Rows of x are sentences; the first d / num_groups entries of the permutation are the channels of the first group.
 
 
 def _zca(z: Any) -> Any:
     return _whiten(z, _covariance, _root)  # which has an answer for a few rows, too
-
-
-def _sgw(x: Any, num_groups: Any, permutation: Any, whiten: Any) -> Any:
-    groups = x[:, permutation].split(x.shape[1] // num_groups, dim=1)
-    whitened = torch.cat([whiten(group) for group in groups], dim=1)
-    return whitened[:, permutation.argsort()]
 
 
 def _placed(first: Any, second: Any) -> Any:
@@ -150,6 +108,7 @@ def slowly(x: Any, num_groups: int, permutation: Any) -> Any:
     return found
 
 
+_sgw = Solution("04_whitenedcse", "my_sgw")
 SGW = Exercise(
     Example(
         "no shuffle yet: two groups of neighbours, each whitened alone",
@@ -163,64 +122,35 @@ SGW = Exercise(
     ),
     Example("three groups of two channels", (_WIDE, 3, _SHUFFLE, _zca), slowly(_WIDE, 3, _SHUFFLE)),
     right_gradient(_sgw, _WIDE, 3, _SHUFFLE, _zca),
+    solution=_sgw,
     mistakes={
-        "These are groups of sentences; a group is made of channels, chunk(num_groups, dim=1).": (
-            "x.shape[1] // num_groups, dim=1 -> len(x) // num_groups; , dim=1) -> )"
-        ),
-        "The channels were not shuffled, but put back as if they had been.": "x[:, permutation] -> x",
-        "Undo the permutation at the end.": "[:, permutation.argsort()] -> ",
+        "These are groups of sentences; a group is made of channels, chunk(num_groups, dim=1).": "dim=1 -> dim=0",
+        "Undo the permutation at the end.": "whitened[:, back] -> whitened",
         "Undoing a permutation takes its inverse, permutation.argsort().": "permutation.argsort() -> permutation",
-        "The permutation was used the wrong way round: x[:, permutation].": (
-            "permutation.argsort() -> permutation; x[:, permutation] -> x[:, permutation.argsort()]"
-        ),
         "The channels were not shuffled: neighbours were put into a group.": (
-            "x[:, permutation] -> x; [:, permutation.argsort()] -> "
+            "x[:, permutation] -> x; whitened[:, back] -> whitened"
         ),
-        "All channels were whitened together: whiten each group alone.": "x.shape[1] // num_groups -> x.shape[1]",
-        "num_groups is their number; you took it for the channels in each.": "x.shape[1] // num_groups -> num_groups",
-        "A group is a block of neighbours after the shuffle, not every k-th channel.": (
-            "[:, permutation -> [:, permutation.reshape(-1, num_groups).T.flatten()"
-        ),
+        "num_groups is their number; you took it for the channels in each.": ".chunk( -> .split(",
         "Nothing was whitened: call whiten(group).": "whiten(group) -> group",
-        "x[permutation] shuffles sentences; channels are columns: x[:, permutation].": (
-            "x[:, permutation] -> x[permutation]"
-        ),
-        "The rows were whitened, but are the rows still in their order?": (
-            "x[:, permutation] -> x.roll(1, 0)[:, permutation]"
-        ),
     },
-    right=_sgw,
     trained=True,
 )
 
-# ---- 5: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
+# ---- 3: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
 
 
-def _logits(anchor: Any, positive: Any, t: float = 0.05) -> Any:
-    return unit(anchor) @ unit(positive).T / t
-
-
-def _info_nce(anchor: Any, positive: Any, t: float = 0.05) -> Any:
-    logits = unit(anchor) @ unit(positive).T / t
-    return cross_entropy(logits, torch.arange(len(anchor), device=anchor.device))
+def _logits(anchor: Any, positive: Any, temperature: float = 0.05) -> Any:
+    return normalize(anchor) @ normalize(positive).T / temperature
 
 
 def _each(loss: Callable) -> Callable:
     """The sum of a loss over the positives."""
-    return lambda anchor, positives, t=0.05: sum(loss(anchor, positive, t) for positive in positives)
+    return lambda anchor, positives, *t: sum(loss(anchor, positive, *t) for positive in positives)
 
 
-def _summed(anchor: Any, positives: Any, t: float = 0.05) -> Any:
-    return sum(_info_nce(anchor, positive, t) for positive in positives)
-
-
-def _one_softmax(anchor: Any, positives: Any, t: float = 0.05) -> Any:
-    logits = torch.stack([_logits(anchor, positive, t) for positive in positives])
+def _one_softmax(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
+    logits = torch.stack([_logits(anchor, positive, temperature) for positive in positives])
     return (torch.logsumexp(logits, (0, 2)) - logits.diagonal(dim1=1, dim2=2)).sum(0).mean()
-
-
-def _all_pairs(anchor: Any, positives: Any, t: float = 0.05) -> Any:
-    return sum(_info_nce(one, other, t) for one, other in combinations([anchor, *positives], 2))
 
 
 def _cosine(a: list[float], b: list[float]) -> float:
@@ -247,6 +177,7 @@ _OTHERS = [
         [[0.5, 0.9], [1.0, 1.5], [1.0, 4.0]],
     )
 ]
+_loss = Solution("04_whitenedcse", "my_loss")
 MULTI_POSITIVE = Exercise(
     Example("one positive, three sentences at right angles, temperature 1: log(1 + 2 / e) = 0.551",
             (torch.eye(3), [torch.eye(3)], 1.0), math.log1p(2 * math.exp(-1))),
@@ -256,39 +187,18 @@ MULTI_POSITIVE = Exercise(
     Example("three positives", (_VIEW, _OTHERS, 0.5), _by_hand(_VIEW, _OTHERS, 0.5)),
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
             _by_hand(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
-    right_gradient(_summed, _VIEW, _OTHERS, 0.5),
-    mistakes=temperature_mistakes(_summed, usual=0.05, at=2)
+    right_gradient(_loss, _VIEW, _OTHERS, 0.5),
+    solution=_loss,
+    mistakes={message: _each(wrong) for message, wrong in choice_mistakes(_logits).items()}
     | {
-        "Add up over the positives, do not take their mean.": "return sum -> return 1 / len(positives) * sum",
-        "Only the first positive counts in your code.": "in positives -> in positives[:1]",
-        "Only the last positive counts in your code.": "in positives -> in positives[-1:]",
-        "Each positive has an InfoNCE of its own; you took the mean of the positives first.": (
-            "in positives -> in [sum(positives) / len(positives)]"
-        ),
-        "The sum over the positives stands outside the log.": lambda anchor, positives, t=0.05: (
-            torch.stack([terms(_logits(anchor, positive, t)) for positive in positives]).logsumexp(0).mean()
-        ),
+        "Add up over the positives, do not take their mean.": "return loss -> return loss / len(positives)",
         "Each positive has a softmax of its own; yours is one over all of them.": _one_softmax,
-        "The anchor meets each positive; the positives do not meet each other.": _all_pairs,
-    }
-    | {
-        said: _each(otherwise(_info_nce, wrong))
-        for said, wrong in (LENGTHS | choice_mistakes(_logits) | direction_mistakes(_logits)).items()
-    }
-    | {
-        "Scale the rows of the anchor to length 1, too.": _each(otherwise(_info_nce, "unit(anchor) -> anchor")),
-        "Scale the rows of the positives to length 1, too.": _each(otherwise(_info_nce, "unit(positive) -> positive")),
+        "Scale each row to length 1 first.": "normalize(anchor) -> anchor; normalize(positive) -> positive",
     },
-    right=_summed,
     trained=True,
 )  # fmt: skip
 
-# ---- 6: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
-
-
-def _views(encode: Any, whiten: Any, batch: Any, passes: int, count: int = 3) -> list[Any]:
-    tables = list(encode(*[batch] * passes))
-    return [whiten(table) for table in (tables * count if passes == 1 else tables)]
+# ---- 4: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
 
 
 class _Pipeline:
@@ -315,72 +225,72 @@ class _Pipeline:
 _BATCH = ["one", "two"]
 
 
-def _given(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, Any]:
-    told = _Pipeline()
-    return told, answer(told.encode, told.whiten, _BATCH, passes, count)
+def _views_of(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, Any]:
+    pipeline = _Pipeline()
+    return pipeline, answer(pipeline.encode, pipeline.whiten, _BATCH, passes, count)
 
 
 def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tuple[int, int]]]:
     """The pipeline after a call, and for each view the pass and the call of whiten from which it comes."""
-    told, found = _given(answer, passes, count)
-    return told, [(int(view[0, 0]) % 100, int(view[0, 0]) // 100) for view in found]
+    pipeline, views = _views_of(answer, passes, count)
+    return pipeline, [(int(view[0, 0]) % 100, int(view[0, 0]) // 100) for view in views]
 
 
 def _are_tables(answer: Any, count: int = 3) -> str:
     for passes in (count, 1):
-        if said := wrong_shapes(_given(answer, passes, count)[1], count, (2, 3)):
-            return f"With passes = {passes} and count = {count}: {said}"
+        if problem := wrong_shapes(_views_of(answer, passes, count)[1], count, (2, 3)):
+            return f"With passes = {passes} and count = {count}: {problem}"
     return ""
 
 
 def _all_whitened(answer: Any) -> str:
     def is_of(view: Any, tables: list[Any]) -> bool:
-        return any(one.shape == view.shape and bool((view == one).all()) for one in tables)
+        return any(table.shape == view.shape and bool((view == table).all()) for table in tables)
 
-    told, views = _given(answer, 3)
+    pipeline, views = _views_of(answer, 3)
     for at, view in enumerate(views):
-        if is_of(view, told.tables):
+        if is_of(view, pipeline.tables):
             return f"View {at} comes from the encoder as it is: whiten(table)."
-        if not is_of(view, told.made):
+        if not is_of(view, pipeline.made):
             return f"View {at} is not what whiten returned: call whiten(table) for each view, and leave it as it is."
         if not getattr(view, "requires_grad", False):
             return f"No gradient goes through view {at}, so no encoder could be trained: no detach()."
-    return "" if all(batch == _BATCH for batch in told.batches) else "Give the encoder the whole batch, as it is."
+    return "" if all(batch == _BATCH for batch in pipeline.batches) else "Give the encoder the whole batch, as it is."
 
 
 def _passes_of_their_own(answer: Any) -> str:
-    told, views = _ran(answer, 3)
-    if told.passes != 3:
-        return f"With passes = 3 the encoder was given the batch {told.passes} times."
+    pipeline, views = _ran(answer, 3)
+    if pipeline.passes != 3:
+        return f"With passes = 3 the encoder was given the batch {pipeline.passes} times."
     return "" if len({table for table, _ in views}) == 3 else "Two of your views come from the same pass."
 
 
 def _one_pass(answer: Any) -> str:
-    told, _ = _ran(answer, 1)
-    return "" if told.passes == 1 else f"With passes = 1 the encoder was given the batch {told.passes} times."
+    pipeline, _ = _ran(answer, 1)
+    return "" if pipeline.passes == 1 else f"With passes = 1 the encoder was given the batch {pipeline.passes} times."
 
 
 def _shuffled_anew(answer: Any) -> str:
     for passes in (1, 3):
-        told, views = _ran(answer, passes)
+        pipeline, views = _ran(answer, passes)
         if len({call for _, call in views}) < 3:
             return "Views that are copies have one shuffle: call whiten for each of them."
-        if len(told.made) != 3:
-            return f"whiten was called {len(told.made)} times for 3 views; once for each is enough."
+        if len(pipeline.made) != 3:
+            return f"whiten was called {len(pipeline.made)} times for 3 views; once for each is enough."
     return ""
 
 
 PASSES = Exercise(
-    Stage("it returns three views", _are_tables, "Return a list of tables [N, d], one for each view."),
-    Stage("every view is whitened", _all_whitened),
-    Stage("three passes: each view has a pass of its own", _passes_of_their_own, "Try encode(*[batch] * passes)."),
-    Stage("one pass: the batch goes through the encoder once", _one_pass, "All views start from that one table."),
-    Stage("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
-    Stage("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
-    right=_views,
+    Check("it returns three views", _are_tables, "Return a list of tables [N, d], one for each view."),
+    Check("every view is whitened", _all_whitened),
+    Check("three passes: each view has a pass of its own", _passes_of_their_own, "Try encode(*[batch] * passes)."),
+    Check("one pass: the batch goes through the encoder once", _one_pass, "All views start from that one table."),
+    Check("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
+    Check("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
+    solution=Solution("04_whitenedcse", "my_views"),
 )
 
-# ---- 8: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
+# ---- 5: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
 # The loss of WhitenedCSE must stay what it was, the mean cosine rise above 0.95.
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
@@ -430,16 +340,16 @@ def _keeps_the_shape(answer: Any) -> str:
 
 
 UNSEEN_CHANGE = Exercise(
-    Stage("it takes rows and gives rows of the same shape", _keeps_the_shape, "As many rows and channels as you got."),
-    Stage(
+    Check("it takes rows and gives rows of the same shape", _keeps_the_shape, "As many rows and channels as you got."),
+    Check(
         "the whitened loss does not see it",
         _is_seen,
         "What does whitening take away, whatever it was? The centre, and a size that all channels share.",
     ),
-    Stage(
+    Check(
         "the mean cosine is above 0.95: the cone of the encoder has closed",
         _is_no_cone,
         "What all sentences share makes a cone: give them more of it.",
     ),
-    right=lambda x: x + 100,
+    solution=Solution("04_whitenedcse", "unseen_change"),
 )

@@ -1,4 +1,4 @@
-"""The exercises of lesson 12: weights of hard negatives, a line of the leader board, an encoder above the control."""
+"""The exercises of lesson 12: weights of hard negatives, an encoder above the control."""
 
 import math
 from functools import cache
@@ -10,7 +10,7 @@ import torch
 from cselab.evaluators.vectors import Encoder
 from cselab.losses import info_nce
 from cselab_lab.lessons.checks.encoders import plain, sentences
-from cselab_lab.lessons.exercises import Example, Exercise, Stage, numbers_of
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
 if TYPE_CHECKING:
     from cselab.evaluators import PairsEvaluator
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 # ---- 1: hard negatives weighed: my_log_weights(cosines, beta), [N, N] of logarithms -----------------------
 #     w_ij = exp(beta c_ij) / mean over k != i of exp(beta c_ik) for j != i,   w_ii = 1
 # the importance weights of Robinson et al. (2021, "Contrastive Learning with Hard Negative Samples") within a batch.
-
-
-def _log_weights(cosines: Any, beta: Any) -> Any:
-    logits, eye = beta * cosines.detach(), torch.eye(len(cosines), dtype=torch.bool)
-    others = logits.masked_fill(eye, -math.inf)
-    weights = logits - others.logsumexp(1, keepdim=True) + math.log(len(cosines) - 1)
-    return weights.masked_fill(eye, 0.0)
 
 
 def _by_hand(beta: float) -> list[list[float]]:
@@ -76,31 +69,23 @@ LOG_WEIGHTS = Exercise(
     Example(
         "with beta 1000 one negative of each row is left, and nothing overflows", (_COSINES, 1000.0), _EXTREME, 0.05
     ),
-    Stage("no gradient flows through the weights", _constant, "weights are numbers, not to be learnt: .detach()"),
-    Stage("through info_nce the hardest negative is pushed away harder", _pushes, "does info_nce get them?"),
-    right=_log_weights,
+    Check("no gradient flows through the weights", _constant, "weights are numbers, not to be learnt: .detach()"),
+    Check("through info_nce the hardest negative is pushed away harder", _pushes, "does info_nce get them?"),
+    solution=Solution("12_your_own_method", "my_log_weights"),
     mistakes={
-        "The logarithm is missing: info_nce adds log weights to the logits.": "(eye, 0.0) -> (eye, 0.0).exp()",
+        "The logarithm is missing: info_nce adds log weights to the logits.": "(own, 0.0) -> (own, 0.0).exp()",
         "The positive is no negative: leave the diagonal out of the mean.": (
-            "logits.masked_fill(eye, -math.inf) -> logits; len(cosines) - 1 -> len(cosines)"
+            ".masked_fill(own, -torch.inf) -> ; - 1.0 -> + 0.0"
         ),
-        "A row has N - 1 negatives, not N.": "len(cosines) - 1 -> len(cosines)",
-        "Divide by the mean, not by the sum: they have the mean 1.": "len(cosines) - 1 -> 1",
-        "Each anchor is a row: take the mean along the row, dim=1.": "logsumexp(1 -> logsumexp(0",
-        "The positive keeps the weight 1, whose logarithm is 0.": "weights.masked_fill(eye, 0.0) -> weights",
-        "The logarithm of the weight 1 is 0, not 1.": "(eye, 0.0) -> (eye, 1.0)",
-        "Harder is more similar: the weight grows with the cosine.": "beta * -> -beta *",
-        "beta is not used.": "beta * -> 1.0 *",
+        "Divide by the mean, not by the sum: they have the mean 1.": " + torch.tensor(len(cosines) - 1.0).log() -> ",
+        "Harder is more similar: the weight grows with the cosine.": "(beta * -> (-beta *",
         "Divide by the mean over the row, so that only the share of each negative changes.": (
-            "return weights -> return logits"
-        ),
-        "The mean is taken row by row, not over the whole batch.": (
-            "logsumexp(1, keepdim=True) -> logsumexp((0, 1)); len(cosines) - 1 -> len(cosines) * (len(cosines) - 1)"
+            ".log_softmax(dim=1) -> ;  + torch.tensor(len(cosines) - 1.0).log() -> "
         ),
     },
 )
 
-# ---- 3: an encoder above the control, the mean-centred plain `mini`, on dev -------------------------------
+# ---- 2: an encoder above the control, the mean-centred plain `mini`, on dev -------------------------------
 
 PAIRS = 200  # of the world's dev split
 POINTS = 6.0  # above the control; about what a minute of SimCSE gives
@@ -132,18 +117,19 @@ def score(encoder: Encoder) -> float:
 def _alone(encoder: Encoder) -> bool:
     """Whether a sentence has the same vector in any company: nothing is fitted on what is scored."""
     texts = ["A dog runs.", "The bank closed early.", "She sings.", "A cook is peeling an onion."]
-    together, apart = numbers_of(encoder.encode(texts)), np.vstack([numbers_of(encoder.encode([one])) for one in texts])
+    together = numbers_of(encoder.encode(texts))
+    apart = np.vstack([numbers_of(encoder.encode([text])) for text in texts])
     return bool(np.allclose(together, apart, atol=2e-3 * np.abs(together).max() + 1e-3))
 
 
 BEAT_CONTROL = Exercise(
-    Stage(
+    Check(
         "it encodes sentences",
         lambda e: numbers_of(e.encode(["A dog runs."])).ndim == 2,
         "anything with .encode(list).",
     ),
-    Stage("a sentence has the same vector in any company", _alone, "fit on training sentences, not on what is scored."),
-    Stage(
+    Check("a sentence has the same vector in any company", _alone, "fit on training sentences, not on what is scored."),
+    Check(
         "its dev score is six points above the control",
         lambda e: score(e) >= control() + POINTS,
         "not there yet: see your_own_method.score(mine) beside your_own_method.control(); "

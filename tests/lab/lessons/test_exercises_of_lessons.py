@@ -1,0 +1,101 @@
+"""Every exercise: its solution passes, each of its mistakes is named, and so is what goes wrong anywhere."""
+
+from inspect import isroutine
+
+import numpy as np
+import pytest
+import torch
+from cselab_lab.lessons.exercises import FACTORS, LONGEST, diagnose, numbers_of
+from spellings import every_exercise, solution_of, spellings_of
+
+EXERCISES = every_exercise()
+FUNCTIONS = {name: exercise for name, exercise in EXERCISES.items() if exercise.examples}
+LINE = 120  # characters
+SLOW = {"your_own_method.BEAT_CONTROL", "embedding_maps.ISLANDS_IN_NOISE", "survey.COMPOSED_METHOD"}
+SLOW |= {"benchmarks.PAIRED_BOOTSTRAP"}
+AS_IT_IS = {  # a check there asks for a gradient; or it is slow
+    "benchmarks.PAIRED_BOOTSTRAP",
+    "simcse.VIEWS",
+    "whitenedcse.WHITENED",
+    "whitenedcse.PASSES",
+    "dropout_noise.PULL_AND_PUSH",
+    "focal_infonce.CONSTANT",
+}
+
+
+def last_line(answer, name):
+    verdict = diagnose(answer, EXERCISES[name])
+    assert not verdict.solved, verdict
+    assert len(verdict.lines[-1]) <= 10 * LINE and "\n" not in verdict.lines[-1]
+    return verdict.lines[-1]
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in EXERCISES])
+def test_the_solution_passes_however_it_is_returned(name):
+    answer = solution_of(name)
+    answers = {"as it is": answer} | (spellings_of(answer) if name not in AS_IT_IS else {})
+    verdicts = {how: diagnose(answer, EXERCISES[name]) for how, answer in answers.items()}
+    assert {how: verdict for how, verdict in verdicts.items() if not verdict.solved} == {}
+    assert verdicts["as it is"].lines[-1] == "solved."
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [(name, message) for name, exercise in FUNCTIONS.items() for message in exercise.declared]
+)
+def test_each_mistake_is_named_by_its_own_message(name, message):
+    wrong = EXERCISES[name].mistakes[message]
+    assert last_line(lambda *arguments: wrong(*arguments), name).endswith(f" {message}")
+
+
+def test_an_exercise_knows_at_most_six_mistakes_of_its_own():
+    assert {name: len(exercise.declared) for name, exercise in EXERCISES.items() if len(exercise.declared) > 6} == {}
+
+
+ANYWHERE = {
+    "The sign is the other way round": lambda right, *arguments: -numbers_of(right(*arguments)),
+    "per cent": lambda right, *arguments: 100 * numbers_of(right(*arguments)),
+    "That is no finite number": lambda right, *arguments: float("nan") * numbers_of(right(*arguments)),
+    "Your function returned a str, 'text'": lambda right, *arguments: "text",
+    "Your function returned a dict": lambda right, *arguments: {"answer": right(*arguments)},
+    "is `return` missing?": lambda right, *arguments: print(right(*arguments)),
+    "wanted|shape should be": lambda right, *arguments: [numbers_of(right(*arguments))] * 7,
+    "raised ZeroDivisionError": lambda right, *arguments: 1 / 0,
+    "Try it: <lambda>(|It was called with a": lambda right, *arguments: numbers_of(right(*arguments)) + 17.3,
+    "rounded|Hint|solved": lambda right, *arguments: numbers_of(right(*arguments)).round(2),
+}
+
+
+@pytest.mark.parametrize("messages", ANYWHERE)
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "benchmarks.PAIRED_BOOTSTRAP"])
+def test_what_goes_wrong_anywhere_is_named_everywhere(name, messages):
+    right = solution_of(name)
+    line = diagnose(lambda *arguments: ANYWHERE[messages](right, *arguments), EXERCISES[name]).lines[-1]
+    assert any(message in line for message in messages.split("|")), line
+    assert len(line) <= LONGEST + LINE
+
+
+WITHOUT_EXAMPLES = [n for n in EXERCISES if n not in FUNCTIONS and n not in SLOW and isroutine(solution_of(n))]
+
+
+def multiplied(returned, factor):
+    if isinstance(returned, list | tuple):
+        return [multiplied(value, factor) for value in returned]
+    return returned * factor
+
+
+@pytest.mark.parametrize("name", WITHOUT_EXAMPLES)
+def test_nan_and_a_factor_are_named_where_there_are_no_examples_too(name):
+    right = solution_of(name)
+    nan = last_line(lambda *arguments: multiplied(right(*arguments), float("nan")), name)
+    assert "NaN" in nan or "not finite" in nan
+    for message, factor in FACTORS.items():
+        verdict = diagnose(lambda *arguments, by=factor: multiplied(right(*arguments), by), EXERCISES[name])
+        assert verdict.solved or verdict.lines[-1].endswith(message)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_strange_answers_are_refused_in_a_few_lines_and_no_error_of_the_check_is_theirs(name):
+    long = "x" * 50_000
+    values = long, [long], {long: long}, 3, np.zeros((300, 300)), torch.zeros(2), object(), {}, [[None]]
+    for strange in (*values, *(lambda *_, it=value: it for value in values)):
+        assert "Your code raised" not in last_line(strange, name)  # what the check itself raises is not the student's

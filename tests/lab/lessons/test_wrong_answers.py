@@ -1,0 +1,371 @@
+"""Exercises whose checks are more than examples: each check refuses a wrong answer and says why."""
+
+import numpy as np
+import pytest
+import torch
+from cselab_lab.lessons.checks import alignment_uniformity, benchmarks, rank_bottleneck, tour, whitening
+from cselab_lab.lessons.checks.benchmarks import DEVIATION, EXPECTED, FIRST, GAIN, GOLD, SECOND, SPREAD, WANTED, power
+from cselab_lab.lessons.checks.encoders import cosine, plain
+from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
+from cselab_lab.lessons.checks.sentences import say_the_same
+from cselab_lab.lessons.checks.survey import SIX, method_cards
+from cselab_lab.lessons.exercises import diagnose, numbers_of
+from scipy.stats import spearmanr, ttest_1samp
+from spellings import every_exercise, solution_of
+from torch.nn.functional import normalize
+
+from cselab.evaluators import RandomEncoder
+from cselab.losses import focal_info_nce
+from cselab.methods import METHODS, Contrastive, MixCSE, SNCSEDropout
+from cselab.metrics import cosine_gradients, rank
+
+GIRL = "The girl hugs the boy."
+STAGES = dict(bt_bert="data", sr_bert="view", consert="view", dcpcse="encoder", mixcse="loss", focal="loss")
+PREDICTED = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}
+FEWEST = 7
+generator = np.random.default_rng(1)
+
+
+class Both(MixCSE, SNCSEDropout):
+    """The mixed negatives come after the denials."""
+
+
+class Forgetful(MixCSE, SNCSEDropout):
+    """Views without `super()`: the denials are lost before the loss needs them."""
+
+    def views(self, encode, batch):
+        return Contrastive.views(self, encode, batch)
+
+
+class CentredOnWhatItSees:
+    def encode(self, sentences, **options):
+        vectors = plain().encode(sentences)
+        return vectors - vectors.mean(axis=0)
+
+
+def normal(z, g):
+    return torch.randn(z.shape, generator=g)
+
+
+def drawn(a, m, g):
+    return torch.randn(m, a.shape[1], generator=g)
+
+
+def beneath(a, b, rows):
+    return torch.cat([a, rows]), torch.cat([b, rows])
+
+
+def stacked(passes):
+    return torch.stack(list(passes)).mean(0)
+
+
+def asked(contrast, views, others, weights, still_others=True, still_views=True):
+    def still(pair, really=True):
+        return [view.detach() for view in pair] if really else pair
+
+    losses = contrast(*views, *still(others, still_others)), contrast(*still(views, still_views), *others)
+    return [torch.autograd.grad(loss, weights, retain_graph=True) for loss in losses]
+
+
+def by_backward(contrast, views, others, weights):
+    gradients = []
+    for pair in ((views, [o.detach() for o in others]), ([v.detach() for v in views], others)):
+        contrast(*pair[0], *pair[1]).backward(retain_graph=True)
+        gradients.append([weight.grad.clone() for weight in weights])
+    return gradients
+
+
+def tables(e, b, passes, count):
+    return (e(*[b] * passes) * 3)[:count]
+
+
+def with_column(rows, value):
+    return np.hstack([rows, np.full((len(rows), 1), value)])
+
+
+def normed(x):
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def interval(gains):
+    return np.percentile(gains, [2.5, 97.5])
+
+
+WRONG = {
+    "tour.FOOLED": [
+        ("in brackets", "The girl hugs the boy. The boy hugs the girl."),
+        ("in brackets", (GIRL, "The boy hugs the girl.", "The dog sleeps.")),
+        ("no word in it", (GIRL, "")),
+        ("Change what is said", (GIRL, "A girl is hugging a boy.")),
+        ("'teh' is 'the', misspelt", (GIRL, "Teh girl hugs the boy.")),
+        ("knows no word of one of them", ("asdf qwer zxcv", "asdf qwer zxcw")),
+        ("small words differ", ("A dog is in the garden.", "There is a dog in the garden.")),
+        ("once with 'to'", ("She gave the boy a book.", "She gave a book to the boy.")),
+        ("'girl' and 'lass' mean the same", (GIRL, "The lass hugs the boy.")),
+        ("like the passive", (GIRL, "The boy is being hugged by the girl.")),
+        ("before and after 'and'", ("The girl and the boy sing.", "The boy and the girl sing.")),
+        ("from one end to the other", ("At night the girl sings a song.", "The girl sings a song at night.")),
+        ("Keep most words", tour.COOKS),
+    ],
+    "anisotropy.MEAN_COSINE": [
+        (
+            "compared every row with every row",
+            lambda x: ((normed(x) @ normed(x).T).sum() - len(x)) / len(x) / (len(x) - 1),
+        )
+    ],
+    "simcse.VIEWS": [
+        ("returned 1, of shape (8, 32)", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
+        ("another sentence's view", lambda n, ids, mask: n(ids.repeat_interleave(2, 0), mask.repeat(2, 1)).chunk(2)),
+        ("no second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
+        ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n.train()(ids, mask)]),
+        ("no detach()", lambda n, ids, mask: (n(ids, mask).detach(), n(ids, mask))),
+        ("the mask belongs to the ids", lambda n, ids, mask: n(ids.repeat(2, 1), torch.ones(2 * len(ids), 1)).chunk(2)),
+    ],
+    "whitenedcse.WHITENED": [
+        ("goes through W, too", lambda x, c, w: (x - x.mean(0)) @ w(c(x))),
+        ("do not detach the rows", lambda x, c, w: (x.detach() - x.mean(0)) @ w(c(x)).detach()),
+        ("do not detach the mean", lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach()),
+        ("Detach W alone", lambda x, c, w: ((x - x.mean(0)) @ w(c(x))).detach()),
+    ],
+    "whitenedcse.PASSES": [
+        ("returned 1, of shape (2, 3)", lambda e, w, b, passes, count=3: [w(e(b)[0])]),
+        ("With passes = 1 and count = 3", lambda e, w, b, passes, count=3: list(map(w, e(*[b] * passes)))),
+        ("No gradient goes", lambda e, w, b, k, count=3: [w(t).detach() for t in tables(e, b, k, count)]),
+        ("what whiten returned", lambda e, w, b, k, count=3: [normalize(w(t)) for t in tables(e, b, k, count)]),
+        ("the whole batch", lambda e, w, b, k, count=3: [w(t) for t in tables(e, b[:1], k, count)]),
+        ("comes from the encoder as it is", lambda e, w, b, passes, count=3: e(*[b] * count)),
+        ("come from the same pass", lambda e, w, b, passes, count=3: [w(e(*[b] * passes)[0])] * count),
+        ("given the batch 1 times", lambda e, w, b, passes, count=3: [w(t) for t in e(b) * count]),
+        ("given the batch 3 times", lambda e, w, b, passes, count=3: [w(table) for table in e(*[b] * count)]),
+        ("copies have one shuffle", lambda e, w, b, k, count=3: list(map(w, e(*[b] * k))) * (3 // k)),
+        ("as `count` says", lambda e, w, b, passes, count=3: list(map(w, tables(e, b, passes, 3)))),
+    ],
+    "whitenedcse.UNSEEN_CHANGE": [
+        ("The mean cosine was", lambda x: 5 * x),
+        ("it sees what you did", lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100),
+        ("it sees what you did", lambda x: x / x.norm(dim=1, keepdim=True) + 100),
+        ("it sees what you did", lambda x: 100 + x * torch.tensor([2.0] + [1.0] * (x.shape[1] - 1))),
+        ("The shape should be (64, 16), it is (16,)", lambda x: x.mean(0)),
+    ],
+    "dropout_noise.GAUSSIAN": [
+        ("returned 1, of shape (3, 4)", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g)]),
+        ("noise alone", lambda views, v, g: [v**0.5 * normal(z, g) for z in views]),
+        ("were scaled to length 1", lambda views, v, g: [normalize(z) + v**0.5 * normal(z, g) for z in views]),
+        ("leaves the mean", lambda views, v, g: [z + torch.rand(z.shape, generator=g) for z in views]),
+        ("root of the variance, the standard deviation", lambda views, v, g: [z + v * normal(z, g) for z in views]),
+        ("variance 1: multiply by the root", lambda views, v, g: [z + normal(z, g) for z in views]),
+        (
+            "not Gaussian",
+            lambda views, v, g: [z + (12 * v) ** 0.5 * (torch.rand(z.shape, generator=g) - 0.5) for z in views],
+        ),
+        ("not multiplied with it", lambda views, v, g: [z + v**0.5 * normal(z, g) * (z.abs() + 1) for z in views]),
+        ("the same in both views", lambda views, v, g: [z + n for n in [v**0.5 * normal(views[0], g)] for z in views]),
+        ("have the same noise", lambda views, v, g: [z + v**0.5 * normal(z[0], g) for z in views]),
+        ("generator=generator", lambda views, v, g: [z + v**0.5 * torch.randn(z.shape) for z in views]),
+        (
+            "do not seed",
+            lambda views, v, g: [
+                z + v**0.5 * normal(z, torch.Generator().manual_seed(at)) for at, z in enumerate(views)
+            ],
+        ),
+        ("writes into the view", lambda views, v, g: [z.data.add_(v**0.5 * normal(z, g)) for z in views]),
+    ],
+    "dropout_noise.MEANS_OF_PASSES": [
+        ("of shape (3, 6), (3, 6)", lambda passes: [torch.stack(passes[at::2]).mean(1) for at in (0, 1)]),
+        ("passes 2, 4, 6: they take turns", lambda passes: [stacked(passes[at::2]) for at in (1, 0)]),
+        ("mean of all passes", lambda passes: [stacked(passes)] * 2),
+        ("not the sum", lambda passes: [sum(passes[0::2]), sum(passes[1::2])]),
+        ("single passes", lambda passes: passes[:2]),
+        ("3 passes are in both means", lambda passes: [stacked(passes[0::2])] * 2),
+        ("have the shares", lambda passes: [stacked(passes[at : at + 4]) for at in (0, 2)]),
+        ("nothing is scaled", lambda passes: [sum(half) / 3 for half in (passes[0::2], passes[1::2])]),
+    ],
+    "dropout_noise.PULL_AND_PUSH": [
+        ("are exchanged", lambda *arguments: asked(*arguments)[::-1]),
+        ("Nothing is held still", lambda *arguments: asked(*arguments, still_others=False, still_views=False)),
+        ("detach the views", lambda *arguments: asked(*arguments, still_views=False)),
+        ("detach the others", lambda *arguments: asked(*arguments, still_others=False)),
+        ("add up in weight.grad", by_backward),
+        ("sign", lambda *arguments: [[-g for g in kind] for kind in asked(*arguments)]),
+        ("weight by weight", lambda *arguments: list(zip(*asked(*arguments), strict=True))),
+        ("Wanted are two", lambda *arguments: asked(*arguments)[0][:1]),
+    ],
+    "dropout_noise.OFF_DROPOUT": [
+        ("Detach nothing", lambda a, p, c, *more: solution_of("dropout_noise.OFF_DROPOUT")(a, p, c.detach(), *more))
+    ],
+    "rank_bottleneck.ROWS": [
+        ("returned one Tensor", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
+        ("have changed places", lambda a, b, m, g: beneath(b, a, drawn(a, m, g))),
+        ("stand above", lambda a, b, m, g: [torch.cat([rows, v]) for rows in [drawn(a, m, g)] for v in (a, b)]),
+        ("no longer the sentences", lambda a, b, m, g: beneath(normalize(a), normalize(b), drawn(a, m, g))),
+        ("Your rows differ", lambda a, b, m, g: [torch.cat([v, drawn(v, m, g)]) for v in (a, b)]),
+        ("torch.randn normal", lambda a, b, m, g: beneath(a, b, torch.rand(m, a.shape[1], generator=g))),
+        (
+            "are the same: draw each",
+            lambda a, b, m, g: beneath(a, b, torch.randn(m, 1, generator=g).expand(-1, a.shape[1])),
+        ),
+        ("generator=generator", lambda a, b, m, g: beneath(a, b, torch.randn(m, a.shape[1]))),
+        ("do not seed", lambda a, b, m, g: beneath(a, b, drawn(a, m, torch.Generator().manual_seed(0)))),
+    ],
+    "rank_bottleneck.FULL_RANK_BATCH": [
+        ("whole number", 320.5),
+        ("whole number", "320"),
+        ("There are 2 to 420", 768),
+        ("Take more", 300),
+        ("Centring takes one", 255),
+        ("come twice, and add nothing", 257),
+        ("take fewer", 419),
+    ],
+    "focal_infonce.CONSTANT": [
+        ("This is the gradient of Focal-InfoNCE", lambda *arguments: solution_of("focal_infonce.FOCAL")(*arguments)),
+        ("Detach the factors alone", lambda *a: solution_of("focal_infonce.CONSTANT")(*a).detach()),
+    ],
+    "alignment_uniformity.CONE": [
+        ("Scaling the rows changes no cosine", normed),
+        ("something large in common", lambda rows: with_column(normed(rows), 1.0)),
+        ("gone, or drowned in rounding", lambda rows: with_column(normed(rows), 1e6)),
+        ("say nothing about a single row", lambda rows: 100 + generator.standard_normal(rows.shape)),
+        ("long rows must not count for more", lambda rows: with_column(rows, 100.0)),
+        ("at a right angle to all of them", lambda rows: normed(rows) + 3.0),
+    ],
+    "embedding_maps.ISLANDS_IN_NOISE": [
+        ("write it as dict", [("perplexity", 3)]),
+        ("leave the others", dict(perplexity=3, random_state=7)),
+        ("below the number of rows, 150", dict(perplexity=150)),
+        ("How many may an island hold", dict(perplexity=30)),
+    ],
+    "benchmarks.SEEDS_NEEDED": [
+        ("whole number", 6.5),
+        ("whole number", True),
+        ("no spread", 1),
+        ("too few", FEWEST - 1),
+        ("not the fewest", FEWEST + 1),
+    ],
+    "survey.METHOD_STAGES": [
+        ("no others: bt_bert, sr_bert", {**STAGES, "simcse": "loss"}),
+        ("a dictionary", list(STAGES.values())),
+        ("write one of data, view, encoder, head, loss", {**STAGES, "focal": "negatives"}),
+        ("a sentence that the corpus brought along", {**STAGES, "bt_bert": "view"}),
+        ("Its loss is plain InfoNCE", {**STAGES, "dcpcse": "loss"}),
+    ],
+    "survey.COMPOSED_METHOD": [
+        ("give the class itself", (Both(), PREDICTED)),
+        ("inherit from both", (MixCSE, PREDICTED)),
+        ("inherit from both", (Forgetful, PREDICTED)),
+        ("reads more than a sentence", (Both, {**PREDICTED, "columns": ("sentence",)})),
+        ("The denials are encoded, too", (Both, {**PREDICTED, "texts": 16})),
+        ("it is no negative of the InfoNCE", (Both, {**PREDICTED, "candidates": 10})),
+        ("Count again", (Both, {**PREDICTED, "candidates": 3})),
+        ("The prediction is a dictionary", (Both, 24)),
+    ],
+    "your_own_method.LOG_WEIGHTS": [
+        (
+            ".detach()",
+            lambda c, beta: (
+                (beta * c).masked_fill(torch.eye(len(c)).bool(), -torch.inf).log_softmax(1) + np.log(len(c) - 1)
+            ).masked_fill(torch.eye(len(c)).bool(), 0.0),
+        )
+    ],
+    "your_own_method.BEAT_CONTROL": [
+        ("not there yet", RandomEncoder()),
+        ("fit on training sentences", CentredOnWhatItSees()),
+        (".encode(list)", "mini"),
+    ],
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")  # the answers' own
+@pytest.mark.parametrize(
+    ("name", "message", "answer"),
+    [
+        pytest.param(name, *wrong, id=f"{name}-{at}-{wrong[0]}")
+        for name, answers in WRONG.items()
+        for at, wrong in enumerate(answers)
+    ],
+)
+def test_a_wrong_answer_is_refused_and_told_why(name, message, answer):
+    verdict = diagnose(answer, every_exercise()[name])
+    assert not verdict.solved and message in verdict.lines[-1], verdict
+
+
+def test_a_pair_too_far_apart_is_shown_its_cosine_and_the_one_to_beat():
+    pair = ("A dog barks.", "The tax rises.")
+    line = diagnose(pair, tour.FOOLED).lines[-1]
+    assert f"{cosine(pair):.3f}" in line and f"{cosine(tour.COOKS):.3f}" in line
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("The man sings.", "The manager sings."),
+        ("He bought a car.", "He brought a car."),
+        ("The cat sleeps.", "The cat does not sleep."),
+        ("The dog bit the man.", "The man bit the dog."),
+        ("The girl hugs the boy.", "The girl is hugged by the boy."),
+        ("Anna and the boy hug the dog.", "Anna and the dog hug the boy."),
+    ],
+)
+def test_sentences_that_may_say_different_things_are_not_called_the_same(pair):
+    assert say_the_same(*pair) == ""
+
+
+def test_the_expected_matrices_whiten_their_clouds():
+    for example in whitening.ZCA.examples[:3]:
+        w = torch.from_numpy(numbers_of(example.expected))
+        covariance = torch.from_numpy(np.cov(example.arguments[0].numpy(), rowvar=False, bias=True))
+        assert torch.allclose(w.T @ covariance @ w, torch.eye(len(w), dtype=torch.float64), atol=1e-5)
+
+
+def test_dev_and_test_would_choose_different_numbers_of_dimensions():
+    corpus, dev, test, ks = whitening.CHOICE.examples[-1].arguments
+    choice = solution_of("whitening.CHOICE")
+    assert choice(corpus, dev, test, ks)[0] != choice(corpus, test, dev, ks)[0]
+
+
+def test_the_batch_of_full_rank_is_larger_than_the_width():
+    vectors = rank_bottleneck.batch(rank_bottleneck.SENTENCES)
+    assert rank(vectors) == vectors.shape[1] - 1  # a layer norm takes one direction
+    assert rank(rank_bottleneck.batch(100)) < 99  # sentences that come twice
+    with pytest.raises(ValueError, match="2 to 420 sentences"):
+        rank_bottleneck.batch(1)
+
+
+def test_the_expected_values_of_focal_infonce_are_those_of_the_library():
+    rows, columns = (
+        normalize(torch.randn(5, 8, generator=torch.Generator().manual_seed(seed)).double()) for seed in (0, 1)
+    )
+    table = (rows @ columns.T).tolist()
+    assert by_hand(table, 0.1, 0.4) == pytest.approx(focal_info_nce(rows, columns, 0.1, m=0.4).total.item(), abs=1e-9)
+    gradients = 5 * cosine_gradients(lambda a, b: focal_info_nce(a, b, 0.5, m=0.3).total, rows, columns)
+    expected = torch.tensor(differences(table, 0.5, 0.3), dtype=torch.float64)
+    torch.testing.assert_close(gradients, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_cone_that_says_nothing_keeps_the_order_exactly():
+    assert diagnose(lambda rows: with_column(normed(rows), 10.0), alignment_uniformity.CONE).solved
+
+
+@pytest.mark.slow
+def test_the_expected_interval_is_that_of_a_slow_loop():
+    generator, gains = np.random.default_rng(7), []
+    for _ in range(1500):
+        rows = [int(generator.random() * len(GOLD)) for _ in GOLD]
+        gains.append(100 * (spearmanr(SECOND[rows], GOLD[rows])[0] - spearmanr(FIRST[rows], GOLD[rows])[0]))
+    assert interval(gains) == pytest.approx(EXPECTED, abs=0.2 * SPREAD)
+    assert np.std(gains) == pytest.approx(SPREAD, rel=0.1)
+
+
+@pytest.mark.parametrize("seeds", [2, 4, FEWEST])
+def test_the_power_is_what_a_simulation_finds(seeds):
+    gains = np.random.default_rng(1).normal(GAIN, DEVIATION, (4000, seeds))
+    assert (ttest_1samp(gains, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(power(seeds), abs=0.025)
+
+
+def test_one_number_of_seeds_is_right():
+    assert [n for n in range(2, 60) if diagnose(n, benchmarks.SEEDS_NEEDED).solved] == [FEWEST]
+    assert power(FEWEST) > WANTED + 0.01 and power(FEWEST - 1) < WANTED - 0.05
+
+
+def test_the_six_methods_of_the_survey_touch_one_stage_each():
+    assert set(SIX) <= set(METHODS)
+    assert {card.name: len(card.stages) for card in method_cards(SIX)} == dict.fromkeys(SIX, 1)
