@@ -8,7 +8,7 @@ import subprocess
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from browser import NO_FIREFOX, find_firefox
+from browser import find_firefox
 from cselab_widgets import Sphere, ToyTraining
 from cselab_widgets.kit.page import whole_page
 from small_panels import PANELS
@@ -61,7 +61,7 @@ addEventListener("load", async () => {
 def test_the_panels_of_a_page_answer_in_firefox(tmp_path):
     program = find_firefox()
     if not program:
-        pytest.skip(NO_FIREFOX)
+        pytest.skip("no Firefox here")
     panels = [make(None)._html(answering=True) for make, _ in PANELS.values()]
     page = whole_page("\n".join([MOVES, Sphere()._html(), ToyTraining()._html(), *panels]), "panels").encode()
     found = {}
