@@ -86,29 +86,6 @@ def test_the_table_is_that_of_a_slow_reference(table, shared, counts, often, ave
     assert torch.allclose(found @ found.T, wanted @ wanted.T, rtol=1e-3, atol=3e-4)
 
 
-def test_but_for_weights_the_table_has_mean_zero_and_uncorrelated_columns_over_running_text(
-    table, shared, counts, often
-):
-    unweighted = (table - shared) * (FREQUENT + torch.tensor(often) / sum(often))[:, None]
-    text = unweighted.repeat_interleave(torch.from_numpy(counts), dim=0)
-    scale = text.std()
-    assert torch.allclose(text.mean(dim=0) / scale, torch.zeros(WIDTH, dtype=torch.float64), atol=1e-4)
-    covariance = torch.cov(text.T) / scale**2
-    assert (covariance - covariance.diag().diag()).abs().max() < 1e-4 * covariance.diag().max()
-    assert torch.all(covariance.diag().diff() <= 1e-6)
-
-
-def test_tokens_share_a_direction_and_the_frequent_ones_lie_nearest_to_it(table, shared, counts):
-    """Also after layer normalisation, which a shared constant would not survive."""
-    normalised = torch.nn.functional.layer_norm(table, [WIDTH])
-    for vectors in (table, normalised):
-        nearness = torch.cosine_similarity(vectors, shared[None], dim=1)
-        occurring = torch.from_numpy(counts > 0)
-        order = torch.from_numpy(np.argsort(-counts, kind="stable"))[: int(occurring.sum())]
-        assert nearness[order[:20]].mean() > nearness[order[-100:]].mean() + 0.1
-        assert nearness[occurring].mean() > 0.3
-
-
 @pytest.fixture
 def embeddings(table):
     """BERT's own embedding layer, without dropout."""
@@ -128,22 +105,6 @@ def test_the_embedding_layer_keeps_what_tokens_share_and_lets_the_rest_stand_out
     assert torch.allclose(shares @ after, shares @ before, atol=1e-4)
     assert torch.allclose(after - shares @ after, GAIN * (before - shares @ before), atol=1e-4)
     assert torch.equal(embeddings.word_embeddings.weight, table.float())
-
-
-def test_positions_that_pretraining_does_not_reach_do_not_count(table, counts, embeddings):
-    biases = []
-    for _ in range(2):
-        start_embeddings(embeddings, table.float(), counts, length=16)
-        biases.append(embeddings.LayerNorm.bias.clone())
-        with torch.no_grad():
-            embeddings.position_embeddings.weight[16:] = 1.0
-    assert torch.equal(*biases)
-
-
-def test_vocabularies_both_share_and_do_not_share_tokens_here(ours, encoder):
-    """Otherwise the reference would test half of it."""
-    shared = set(ours.get_vocab()) & set(encoder.tokenizer.get_vocab())
-    assert 50 < len(shared) < len(ours)
 
 
 @pytest.mark.parametrize("width", [128, 256])
