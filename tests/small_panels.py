@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from cselab_lab.lessons.touches import method_cards
+from cselab_lab.lessons.pipeline_diff import method_cards
 from cselab_widgets import (
     AlignmentUniformity,
     CosinesByGrade,

@@ -1,7 +1,7 @@
 """The map of methods: a dot a stage, by family, told in words when it is clicked."""
 
 import pytest
-from cselab_lab.lessons.touches import Card
+from cselab_lab.lessons.pipeline_diff import Card
 from cselab_widgets import MethodMap
 
 CARDS = [

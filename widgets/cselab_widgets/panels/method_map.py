@@ -14,7 +14,7 @@ from ..kit.theme import FAINT, INK, OKABE_ITO, TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
-    from cselab_lab.lessons.touches import Card
+    from cselab_lab.lessons.pipeline_diff import Card
 
 ALL = "all"
 LINE = 17  # pixels a method
@@ -26,7 +26,7 @@ class MethodMapState:
     """The methods, and which are shown.
 
     Attributes:
-        cards: what `cselab_lab.lessons.touches.method_cards` gives.
+        cards: what `cselab_lab.lessons.pipeline_diff.method_cards` gives.
         family: those of one family, or "all".
         selection: rows of `cards` that were clicked; they are told in words.
     """
@@ -37,7 +37,7 @@ class MethodMapState:
 
     def __post_init__(self) -> None:
         if not self.cards:
-            raise ValueError("cards is empty: give what cselab_lab.lessons.touches.method_cards() returns.")
+            raise ValueError("cards is empty: give what cselab_lab.lessons.pipeline_diff.method_cards() returns.")
         if self.family not in self.families:
             raise ValueError(f"family is {self.family!r}; choose one of {', '.join(self.families)}.")
 
@@ -53,7 +53,7 @@ class MethodMapState:
 
 def figure(state: MethodMapState) -> go.Figure:
     """A line for each method, a column for each stage; a dot where the method touches it, coloured by family."""
-    from cselab_lab.lessons.touches import STAGES
+    from cselab_lab.lessons.pipeline_diff import STAGES
 
     stages, shown = list(STAGES), state.shown
     place = {row: -number for number, row in enumerate(shown)}
@@ -141,7 +141,7 @@ class MethodMap(Panel):
     A dot stands where a method does something that SimCSE does not. Click one to read what it is.
 
     Args:
-        cards: what `cselab_lab.lessons.touches.method_cards` gives; by default of all methods, your own among them.
+        cards: what `cselab_lab.lessons.pipeline_diff.method_cards` gives; by default of all methods, yours too.
         family: only those of one family.
         key: see `Panel`.
 
@@ -150,7 +150,7 @@ class MethodMap(Panel):
 
     See also: `PaperBesideHere`, for what the methods gain.
 
-    >>> from cselab_lab.lessons.touches import method_cards
+    >>> from cselab_lab.lessons.pipeline_diff import method_cards
     >>> MethodMap(method_cards(["simcse", "mixcse", "sr_bert"]))
     SimCSE | the baseline
     SR-BERT | view: changed texts
@@ -168,7 +168,7 @@ class MethodMap(Panel):
 
     def __init__(self, cards: Iterable["Card"] | None = None, family: str = ALL, key: str | None = None) -> None:
         if cards is None:
-            from cselab_lab.lessons.touches import method_cards
+            from cselab_lab.lessons.pipeline_diff import method_cards
 
             cards = method_cards()
         super().__init__(MethodMapState(tuple(cards), family), key)
@@ -192,7 +192,7 @@ class MethodMap(Panel):
     def to_frame(self) -> "pandas.DataFrame":
         """A line for each method: its name, title, family, and what it does at each stage."""
         import pandas as pd
-        from cselab_lab.lessons.touches import STAGES
+        from cselab_lab.lessons.pipeline_diff import STAGES
 
         return pd.DataFrame(
             [

@@ -10,8 +10,8 @@ from cselab.encoders.encoding import Encode
 from cselab.methods import Method, Views
 from cselab_lab.lessons.checks.encoders import plain, rows
 from cselab_lab.lessons.exercises import Check, Exercise
-from cselab_lab.lessons.touches import STAGES as PIPELINE
-from cselab_lab.lessons.touches import method_cards
+from cselab_lab.lessons.pipeline_diff import STAGES as PIPELINE
+from cselab_lab.lessons.pipeline_diff import method_cards
 
 ROWS = 8
 

@@ -3,7 +3,7 @@
 import families
 import pytest
 import torch
-from cselab_lab.lessons.touches import STAGES, method_cards, touches
+from cselab_lab.lessons.pipeline_diff import STAGES, method_cards, pipeline_diff
 
 from cselab import SentenceEncoder
 from cselab.losses import info_nce
@@ -79,13 +79,13 @@ class Mine(Method):
 
 
 def test_a_method_of_ones_own_is_watched_like_all_others():
-    assert touches(Mine()) == {"view": "without dropout; 3 views", "head": "none"}
+    assert pipeline_diff(Mine()) == {"view": "without dropout; 3 views", "head": "none"}
 
 
 def test_watching_leaves_the_encoder_and_the_random_numbers_alone():
     encoder = SentenceEncoder.from_pretrained("micro", pooling="mean")
     before = encoder.weights_hash(), encoder.pooling, encoder.training, torch.random.get_rng_state()
-    touches(create_method("promptbert"), encoder)
+    pipeline_diff(create_method("promptbert"), encoder)
     assert (encoder.weights_hash(), encoder.pooling, encoder.training) == before[:3]
     assert encoder.head is None and torch.equal(torch.random.get_rng_state(), before[3])
 
@@ -93,4 +93,4 @@ def test_watching_leaves_the_encoder_and_the_random_numbers_alone():
 def test_another_rate_is_seen_where_attention_keeps_it_as_a_number():
     encoder = SentenceEncoder(families.make_backbone("qwen3"), families.make_tokenizer("qwen3"), "mean")
     encoder.dropout = 0.1
-    assert "another rate of dropout" in touches(create_method("scd"), encoder)["view"]
+    assert "another rate of dropout" in pipeline_diff(create_method("scd"), encoder)["view"]
