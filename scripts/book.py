@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import nbformat
-from cselab_lab.experiments.recipes import recipe
+from cselab_lab.experiments.plan import RECIPES
 from cselab_lab.headless.page import GUESSES, PLOTS, TEMPLATE, loaded_from_outside, printable
 from cselab_widgets import PairExplorer, Sphere, ToyTraining
 from cselab_widgets.kit.page_panel import PagePanel
@@ -43,7 +43,7 @@ def before_and_after() -> PagePanel:
     plain, world = cselab.SentenceEncoder("micro"), World()
     corpus = [sentence.text for sentence in world.sentences(2_000, split="train")]
     dev = PairsEvaluator(world.sts(600, split="dev"))
-    run = cselab.train(plain.copy(), "simcse", corpus, recipe("micro").config(seed=0), dev)
+    run = cselab.train(plain.copy(), "simcse", corpus, RECIPES["micro"].config(seed=0), dev)
     return PairExplorer({"micro": plain, "after SimCSE": run}, world.sts(120, split="dev")).in_page()
 
 

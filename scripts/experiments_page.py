@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, ManyTests, Profile, Results, read_results
-from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, signed
 from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.growth import PAPERS_STEPS, by_size
+from cselab_lab.experiments.results import GEOMETRY, MARGIN, MARGINS, signed
 from cselab_lab.tables import table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -62,7 +62,7 @@ def section(results: Results, tests: ManyTests) -> str:
 
 def claims(results: Results, tests: ManyTests, column: str | None = None) -> list[str]:
     """A line for each claim."""
-    return [f"* {tests.said(verdict)}" for verdict in results.verdicts(column)]
+    return [f"* {tests.sentence(verdict)}" for verdict in results.verdicts(column)]
 
 
 def study_page(folder: Path) -> str:

@@ -1,7 +1,9 @@
-"""An experiment that trains for real in seconds, and measures the dev score alone."""
+"""An experiment that trains for real in seconds, and measures the dev score only; jobs of any experiment by label."""
 
-from cselab_lab.experiments import Above, Column, Experiment, Profile, Row
-from cselab_lab.experiments.profiles import bundled
+import json
+
+from cselab_lab.experiments import Above, Column, Experiment, Profile, Row, get_experiment, get_profile
+from cselab_lab.experiments.plan import Job, bundled, expand_rows, jobs, with_seed
 
 DEV = "Classroom-STS dev"
 
@@ -28,3 +30,26 @@ def tiny_profile(steps=2):
         pooling="cls",
         purpose="tests",
     )
+
+
+def job_of(experiment, label, profile="study", seed=0, suites=None):
+    """The job of a row, by default with the suites of its experiment; a row that is not trained has no seed."""
+    experiment, profile = get_experiment(experiment), get_profile(profile)
+    settings = expand_rows(experiment, profile)[0][label]
+    suites = jobs(experiment, profile, [0])[0][0].suites if suites is None else suites
+    if "method" not in settings:
+        return Job(label, None, settings, suites, profile.geometry)
+    return Job(label, seed, with_seed(settings, seed), suites, profile.geometry)
+
+
+def write_lines(folder, experiment, profile, scores, keep=lambda label, seed: True):
+    """Lines for all jobs to keep: `scores(label, seed)` gives the measured numbers, None for a training that failed."""
+    experiment, profile = get_experiment(experiment), get_profile(profile)
+    with open(folder / f"{experiment.name}.{profile.name}.jsonl", "w", encoding="utf-8") as file:
+        for job in jobs(experiment, profile, profile.seeds)[0]:
+            if keep(job.label, job.seed):
+                found = scores(job.label, job.seed)
+                line = {"experiment": experiment.name, "profile": profile.name, "row": job.label, "seed": job.seed}
+                line |= {"hash": job.hash, "settings": job.settings, "suites": list(job.suites), "missing": {}}
+                line |= {"scores": found or {}, "failure": None if found else "diverged", "versions": {}}
+                file.write(json.dumps(line) + "\n")

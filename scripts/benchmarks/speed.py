@@ -29,7 +29,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from cselab_lab.experiments.corpora import corpus
+from cselab_lab.experiments.run import corpus
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer import losses

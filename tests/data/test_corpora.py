@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from cselab_lab.cli.commands import app
-from cselab_lab.experiments.corpora import half_world
+from cselab_lab.experiments.run import corpus
 
 from cselab.data import DataError, MissingFile, read_rows, read_sentences
 from cselab.data.corpora import CORPORA, fetch_corpus
@@ -108,10 +108,10 @@ def test_half_the_world_is_half_of_what_was_fetched(simple, tmp_path, monkeypatc
     monkeypatch.delenv("CSELAB_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(MissingFile, match="get it with: cselab data fetch simplewiki"):
-        half_world(4)
+        corpus("half-world:4")
     told = CliRunner().invoke(app, ["data", "fetch", "simplewiki"])
     assert told.exit_code == 0 and str(tmp_path / "cselab/data/simplewiki.txt") in told.output
-    assert sorted(set(half_world(4)) & set(wiki)) == wiki and len(half_world(4)) == 4
+    assert sorted(set(corpus("half-world:4")) & set(wiki)) == wiki and len(corpus("half-world:4")) == 4
 
 
 def test_a_file_that_is_there_is_not_overwritten(publish, tmp_path):

@@ -192,7 +192,7 @@ def survey():
     """The gains of the survey's systems over SimCSE, here and printed."""
     results = read_results("survey-table8")
     trained = [row.label for row in results.experiment.rows if row.method and row.label != "SimCSE"]
-    frame = results.beside()
+    frame = results.to_frame()
     return frame[frame["row"].isin(trained) & (frame["column"] == "Avg.")]
 
 

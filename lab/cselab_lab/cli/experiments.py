@@ -59,7 +59,7 @@ def experiment_show(
 
     results = read_results(name, _sized(profile, one_recipe), folder)
     if form == "json":
-        cells = json.loads(results.beside().to_json(orient="records"))
+        cells = json.loads(results.to_frame().to_json(orient="records"))
         claims = [verdict.record() for verdict in results.verdicts()]
         click.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
     else:

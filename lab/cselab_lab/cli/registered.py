@@ -81,9 +81,8 @@ def _read_registries() -> dict[str, Any]:
     from cselab.methods import METHODS
     from cselab.training import TrainConfig
     from cselab.transforms import NAMES
-    from cselab_lab.experiments import PROFILES
-    from cselab_lab.experiments.dev import CHOICES
-    from cselab_lab.experiments.recipes import RECIPES
+    from cselab_lab.experiments.plan import PROFILES, RECIPES
+    from cselab_lab.experiments.run import CHOICES
     from cselab_lab.headless.sizes import SIZES
 
     return {

@@ -182,7 +182,7 @@ def train(
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.encoders.speed import chosen_precision
     from cselab.training import TrainConfig
-    from cselab_lab.experiments.dev import Row, dev_evaluator
+    from cselab_lab.experiments.run import CorpusRow, dev_evaluator
 
     settings, seed = options.read_settings(asked["settings"]), given.pop("seed", TrainConfig.seed)
     plans = _plans(methods, settings, asked["seeds"] or [seed], asked["seeds"] is None, asked["output"])
@@ -191,7 +191,7 @@ def train(
     context.with_resource(_training_on(asked["device"]))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
-        corpus_rows: list[Row] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
+        corpus_rows: list[CorpusRow] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
         evaluator, sentences, what = dev_evaluator(asked["dev"], corpus_rows, asked["data"])
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         if dropout is not None:
@@ -223,7 +223,7 @@ def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, A
     """The settings of a bundled encoder's recipe, told; its length only where none was given."""
     if recipe != "bundled":
         return {}
-    from cselab_lab.experiments.recipes import RECIPES
+    from cselab_lab.experiments.plan import RECIPES
 
     settings = RECIPES[encoder].settings()
     if "steps" in given or "epochs" in given:

@@ -4,19 +4,30 @@
     results = run_experiment("imsimcse-table1", seeds=range(5))
     print(results)
 
-One file a paper declares its experiments; a profile (`PROFILES`) says at which size they run.
-Finished jobs are lines of `results/<experiment>.<profile>.jsonl`, and are never computed twice.
+One file a paper declares its experiments. `plan` expands their rows under a profile (`PROFILES`) into jobs, `run`
+computes the jobs that have no line yet, `results` stores the lines and reads them next to the published numbers.
 
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
 
 from cselab_lab.experiments import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
-from cselab_lab.experiments.claims import Above, ManyTests, Negligible, Order, Trend, Verdict
-from cselab_lab.experiments.experiment import EXPERIMENTS, Column, Experiment, Row, declare, get_experiment
-from cselab_lab.experiments.profiles import PROFILES, Profile, get_profile
-from cselab_lab.experiments.reading import Results, beside, read_results
-from cselab_lab.experiments.running import JobsFailed, run_experiment
-from cselab_lab.experiments.store import ResultsError
+from cselab_lab.experiments.plan import (
+    EXPERIMENTS,
+    PROFILES,
+    Above,
+    Column,
+    Experiment,
+    Negligible,
+    Order,
+    Profile,
+    Row,
+    Trend,
+    declare,
+    get_experiment,
+    get_profile,
+)
+from cselab_lab.experiments.results import ManyTests, Results, ResultsError, Verdict, read_results
+from cselab_lab.experiments.run import JobsFailed, run_experiment
 
 __all__ = [
     "EXPERIMENTS",
@@ -34,7 +45,6 @@ __all__ = [
     "Row",
     "Trend",
     "Verdict",
-    "beside",
     "declare",
     "get_experiment",
     "get_profile",

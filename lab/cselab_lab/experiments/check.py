@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cselab_lab.experiments.compute import run_job
-from cselab_lab.experiments.experiment import Experiment
-from cselab_lab.experiments.profiles import Profile
-from cselab_lab.experiments.reading import read_results
+from cselab_lab.experiments.plan import Experiment, Job, Profile
+from cselab_lab.experiments.results import read_results
+from cselab_lab.experiments.run import run_job
 
 TOLERANCE, FLOW_TOLERANCE = 0.01, 0.03
 """The largest difference in points that counts as agreement; a flow is fitted by gradient steps and varies more."""
@@ -71,7 +70,8 @@ def check_experiment(
     if not recorded:
         raise ValueError(results.nothing or f"no line of {', '.join(labels)} has these seeds")
     for label, seed, line in recorded:
-        here = run_job(line["settings"], line["suites"], results.profile.geometry)["scores"]
+        job = Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry)
+        here = run_job(job)["scores"]
         tolerance = FLOW_TOLERANCE if line["settings"].get("posthoc") == "flow" else TOLERANCE
         both = {number: (there, here[number]) for number, there in line["scores"].items() if number in here}
         differences = {number: pair for number, pair in both.items() if abs(pair[0] - pair[1]) > tolerance}

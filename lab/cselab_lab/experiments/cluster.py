@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from cselab._util.versions import versions
-from cselab_lab.experiments.compute import run_job
-from cselab_lab.experiments.jobs import Job
-from cselab_lab.experiments.pools import ProgressReporter
+from cselab_lab.experiments.plan import Job
+from cselab_lab.experiments.run import JobProgress, run_job
 
 TOPIC = "cselab"
-"""Of the events by which workers say how far they are."""
+"""Of the events by which workers report their steps."""
 
 SECONDS_TO_ANSWER = 15
 MACHINE = ("device", "system", "python")
@@ -32,13 +31,13 @@ class WorkerMismatch(ConnectionError):
 
 
 class Cluster:
-    """A pool of Dask workers; see `cselab_lab.experiments.pools.Pool`. Use as a context manager.
+    """Dask workers as an `Executor`; use as a context manager.
 
     Args:
-        watch: is told how far the jobs are.
+        progress: gets the steps that the jobs report.
         workers: processes to start on this machine, on the loopback interface; 0 takes those of `scheduler`.
         scheduler: "tcp://host:port".
-        keep_encoders: a folder that the workers reach by the same path; see `run_experiment`.
+        cache: a folder of encoders that the workers reach by the same path; see `run_experiment`.
 
     Raises:
         ConnectionError: no scheduler at that address, or one without workers.
@@ -46,28 +45,28 @@ class Cluster:
     """
 
     def __init__(
-        self, watch: ProgressReporter, workers: int = 0, scheduler: str | None = None, keep_encoders: Path | None = None
+        self, progress: JobProgress, workers: int = 0, scheduler: str | None = None, cache: Path | None = None
     ) -> None:
-        self.watch, self.workers, self.scheduler, self.keep_encoders = watch, workers, scheduler, keep_encoders
-        self.names: dict[str, Job] = {}
+        self.progress, self.workers, self.scheduler, self.cache = progress, workers, scheduler, cache
+        self.jobs: dict[str, Job] = {}
 
     def __enter__(self) -> Cluster:
         from distributed import as_completed
 
         with ExitStack() as stack:
-            stack.enter_context(_environment_kept())
+            stack.enter_context(_environment_restored())
             self.client = stack.enter_context(self._client(stack))
-            self.client.subscribe_topic(TOPIC, self._heard)
+            self.client.subscribe_topic(TOPIC, lambda event: self.progress.reached(**event[1]))
             try:
                 self.client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
             except TimeoutError:
                 raise ConnectionError(
                     f"the scheduler at {self.scheduler} has no workers yet: start some and try again"
                 ) from None
-            there = self.client.run(versions)
-            for address, installed in there.items():
-                require_same_versions(versions(), installed, address)
-            self.capacity = 2 * len(there)  # a worker's next job waits beside it
+            installed = self.client.run(versions)
+            for address, of_worker in installed.items():
+                require_same_versions(versions(), of_worker, address)
+            self.capacity = 2 * len(installed)  # each worker has its next job waiting
             self.results = as_completed(loop=self.client.loop)
             self.stack = stack.pop_all()
         return self
@@ -97,31 +96,26 @@ class Cluster:
             ) from None
 
     def submit(self, job: Job) -> None:
-        told = (job.settings, list(job.suites), job.geometry, self.keep_encoders, job.name, versions())
-        future = self.client.submit(run_on_worker, *told, key=f"job-{job.hash}")
-        self.names[future.key] = job
+        future = self.client.submit(run_on_worker, job, self.cache, versions(), key=f"job-{job.hash}")
+        self.jobs[future.key] = job
         self.results.add(future)
 
     def next(self) -> tuple[Job, dict[str, Any] | Exception]:
         future = next(self.results)
-        job = self.names.pop(future.key)
+        job = self.jobs.pop(future.key)
         try:
             return job, future.exception() if future.status == "error" else future.result()
         except CancelledError:
-            for name in ("distributed.client", "distributed.utils"):  # they would tell it again, with tracebacks
+            for name in ("distributed.client", "distributed.utils"):  # they would log it again, with tracebacks
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             raise ConnectionError(
                 f"the scheduler at {self.client.scheduler.address} does not answer any more: finished jobs are "
                 "written, start it again and repeat the command for the others"
             ) from None
 
-    def _heard(self, event: Any) -> None:
-        _, content = event
-        self.watch.reached(content["name"], content["step"], content["steps"])
-
 
 @contextmanager
-def _environment_kept() -> Iterator[None]:
+def _environment_restored() -> Iterator[None]:
     """Dask sets the threads of its workers in this process too, whose later children would compute with that number."""
     before = dict(os.environ)
     try:
@@ -131,15 +125,8 @@ def _environment_kept() -> Iterator[None]:
         os.environ.update(before)
 
 
-def run_on_worker(
-    settings: dict[str, Any],
-    suites: list[str],
-    geometry: str,
-    keep_encoders: Path | None,
-    name: str,
-    sender: Mapping[str, str],
-) -> dict[str, Any]:
-    """What a worker runs: the job, telling the sender how far it is.
+def run_on_worker(job: Job, cache: Path | None, sender: Mapping[str, str]) -> dict[str, Any]:
+    """Compute a job on a worker, which reports its steps to the sender.
 
     Raises:
         WorkerMismatch: this worker has other versions than the sender.
@@ -151,13 +138,13 @@ def run_on_worker(
 
     def report(step: int, steps: int) -> None:
         if step % max(1, steps // 20) == 0:
-            worker.log_event(TOPIC, {"name": name, "step": step, "steps": steps})
+            worker.log_event(TOPIC, {"name": job.name, "step": step, "steps": steps})
 
-    return run_job(settings, suites, geometry, report, keep_encoders)
+    return run_job(job, report, cache)
 
 
 def require_same_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:
-    """Refuse a worker whose numbers could be others for want of the same libraries.
+    """Refuse a worker whose libraries have other versions: its numbers could differ.
 
     Raises:
         WorkerMismatch: names the worker, and each library with both versions.

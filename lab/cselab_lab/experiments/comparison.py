@@ -3,8 +3,7 @@
 Recorded on `mini` under `study`.
 """
 
-from cselab_lab.experiments.claims import Above
-from cselab_lab.experiments.experiment import Experiment, Row, declare
+from cselab_lab.experiments.plan import Above, Experiment, Row, declare
 
 CONTROLS = (
     Row("random vectors", reference="random"),

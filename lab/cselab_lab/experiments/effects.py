@@ -5,9 +5,8 @@ Recorded under `study`: `read_results("effects")`; the page is `results/effects.
 See also: `cselab_lab.experiments.comparison`, whose controls these are; the papers' own tables.
 """
 
-from cselab_lab.experiments.claims import Above
 from cselab_lab.experiments.comparison import CONTROLS
-from cselab_lab.experiments.experiment import Column, Experiment, Row, declare, missing_rank
+from cselab_lab.experiments.plan import Above, Column, Experiment, Row, declare, missing_rank
 
 SCORES = ("Avg.", "World-STS", "Classroom-STS")
 """What each claim is held against; "Avg." is that of the seven STS sets, as in the papers."""

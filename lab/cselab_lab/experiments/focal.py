@@ -1,7 +1,6 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
-from cselab_lab.experiments.claims import Above, Trend
-from cselab_lab.experiments.experiment import GUIDED, UNGUIDED, Column, Experiment, Row, declare
+from cselab_lab.experiments.plan import GUIDED, UNGUIDED, Above, Column, Experiment, Row, Trend, declare
 
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cselab_lab.experiments.experiment import Experiment, Row, declare, get_experiment, missing_rank
+from cselab_lab.experiments.plan import Experiment, Row, declare, get_experiment, missing_rank
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from cselab_lab.experiments.reading import Results
+    from cselab_lab.experiments.results import Results
 
 LENGTHS = (0.3, 1.0, 3.0, 5.0, 10.0)
 """Of the profile's steps: 60, 200, 600, 1,000 and 2,000 under `study`."""
@@ -104,7 +104,7 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
     from pandas import DataFrame, notna
 
     field, factors = {"steps": ("steps", LENGTHS), "batch": ("batch_size", BATCHES)}[name]
-    cells, recipe = results.beside().query("column == 'Avg.'").set_index("row"), results.profile.recipe
+    cells, recipe = results.to_frame().query("column == 'Avg.'").set_index("row"), results.profile.recipe
     whose = "here" if "steps" in recipe else "one epoch"
     lines = []
     for effect in EFFECTS:

@@ -1,7 +1,6 @@
 """ImSimCSE, also SimCSE++ (Xu et al. 2023): its tables 1 to 5, and figure 1."""
 
-from cselab_lab.experiments.claims import Above, Trend
-from cselab_lab.experiments.experiment import DEV, Column, Experiment, Row, declare, missing_rank
+from cselab_lab.experiments.plan import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
 
 declare(
     Experiment(
@@ -137,6 +136,7 @@ declare(
         name="imsimcse-table5",
         question="How much do m, the weight and the temperature of the dimension-wise term matter?",
         columns=(Column(DEV),),
+        suites=(DEV,),
         baseline="SimCSE",
         rows=(Row("SimCSE", "simcse"), *_one_at_a_time()),
         claims=(

@@ -1,14 +1,17 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
 
-from cselab_lab.experiments.claims import Above, Negligible, Order, Trend
-from cselab_lab.experiments.experiment import (
+from cselab_lab.experiments.plan import (
     AVERAGE,
     GUIDED,
     TRANSFER,
     UNGUIDED,
+    Above,
     Column,
     Experiment,
+    Negligible,
+    Order,
     Row,
+    Trend,
     channels_a_group,
     declare,
 )

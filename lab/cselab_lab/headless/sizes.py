@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from cselab_lab.experiments.profiles import PAPER_RECIPE
-from cselab_lab.experiments.recipes import RECIPES
+from cselab_lab.experiments.plan import PAPER_RECIPE, RECIPES
 
 _PAPER = {name: PAPER_RECIPE[name] for name in ("batch_size", "lr", "eval_every")}
 SIZES: Mapping[str, Mapping[str, Any]] = {

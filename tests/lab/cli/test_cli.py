@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.cli import registered
 from cselab_lab.cli.options import suites_or_default
-from cselab_lab.experiments.recipes import recipe
+from cselab_lab.experiments.plan import RECIPES as BUNDLED
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
 from scipy.stats import spearmanr
@@ -180,12 +180,12 @@ def test_a_bundled_encoder_takes_its_recipe_unless_told_otherwise(corpus, tmp_pa
         return CliRunner().invoke(cli.app, [str(part) for part in line]).stdout, configs[-1]
 
     said, config = settings()
-    assert config == recipe("micro").config()
+    assert config == BUNDLED["micro"].config()
     assert "the recipe of micro for what was not said: steps 50, lr 0.0005" in said
-    assert settings("--encoder", "mini")[1] == recipe("mini").config()
-    assert settings("--seed", 3, "--lr", 0.1)[1] == recipe("micro").config(seed=3, lr=0.1)
-    assert settings("--steps", 16)[1] == recipe("micro").config(steps=16, eval_every=2)
-    assert settings("--epochs", 32)[1] == recipe("micro").config(steps=None, epochs=32, eval_every=4)
+    assert settings("--encoder", "mini")[1] == BUNDLED["mini"].config()
+    assert settings("--seed", 3, "--lr", 0.1)[1] == BUNDLED["micro"].config(seed=3, lr=0.1)
+    assert settings("--steps", 16)[1] == BUNDLED["micro"].config(steps=16, eval_every=2)
+    assert settings("--epochs", 32)[1] == BUNDLED["micro"].config(steps=None, epochs=32, eval_every=4)
     said, config = settings("--recipe", "none")
     assert config == TrainConfig(eval_every=1) and "recipe" not in said
 

@@ -16,17 +16,16 @@ def tiny():
 
 @pytest.fixture
 def made_up(monkeypatch):
-    """Jobs give made-up numbers at once; returns the names of the jobs that were computed, in their order."""
-    from cselab_lab.experiments import pools
+    """Jobs give made-up numbers at once; returns the jobs that were computed, in their order."""
+    from cselab_lab.experiments import run
 
     computed = []
 
-    def run_job(settings, suites, geometry, report=None, keep_encoders=None):
-        computed.append(settings)
-        seed = settings.get("recipe", {}).get("seed", 0)
-        warm = settings.get("parameters", {}).get("temperature") == 0.5
+    def run_job(job, report=None, cache=None):
+        computed.append(job)
+        seed, warm = job.seed or 0, job.label == "warm"
         scores = {DEV: 50.0 + seed - (2.0 + 0.1 * seed if warm else 0.0)}
         return {"failure": None, "scores": scores, "missing": {}, "failures": {}, "seconds": 0.0, "versions": {}}
 
-    monkeypatch.setattr(pools, "run_job", run_job)
+    monkeypatch.setattr(run, "run_job", run_job)
     return computed

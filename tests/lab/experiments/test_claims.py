@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, Above, ManyTests, Negligible, Order, Results, Trend, get_profile
-from cselab_lab.experiments.claims import GEOMETRY, MARGIN, MARGINS, Verdict, judge, signed
+from cselab_lab.experiments.results import GEOMETRY, MARGIN, MARGINS, Verdict, judge, signed
 from scipy.stats import ttest_rel
 
 UP = Above("b is above a", "b", "a")
@@ -104,7 +104,7 @@ def test_the_margin_belongs_to_the_measure_and_the_statistic():
 def values(claim, size):
     """Numbers of the rows that make the claim's statistic as large, of that sign."""
     if isinstance(claim, Above):
-        return {claim.higher: 50.0 + size, claim.lower: 50.0}
+        return dict(zip(claim.labels, (50.0 + size, 50.0), strict=True))
     return {label: 50.0 + place * size for place, label in enumerate(claim.labels)}
 
 
@@ -121,11 +121,10 @@ def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(
 
     def verdict(size):
         column = experiment.columns[0]
-        measure = f"{study.dev} dev" if column.measure == "dev" else column.measure
         lines = {label: {} for label in claim.labels}
         for seed in range(5):
             for label, value in values(claim, size * (1 + seed / 100)).items():
-                scores = dict.fromkeys(column.over or (measure,), value)
+                scores = dict.fromkeys(column.over or (column.measure,), value)
                 lines[label][seed] = {"scores": scores, "failure": None}
         alone = replace(experiment, claims=(claim,), headlines=())
         (found,) = Results(alone, study, lines, {}).verdicts()
@@ -199,7 +198,7 @@ def test_holm_multiplies_the_smallest_by_how_many_there_are_and_never_falls():
     verdicts = [with_p(p, (float(place), 1.0)) for place, p in enumerate(p_values)]
     tests = ManyTests.of(verdicts)
     assert [tests.by_holm[one.test] for one in verdicts] == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert "p = 0.005, 0.02 by Holm" in tests.said(verdicts[3])
+    assert "p = 0.005, 0.02 by Holm" in tests.sentence(verdicts[3])
     assert str(tests) == (
         "4 claims make 4 different tests: 4 have p < 0.05 (by chance alone 0.2 would), and 2 still by Holm, which "
         "counts them all."

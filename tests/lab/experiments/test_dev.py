@@ -1,6 +1,6 @@
 import pytest
-from cselab_lab.experiments import dev
-from cselab_lab.experiments.dev import dev_evaluator
+from cselab_lab.experiments import run
+from cselab_lab.experiments.run import dev_evaluator
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile, Pairs
@@ -22,7 +22,7 @@ def write_stsb_dev(folder, rows=1500):
 def world(monkeypatch):
     """The world's dev pairs, without the world."""
     pairs = Pairs(["a cat", "a dog"], ["the cat", "a train"], [5.0, 0.0], name="world", split="dev")
-    monkeypatch.setattr(dev, "world_sts", {"dev": pairs}.__getitem__)
+    monkeypatch.setattr(run, "world_sts", {"dev": pairs}.__getitem__)
     return pairs
 
 

@@ -72,7 +72,7 @@ def test_an_experiment_shows_its_own_tests_over_its_own_baseline():
     results = read_results("whitenedcse-table3", "study")
     assert panel.state.columns == [column.measure for column in results.experiment.columns]
     assert results.experiment.baseline not in panel.state.rows
-    line = results.beside().set_index(["row", "column"]).loc[(panel.state.rows[-1], panel.state.columns[0])]
+    line = results.to_frame().set_index(["row", "column"]).loc[(panel.state.rows[-1], panel.state.columns[0])]
     assert panel.to_frame()["gain"].iloc[panel.state.lines[line.name]] == line["gain"]
 
 
@@ -81,7 +81,7 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
         experiment = read_results("whitenedcse-table6").experiment
         profile = read_results("whitenedcse-table6").profile
 
-        def beside(self):
+        def to_frame(self):
             return pd.DataFrame(
                 {"row": ["both", "both"], "column": ["Avg.", "STS-B"], "measure": ["World-STS"] * 2, "gain": [1.0] * 2}
             )

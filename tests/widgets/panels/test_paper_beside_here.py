@@ -135,7 +135,7 @@ def test_an_experiment_may_be_named(tmp_path):
         assert said.startswith(f"{verdict.claim}: {verdict.answer}")
         assert "+" not in said  # of a claim that something costs points, a plus reads as its opposite
         assert verdict.ours is None or ("as claimed" in said.split(";")[0]) == (verdict.ours > 0)
-    published = results.beside().set_index(["row", "column"])["published"]
+    published = results.to_frame().set_index(["row", "column"])["published"]
     assert (
         traces(panel)["published"].x[0]
         == published.iloc[

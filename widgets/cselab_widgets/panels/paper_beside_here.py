@@ -60,7 +60,7 @@ class PaperBesideHereState:
     """The numbers of an experiment, and how they are looked at.
 
     Attributes:
-        frame: a line for each row and column, as `cselab_lab.experiments.beside` makes it.
+        frame: a line for each row and column, as `read_results(...).to_frame()` makes it.
         column: which of its columns is shown.
         sort: one of `orders`; the largest first.
         selection: lines of `frame` that were picked; the last one's curves are shown, or all tests of their rows.
@@ -412,15 +412,15 @@ class PaperBesideHere(Panel):
             from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
-        if hasattr(results, "beside"):
+        if hasattr(results, "to_frame"):
             title = title or f"{results.experiment.name}, profile {results.profile.name}"
             baseline = results.experiment.baseline
-        if hasattr(results, "beside") and view == "gains":
+        if hasattr(results, "to_frame") and view == "gains":
             if getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             frame = _of_one_baseline(results)
-        elif hasattr(results, "beside"):
-            frame, verdicts = results.beside(), results.verdicts()
+        elif hasattr(results, "to_frame"):
+            frame, verdicts = results.to_frame(), results.verdicts()
             curves = {row: results.curves(row) for row in dict.fromkeys(frame["row"])}
         else:
             frame = results
@@ -501,7 +501,7 @@ class PaperBesideHere(Panel):
 
 def _said(verdict: Any) -> str:
     """A verdict as a sentence: its number counts towards the claim, so that a claim of a loss has no plus before it."""
-    from cselab_lab.experiments.claims import GEOMETRY
+    from cselab_lab.experiments.results import GEOMETRY
 
     if isinstance(verdict, str):
         return verdict
@@ -522,9 +522,9 @@ def _said(verdict: Any) -> str:
 
 def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
     """The gains over the experiment's baseline on its own columns, and on stand-ins where none of them was measured."""
-    from cselab_lab.experiments.reading import GEOMETRY
+    from cselab_lab.experiments.results import GEOMETRY
 
-    frame, experiment = results.beside(), results.experiment
+    frame, experiment = results.to_frame(), results.experiment
     own = [row.label for row in experiment.all_rows if row.against in (None, experiment.baseline)]
     asked = [column.measure for column in experiment.columns if column.measure not in GEOMETRY]
     frame = frame[frame["row"].isin(own) & frame["column"].isin(asked)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from cselab_lab.experiments.recipes import recipe
+from cselab_lab.experiments.plan import RECIPES
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
@@ -17,7 +17,7 @@ def plain(name: str = "mini") -> SentenceEncoder:
     """A bundled encoder with its recipe's pooling, loaded once. What changes it works on a copy."""
     from cselab.encoders.encoder import SentenceEncoder
 
-    return SentenceEncoder.from_pretrained(name, pooling=recipe(name).pooling)
+    return SentenceEncoder.from_pretrained(name, pooling=RECIPES[name].pooling)
 
 
 @cache

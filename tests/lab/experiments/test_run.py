@@ -5,8 +5,8 @@ import threading
 from dataclasses import replace
 
 import pytest
-from cselab_lab.experiments import JobsFailed, ResultsError, pools, read_results, run_experiment, running
-from cselab_lab.experiments.store import Store
+from cselab_lab.experiments import JobsFailed, ResultsError, read_results, run, run_experiment
+from cselab_lab.experiments.results import Store
 
 from cselab.data import MissingFile
 
@@ -18,23 +18,18 @@ def lines(folder):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_every_job_leaves_one_line_that_says_what_it_is(small, tiny, made_up, tmp_path):
+def test_every_job_leaves_one_line_and_is_never_computed_again(small, tiny, made_up, tmp_path):
+    run_experiment(small, tiny, [0], folder=tmp_path)
+    assert len(made_up) == 4
+    run_experiment(small, tiny, [0], folder=tmp_path)
+    assert len(made_up) == 4
     run_experiment(small, tiny, folder=tmp_path)
     found = lines(tmp_path)
+    assert len(made_up) == len({line["hash"] for line in found}) == 6
     assert [(line["row"], line["seed"]) for line in found] == [
         ("plain", None), ("plain, mean subtracted", None), ("cold", 0), ("warm", 0), ("cold", 1), ("warm", 1),
     ]  # fmt: skip
     assert all((line["experiment"], line["profile"]) == ("small", "tiny") for line in found)
-    assert len({line["hash"] for line in found}) == len(found)
-
-
-def test_a_finished_job_is_never_computed_again(small, tiny, made_up, tmp_path):
-    run_experiment(small, tiny, [0], folder=tmp_path)
-    before = len(made_up)
-    run_experiment(small, tiny, [0], folder=tmp_path)
-    assert len(made_up) == before == 4
-    run_experiment(small, tiny, [0, 1], folder=tmp_path)
-    assert len(made_up) == 6 and len(lines(tmp_path)) == 6
 
 
 def test_another_recipe_is_another_job(small, tiny, made_up, tmp_path):
@@ -50,52 +45,47 @@ def test_rows_can_be_chosen_and_the_plain_encoder_comes_along(small, tiny, made_
     assert [line["row"] for line in lines(tmp_path)] == ["plain", "warm"]
 
 
-def test_a_job_that_another_experiment_did_is_copied(small, tiny, made_up, tmp_path):
-    run_experiment(small, tiny, [0], folder=tmp_path)
-    other = replace(small, name="other")
-    run_experiment(other, tiny, [0], folder=tmp_path)
-    copied = [json.loads(line) for line in (tmp_path / "other.tiny.jsonl").read_text().splitlines()]
-    assert len(made_up) == 4 and {line["from"] for line in copied} == {"small"}
-    assert {line["experiment"] for line in copied} == {"other"}
-
-
-def test_a_line_that_measured_less_hides_none_that_measured_enough(small, tiny, made_up, tmp_path):
+def test_a_job_that_another_experiment_measured_enough_of_is_copied(small, tiny, made_up, tmp_path):
     run_experiment(replace(small, name="b"), replace(tiny, suites=("world",)), [0], folder=tmp_path)
     for name in "ac":  # read before and after it
         text = (tmp_path / "b.tiny.jsonl").read_text().replace('"suites": ["world"]', '"suites": []')
         (tmp_path / f"{name}.tiny.jsonl").write_text(text.replace('"experiment": "b"', f'"experiment": "{name}"'))
     run_experiment(small, replace(tiny, suites=("world",)), [0], folder=tmp_path)
     copied = [json.loads(line) for line in (tmp_path / "small.tiny.jsonl").read_text().splitlines()]
-    assert len(made_up) == 4 and {line["from"] for line in copied} == {"b"}
+    assert len(made_up) == 4 and {(line["experiment"], line["from"]) for line in copied} == {("small", "b")}
+    store = Store(tmp_path, "small", "tiny")
+    for line in store.read().values():
+        store.append(line)  # its numbers are there already
+    assert len((tmp_path / "small.tiny.jsonl").read_text().splitlines()) == 4
 
 
 def test_a_job_that_fails_does_not_stop_the_others(small, tiny, made_up, monkeypatch, tmp_path):
-    compute = pools.run_job
+    compute = run.run_job
 
-    def broken(settings, *rest):
-        if settings.get("parameters", {}).get("temperature") == 0.5:
+    def broken(job, *rest):
+        if job.label == "warm":
             raise OSError("disk full")
-        return compute(settings, *rest)
+        return compute(job, *rest)
 
-    monkeypatch.setattr(pools, "run_job", broken)
+    monkeypatch.setattr(run, "run_job", broken)
     with pytest.raises(JobsFailed, match=r"2 of 6 jobs failed .*\n  warm, seed 0; warm, seed 1: OSError: disk full"):
         run_experiment(small, tiny, folder=tmp_path)
     assert [line["row"] for line in lines(tmp_path)] == ["plain", "plain, mean subtracted", "cold", "cold"]
-    monkeypatch.setattr(pools, "run_job", compute)
+    monkeypatch.setattr(run, "run_job", compute)
     run_experiment(small, tiny, folder=tmp_path)
     assert len(lines(tmp_path)) == 6
 
 
 def test_two_commands_share_the_jobs_and_compute_each_once(small, tiny, made_up, monkeypatch, tmp_path):
-    monkeypatch.setattr(running, "LOOK_AGAIN", 0.01)
-    compute, meet = pools.run_job, threading.Barrier(2, timeout=60)
+    monkeypatch.setattr(run, "LOOK_AGAIN", 0.01)
+    compute, meet = run.run_job, threading.Barrier(2, timeout=60)
 
-    def together(settings, *rest):
-        if settings.get("recipe", {}).get("seed") == 0:
+    def together(job, *rest):
+        if job.seed == 0:
             meet.wait()  # both commands are inside a job of their own at this moment
-        return compute(settings, *rest)
+        return compute(job, *rest)
 
-    monkeypatch.setattr(pools, "run_job", together)
+    monkeypatch.setattr(run, "run_job", together)
     commands = [
         threading.Thread(target=run_experiment, args=(small, tiny), kwargs={"folder": tmp_path}) for _ in range(2)
     ]
@@ -139,14 +129,6 @@ def test_a_line_that_does_not_belong_there_is_named_and_nothing_runs(small, tiny
     with pytest.raises(ResultsError, match=message):
         run_experiment(small, tiny, [0, 1], folder=tmp_path)
     assert len(made_up) == before and path.read_bytes() == content
-
-
-def test_a_line_of_the_same_job_is_not_written_twice(small, tiny, made_up, tmp_path):
-    run_experiment(small, tiny, [0], folder=tmp_path)
-    store = Store(tmp_path, "small", "tiny")
-    for line in store.read().values():
-        store.append(line)
-    assert len(lines(tmp_path)) == 4
 
 
 @pytest.mark.parametrize(

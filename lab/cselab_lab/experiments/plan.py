@@ -1,0 +1,713 @@
+"""The plan of an experiment: its rows, columns and claims; the profiles, which say at which size rows run; the jobs.
+
+A row under a profile has settings, and settings with a seed are a job: `expand_rows`, `jobs`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from statistics import mean
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from cselab._util.choices import check_choice
+from cselab.encoders.open import ASSETS, CHECKSUMS
+from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
+
+if TYPE_CHECKING:
+    from cselab.training import TrainConfig
+
+# ------------------------------------------------------------------------------------------------ recipes, profiles
+
+
+@dataclass(frozen=True)
+class BundledRecipe:
+    """The settings under which a bundled encoder shows the papers' effects: the same for all methods.
+
+    `results/search.md` has the searches on dev data (rate, batch, temperature, length, corpus) that found them.
+
+    Attributes:
+        steps, lr, batch_size, eval_every: as in `TrainConfig`. The score jumps within the first steps: evaluate often.
+        precision: float32, so that the same seed gives the same numbers with and without bfloat16.
+        pooling: of the encoder: [CLS] for `mini`, as in the papers, with the training head of the method; the mean
+            for `micro`, whose [CLS] loses by contrast (its card has the figures).
+
+    See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
+
+    >>> RECIPES["mini"].config(seed=1).batch_size
+    64
+    """
+
+    steps: int
+    lr: float
+    batch_size: int = 64
+    eval_every: int = 20
+    precision: Literal["fp32"] = "fp32"
+    pooling: str = "cls"
+
+    def settings(self) -> dict[str, Any]:
+        """The fields of `TrainConfig`."""
+        return {name: value for name, value in asdict(self).items() if name != "pooling"}
+
+    def config(self, **changes: Any) -> TrainConfig:
+        """These settings as a `TrainConfig`, with other fields (`seed`, ...) or values from the caller."""
+        from cselab.training import TrainConfig
+
+        return TrainConfig(**self.settings() | changes)
+
+
+RECIPES = {
+    "mini": BundledRecipe(steps=200, lr=3e-4),
+    "micro": BundledRecipe(steps=50, lr=5e-4, eval_every=10, pooling="mean"),
+}
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """An encoder by its name, its width, its family in the papers' recipes, and how SimCSE's recipe differs for it."""
+
+    name: str
+    width: int
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    family: str = "bert-base"
+
+
+def bundled(name: str) -> Backbone:
+    """A bundled encoder, its width read from its configuration."""
+    configuration = json.loads((ASSETS / name / "config.json").read_text(encoding="utf-8"))
+    return Backbone(name, configuration["hidden_size"])
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A size at which every experiment can run. Its recipe is the same for all rows: no method is tuned more.
+
+    Args:
+        name: a key of `PROFILES`.
+        encoders: the backbone of rows with the encoder "base", "large", ...; other rows are not run.
+        corpus: see `cselab_lab.experiments.run.corpus`.
+        dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
+        seeds: the default seeds.
+        suites: what is measured; those that need the SentEval folder are left out where there is none.
+        geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B",
+            or "STS-B test".
+        recipe: fields of `TrainConfig`.
+        pooling: of every encoder, unless a row says otherwise.
+        purpose: what its numbers are good for; help and tables print it.
+        fit_on: sentences of the corpus that a post-hoc transform is fitted on; None takes all of them.
+        headline_seeds: of the rows of a headline claim (`Experiment.headlines`), where those are more.
+        own_recipes: whether a method trains by the recipe of its own paper (`Method.recipes`) where that has one for
+            the family of the encoder; `recipe` is for the others.
+    """
+
+    name: str
+    encoders: Mapping[str, Backbone]
+    corpus: str
+    dev: str
+    seeds: tuple[int, ...]
+    suites: tuple[str, ...]
+    geometry: str
+    recipe: Mapping[str, Any]
+    pooling: str
+    purpose: str
+    fit_on: int | None = None
+    own_recipes: bool = False
+    headline_seeds: tuple[int, ...] = ()
+
+
+PAPER_RECIPE = {"epochs": 1.0, "batch_size": 64, "lr": 3e-5, "max_length": 32, "eval_every": 125}
+LARGE = {"lr": 1e-5}
+
+SMOKE = Profile(
+    name="smoke",
+    encoders={"base": bundled("micro")},
+    corpus="world:1000",
+    dev="Classroom-STS",
+    seeds=(0, 1),
+    suites=("world",),
+    geometry="world",
+    recipe={"steps": 4, "batch_size": 32, "lr": 3e-4, "eval_every": 4, "precision": "fp32"},
+    pooling="cls",
+    purpose="a check that every row runs; its numbers answer nothing",
+)
+STUDY = Profile(
+    name="study",
+    encoders={"base": bundled("mini")},
+    corpus="world:20000",
+    dev="Classroom-STS",
+    seeds=(0, 1, 2, 3, 4),
+    suites=("world", "sts"),
+    geometry="STS-B",
+    recipe=RECIPES["mini"].settings(),
+    pooling=RECIPES["mini"].pooling,
+    purpose="the bundled encoder and corpus, trained as long as it helps: anyone can make its numbers again",
+    headline_seeds=(0, 1, 2, 3, 4, 5, 6),
+)
+PAPER = replace(
+    STUDY,
+    name="paper",
+    encoders={
+        "base": Backbone("bert-base-uncased", 768),
+        "large": Backbone("bert-large-uncased", 1024, LARGE, "bert-large"),
+        "roberta": Backbone("roberta-base", 768, {"lr": 1e-5, "batch_size": 512}, "roberta-base"),
+        "roberta-large": Backbone("roberta-large", 1024, {"lr": 3e-5, "batch_size": 512}, "roberta-large"),
+        "sbert": Backbone("sentence-transformers/bert-base-nli-mean-tokens", 768),
+        "sbert-large": Backbone("sentence-transformers/bert-large-nli-mean-tokens", 1024, LARGE, "bert-large"),
+    },
+    corpus="wiki1m",
+    dev="STS-B",
+    recipe=PAPER_RECIPE,
+    pooling="cls",
+    purpose="the encoders and the corpus of the papers, each method by its own paper's recipe: for GPUs",
+    fit_on=100_000,
+    own_recipes=True,
+    headline_seeds=(),
+)
+PAPER_ONE_RECIPE = replace(
+    PAPER,
+    name="paper-one-recipe",
+    own_recipes=False,
+    purpose="the encoders and the corpus of the papers, SimCSE's recipe for all methods: for GPUs",
+)
+MILLION = replace(
+    STUDY,
+    name="million",
+    corpus="world:1000000",
+    seeds=(0, 1, 2),
+    recipe={**PAPER_RECIPE, "precision": "fp32"},
+    purpose="SimCSE's own recipe and a million sentences of the bundled world, on the bundled encoder: for GPUs",
+    fit_on=20_000,
+    headline_seeds=(),
+)
+PROFILES = {profile.name: profile for profile in (SMOKE, STUDY, PAPER, PAPER_ONE_RECIPE, MILLION)}
+"""By name. `study` is the default of every experiment."""
+
+
+def get_profile(name: str | Profile) -> Profile:
+    """A profile by its name; a profile itself is returned.
+
+    Raises:
+        ValueError: an unknown name; lists the known.
+    """
+    if isinstance(name, Profile):
+        return name
+    check_choice("profile", name, PROFILES)
+    return PROFILES[name]
+
+
+# ------------------------------------------------------------------------------------------------ claims
+
+
+Values = Mapping[str, float]
+"""The measured (or published) number of each row, by its label."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that a paper claims about some rows: a weighted sum of their numbers, positive where the claim holds.
+
+    Attributes:
+        claim: in words.
+        labels: of the rows.
+        unit: of the statistic.
+        small: whether smallness is what is claimed.
+    """
+
+    claim: str
+    labels: tuple[str, ...]
+    unit = "points"
+    small = False
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Of each row's number in the statistic."""
+        raise NotImplementedError
+
+    def statistic(self, values: Values) -> float:
+        """The number that is claimed to be positive."""
+        return float(self.weights @ [values[label] for label in self.labels])
+
+    def spread(self, spreads: Values) -> float:
+        """The standard deviation of the statistic, from those of the rows; a row without one counts as exact."""
+        return float(np.linalg.norm(self.weights * [spreads.get(label, 0.0) for label in self.labels]))
+
+    def margin(self, margin: float) -> float:
+        """What counts as small, in the unit of the statistic, where two rows may differ by `margin`."""
+        return margin
+
+
+class Above(Claim):
+    """One row scores above another: the difference of the two.
+
+    >>> Above("noise in the negatives costs points", "SimCSE", "+noise").statistic({"SimCSE": 50.0, "+noise": 47.0})
+    3.0
+    """
+
+    def __init__(self, claim: str, higher: str, lower: str) -> None:
+        super().__init__(claim, (higher, lower))
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.array([1.0, -1.0])
+
+
+class Negligible(Above):
+    """Two rows differ by less than the margin: a claim of smallness, such as "a third view hardly helps"."""
+
+    small = True
+
+
+class Trend(Claim):
+    """The numbers rise from the first row to the last: the slope of the line through them, a row apart.
+
+    >>> Trend("more rows help", ("M = 0", "half", "full")).statistic({"M = 0": 64.0, "half": 71.0, "full": 76.0})
+    6.0
+    """
+
+    unit = "points a row"
+
+    @property
+    def weights(self) -> np.ndarray:
+        places = np.arange(len(self.labels)) - (len(self.labels) - 1) / 2
+        return places / (places @ places)
+
+    def margin(self, margin: float) -> float:
+        """A slope that adds up to the margin from the first row to the last."""
+        return margin / (len(self.labels) - 1)
+
+
+class Order(Claim):
+    """The rows are in this order, from the lowest to the highest: Kendall's tau, 1 for this, -1 for the reverse.
+
+    >>> Order("parts add up", ("none", "one", "both")).statistic({"none": 1.0, "one": 3.0, "both": 2.0})
+    0.333...
+    """
+
+    unit = "tau"
+
+    def statistic(self, values: Values) -> float:
+        row = [values[label] for label in self.labels]
+        signs = [np.sign(row[b] - row[a]) for a in range(len(row)) for b in range(a + 1, len(row))]
+        return float(np.mean(signs))
+
+    def spread(self, spreads: Values) -> float:
+        """Unknown for an order."""
+        return 0.0
+
+    def margin(self, margin: float) -> float:
+        """No order is small."""
+        return 0.0
+
+
+# ------------------------------------------------------------------------------------------------ rows, experiments
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a hyper-parameter may be a share of: the encoder's width and the sentences in a batch."""
+
+    width: int
+    batch: int
+
+
+def channels_a_group(channels: int) -> Callable[[Size], int]:
+    """The number of groups of so many channels: the paper's k = 768 / channels.
+
+    Raises:
+        ValueError: when called with a width that they do not divide.
+    """
+
+    def groups(size: Size) -> int:
+        if size.width % channels:
+            raise ValueError(f"groups of {channels} channels do not divide the width of {size.width}")
+        return size.width // channels
+
+    return groups
+
+
+def missing_rank(share: float) -> Callable[[Size], int]:
+    """So many rows that N + M goes this share of the way from the batch N to the width D: ImSimCSE's M / 704."""
+    return lambda size: round(share * max(0, size.width - size.batch))
+
+
+def times(factor: float) -> Callable[[float], float]:
+    """A multiple of the value in the profile's recipe, to three digits.
+
+    >>> times(1 / 3)(3e-4)
+    0.0001
+    """
+    return lambda value: float(f"{factor * value:.3g}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: an encoder, what trains it, and what is done to its vectors.
+
+    Args:
+        label: its name in our tables.
+        method: a registered method; None trains nothing.
+        parameters: of the method: values; functions of the `Size` where the paper's number belongs to a width of 768;
+            or a `Row`, which is trained first with the same seed, as DCLR's guide: the value is the folder of its
+            encoder.
+        published: the row of the published table, or (row, column) where the paper's rows are our columns; None
+            where the paper has none.
+        encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
+        pooling: other than the recipe's.
+        posthoc: one of `cselab.transforms.NAMES`, such as "without 4" (components), fitted on training sentences.
+        reference: instead of an encoder: "random", "word overlap" or "static".
+        recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
+            it is a multiple of that, such as `times(3)`.
+        rate: times the profile's learning rate, for a method that needs another order of magnitude; the recipe of its
+            own paper, where the profile takes that, has it already.
+        against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
+    """
+
+    label: str
+    method: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    published: str | tuple[str, str] | None = None
+    encoder: str = "base"
+    pooling: str | None = None
+    posthoc: str | None = None
+    reference: str | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    rate: float = 1.0
+    against: str | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a measured number, and the column of the published table for it.
+
+    `measure` is a task ("STS-B", "SICK-R", "MR" ...), "Avg." of the seven STS sets, "STS-B dev", or one of
+    "alignment", "uniformity", "mean_cosine", "effective_rank". With `over` it is a name for the mean over those
+    columns, ours and the paper's.
+    """
+
+    measure: str
+    published: str | None = None
+    over: tuple[str, ...] = ()
+
+
+DEV = "STS-B dev"
+"""The column, and the suite, of a table that compares values of a hyper-parameter: no test set is scored."""
+
+SEVEN = tuple(Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"))
+"""The columns of every STS table, the average first."""
+
+TRANSFER = ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")
+"""The columns of every transfer table."""
+
+AVERAGE = (Column("Avg.", "STS-Avg."),)
+"""The one column of WhitenedCSE's ablations."""
+
+PLAIN = Row("plain")
+CENTRED = Row("plain, mean subtracted", posthoc="centred")
+
+GUIDED = {"guide": Row("SimCSE", "simcse")}
+"""DCLR's guide: SimCSE, trained on the same corpus with the same seed."""
+
+UNGUIDED = Row("DCLR, without its guide", "dclr")
+"""DCLR that decides by its own encoder which negatives are false."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question and how it is answered.
+
+    Args:
+        name: the paper and its table, such as "imsimcse-table1": the published numbers are those; or any other name.
+        question: in one sentence.
+        rows: what is run; the plain encoder, unchanged and with its mean subtracted, comes before them.
+        columns: what is measured; the first one is what the verdict is about.
+        claims: what the paper claims, each as something that can be counted.
+        baseline: the label of the row that gains are counted from.
+        suites: in place of the similarity sets of the profile, where their data are.
+        margins: by measure, what difference counts as small, where it is not that of `results.MARGINS`.
+        headlines: the claims that are stated without their neighbours, such as in a README; their rows run with more
+            seeds where the profile has `headline_seeds`.
+    """
+
+    name: str
+    question: str
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...] = SEVEN
+    claims: tuple[Claim, ...] = ()
+    baseline: str = "plain"
+    suites: tuple[str, ...] = ("sts",)
+    margins: Mapping[str, float] = field(default_factory=dict)
+    headlines: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        labels = [row.label for row in self.all_rows]
+        named = [label for claim in self.claims for label in claim.labels]
+        for name in (self.baseline, *named, *(row.against for row in self.rows if row.against)):
+            if name not in labels:
+                raise ValueError(f"{self.name}: no row is called {name!r}; the rows are: {', '.join(labels)}")
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"{self.name}: two rows have the same label")
+        if unknown := set(self.headlines) - {claim.claim for claim in self.claims}:
+            raise ValueError(f"{self.name}: no claim is called {sorted(unknown)[0]!r}")
+        for row in self.all_rows:
+            self.cell(row, self.columns[0])
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The rows, with the plain encoder and its centred vectors before them."""
+        declared = [row.label for row in self.rows]
+        return tuple(row for row in (PLAIN, CENTRED) if row.label not in declared) + self.rows
+
+    def seeds(self, row: Row, profile: Profile) -> tuple[int, ...]:
+        """The default seeds of a trained row."""
+        labels = [label for claim in self.claims if claim.claim in self.headlines for label in claim.labels]
+        return (row.label in labels and profile.headline_seeds) or profile.seeds
+
+    def row(self, label: str) -> Row:
+        """The row of that label.
+
+        Raises:
+            ValueError: no such row; lists those there are.
+        """
+        return self._named("row", {row.label: row for row in self.all_rows}, label)
+
+    def against(self, row: Row) -> Row:
+        """The row that its gain is counted from."""
+        return self.row(row.against or self.baseline)
+
+    def column(self, measure: str) -> Column:
+        """The column of that measure.
+
+        Raises:
+            ValueError: no such column; lists those there are.
+        """
+        return self._named("column", {column.measure: column for column in self.columns}, measure)
+
+    def _named(self, kind: str, known: Mapping[str, Any], name: str) -> Any:
+        if name not in known:
+            raise ValueError(f"{self.name} has no {kind} {name!r}; its {kind}s are: {', '.join(map(repr, known))}")
+        return known[name]
+
+    @property
+    def published(self) -> PublishedTable | None:
+        """The table of the paper in the experiment's name; None for another name."""
+        paper, _, number = self.name.partition("-table")
+        return published_table(paper, int(number)) if paper in PAPERS and number.isdigit() else None
+
+    def cell(self, row: Row, column: Column) -> Cell | None:
+        """The published number for a row and a column, where there is one."""
+        if self.published is None or row.published is None:
+            return None
+        if isinstance(row.published, tuple):
+            return self.published.cell(*row.published) if column == self.columns[0] else None
+        if column.over:
+            return _mean_of([self.published.cell(row.published, name) for name in column.over], column.measure)
+        return None if column.published is None else self.published.cell(row.published, column.published)
+
+
+def _mean_of(cells: Sequence[Cell], column: str) -> Cell | None:
+    """The mean of printed numbers as a cell, with the notes of all; None where one of them is lost."""
+    values = [cell.value for cell in cells if cell.value is not None]
+    if len(values) < len(cells):
+        return None
+    own = f"mean of the printed {', '.join(cell.column for cell in cells)}"
+    notes = [f"{cell.column}: {cell.note}" for cell in cells if cell.note]
+    return Cell(cells[0].row, column, f"{mean(values):.2f}", "", cells[0].unit, "; ".join([own, *notes]))
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def declare(experiment: Experiment) -> Experiment:
+    """Make an experiment known by its name to the command line, the notebooks and the tests."""
+    EXPERIMENTS[experiment.name] = experiment
+    return experiment
+
+
+def get_experiment(name: str | Experiment) -> Experiment:
+    """An experiment by its name; an experiment itself is returned.
+
+    Raises:
+        ValueError: an unknown name; lists the known.
+    """
+    if isinstance(name, Experiment):
+        return name
+    check_choice("experiment", name, EXPERIMENTS, likeness=0.75)
+    return EXPERIMENTS[name]
+
+
+# ------------------------------------------------------------------------------------------------ settings, jobs
+
+
+Settings = dict[str, Any]
+"""Everything that decides the numbers of a row, JSON-able."""
+
+
+class NotPossible(ValueError):
+    """A row that cannot be run, now or under this profile; the message says why. It stays published only."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row with one seed.
+
+    Attributes:
+        label: of the row.
+        seed: None where nothing is drawn at random.
+        settings: everything that decides the numbers.
+        suites, geometry: what is measured, where the data are; see `Profile`.
+    """
+
+    label: str
+    seed: int | None
+    settings: Settings
+    suites: tuple[str, ...]
+    geometry: str
+
+    @property
+    def hash(self) -> str:
+        """Equal for two jobs exactly when they would compute the same."""
+        return settings_hash(self.settings)
+
+    @property
+    def name(self) -> str:
+        """For people: the row and the seed."""
+        return self.label if self.seed is None else f"{self.label}, seed {self.seed}"
+
+
+def settings_hash(settings: Settings) -> str:
+    """Sixteen hexadecimal digits of the settings' sha256."""
+    content = json.dumps(settings, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def jobs(
+    experiment: Experiment, profile: Profile, seeds: Sequence[int] | None = None
+) -> tuple[list[Job], dict[str, str]]:
+    """The jobs of an experiment, seed by seed so that a run that stops early has whole tables, and the rows that
+    cannot be run with the reason. Rows with the same settings give one job, under the first label. Without seeds
+    each row has its own (`Experiment.seeds`).
+    """
+    possible, reasons = expand_rows(experiment, profile)
+    suites = profile.suites
+    if "sts" in suites:
+        suites = (*(suite for suite in suites if suite != "sts"), *experiment.suites)
+    drawn = {row.label: seeds or experiment.seeds(row, profile) for row in experiment.all_rows if row.method}
+    distinct: dict[str, Job] = {}
+    for seed in dict.fromkeys((None, *(seeds or (*profile.seeds, *profile.headline_seeds)))):
+        for label, settings in possible.items():
+            if seed in drawn.get(label, (None,)):
+                seeded = settings if seed is None else with_seed(settings, seed)
+                job = Job(label, seed, seeded, suites, profile.geometry)
+                distinct.setdefault(job.hash, job)
+    return list(distinct.values()), reasons
+
+
+def with_seed(settings: Settings, seed: int | None) -> Settings:
+    """The settings of a trained row with a seed, which is also that of the rows it trains first; None removes it."""
+    recipe = {name: value for name, value in settings["recipe"].items() if name != "seed"}
+    parameters = {
+        name: with_seed(value, seed) if isinstance(value, dict) else value
+        for name, value in settings["parameters"].items()
+    }
+    return settings | {"recipe": recipe | ({} if seed is None else {"seed": seed}), "parameters": parameters}
+
+
+def expand_rows(experiment: Experiment, profile: Profile) -> tuple[dict[str, Settings], dict[str, str]]:
+    """By row the settings of those that can be run, without the seed, and why the others cannot be run."""
+    possible: dict[str, Settings] = {}
+    reasons: dict[str, str] = {}
+    for row in experiment.all_rows:
+        try:
+            possible[row.label] = _settings(row, profile)
+        except NotPossible as reason:
+            reasons[row.label] = str(reason)
+    return possible, reasons
+
+
+def _settings(row: Row, profile: Profile) -> Settings:
+    """Everything that decides the numbers of a row, but the seed; no method is built for it.
+
+    Raises:
+        NotPossible: the profile has no such encoder, there is no such method or hyper-parameter yet, or a number that
+            depends on the width does not exist for this one.
+    """
+    if row.encoder not in profile.encoders:
+        raise NotPossible(f"no {row.encoder} encoder under {profile.name}")
+    backbone = profile.encoders[row.encoder]
+    settings: Settings = {"reference": row.reference}
+    if row.reference in (None, "static"):
+        checksums = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
+        weights = checksums.get(f"{backbone.name}/model.safetensors", "")[:16] or None  # of a bundled encoder
+        settings |= {"encoder": backbone.name, "weights": weights}
+    if row.reference is None:
+        settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
+    if row.posthoc is not None or row.method is not None:
+        settings["corpus"] = profile.corpus
+    if row.posthoc is not None:
+        settings["fit_on"] = profile.fit_on
+    if row.method is not None:
+        settings |= _training_settings(row, row.method, profile, backbone)
+    return settings
+
+
+def _training_settings(row: Row, method: str, profile: Profile, backbone: Backbone) -> Settings:
+    """The columns of the corpus, the method with all its hyper-parameters, the recipe, the dev pairs."""
+    from cselab.methods import METHODS
+
+    if method not in METHODS:
+        raise NotPossible(f"the method {method!r} is not there yet")
+    columns = list(METHODS[method].columns)
+    if columns != ["sentence"] and not profile.corpus.startswith("world:"):
+        raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world")
+    recipe = {**profile.recipe, **backbone.recipe}
+    own = METHODS[method].recipes.get(backbone.family) if profile.own_recipes else None
+    recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
+    if missing := [name for name, value in row.recipe.items() if callable(value) and name not in recipe]:
+        raise NotPossible(f"the recipe of {profile.name} has no {', '.join(missing)}")
+    recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
+    given = (own.hyperparameters if own else {}) | {
+        name: _settings(value, profile) if isinstance(value, Row) else value for name, value in row.parameters.items()
+    }
+    settings = {
+        "columns": columns,
+        "method": method,
+        "parameters": _parameters(method, given, Size(backbone.width, recipe["batch_size"])),
+        "recipe": recipe,
+        "dev": profile.dev,
+    }
+    return settings | ({"pooling": own.pooling} if own and not row.pooling else {})
+
+
+def _parameters(method: str, given: Mapping[str, Any], size: Size) -> Settings:
+    """All hyper-parameters of a method for this size, so that a default that changes is another job."""
+    from cselab.methods import METHODS
+
+    known, variants = METHODS[method].hyperparameters(), METHODS[method].variants
+    if missing := given.keys() - known.keys() - {"variant"}:
+        raise NotPossible(f"{method} has no {', '.join(sorted(missing))} yet")
+    try:
+        own = {name: value(size) if callable(value) else value for name, value in given.items()}
+    except ValueError as reason:
+        raise NotPossible(str(reason)) from None
+    variant = own.get("variant", "default")
+    return {"variant": variant} | known | variants.get(variant, {}) | own
+
+
+def recipe_source(row: Row, profile: Profile) -> str:
+    """Whose recipe a trained row has under this profile, and its numbers; empty where the profile has one for all."""
+    from cselab.methods import METHODS
+
+    if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:
+        return ""
+    own = METHODS[row.method].recipes.get(profile.encoders[row.encoder].family)
+    used = {**profile.recipe, **profile.encoders[row.encoder].recipe, **(own.settings() if own else {})}
+    source = (
+        f"{own.whose or METHODS[row.method].title}'s recipe" if own else "SimCSE's recipe, for want of one of its own"
+    )
+    length = "" if used["max_length"] == profile.recipe["max_length"] else f", {used['max_length']} tokens"
+    epochs = f"{used['epochs']:g} epoch" + "s" * (used["epochs"] != 1)
+    return f"{source} (batch {used['batch_size']}, lr {used['lr']:g}, {epochs}{length})"

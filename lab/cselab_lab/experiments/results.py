@@ -1,0 +1,703 @@
+"""The results of an experiment: the file of finished jobs, their numbers next to the published ones, the verdicts.
+
+`Store` is results/<experiment>.<profile>.jsonl: one line a finished job, written by one process at a time. Killed at
+any moment, the file has whole lines and at most a torn one at its end, which the next writer cuts off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from statistics import mean, stdev
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from cselab.metrics.ranking import holm
+from cselab_lab.experiments.plan import (
+    DEV,
+    PROFILES,
+    Claim,
+    Column,
+    Experiment,
+    Profile,
+    Row,
+    Values,
+    expand_rows,
+    get_experiment,
+    get_profile,
+    recipe_source,
+    settings_hash,
+    with_seed,
+)
+from cselab_lab.tables import table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# ------------------------------------------------------------------------------------------------ the file of lines
+
+RESULTS = Path("results")
+"""The default folder, in the current directory."""
+
+KEYS = {"experiment", "profile", "row", "seed", "hash", "settings", "scores", "versions"}
+
+
+def recorded_results() -> Path:
+    """The folder of the results that come with cselab: in the package of a wheel, or next to it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "results"
+    return inside if inside.is_dir() else package.parents[1] / "results"
+
+
+class ResultsError(ValueError):
+    """A results file with a line that does not belong there; the message names the file and the line."""
+
+
+class Store:
+    """The finished jobs of one experiment under one profile.
+
+    Two commands on one experiment share its jobs: each job is claimed by a lock that its process holds while it
+    computes.
+
+    Args:
+        folder: of the results files.
+        experiment, profile: their names.
+    """
+
+    def __init__(self, folder: str | Path, experiment: str, profile: str) -> None:
+        self.folder, self.experiment, self.profile = Path(folder), experiment, profile
+        self.path = self.folder / f"{experiment}.{profile}.jsonl"
+
+    def read(self) -> dict[str, dict[str, Any]]:
+        """The finished jobs by their hash; a torn last line is left out. No file: no jobs.
+
+        Raises:
+            ResultsError: a damaged line, or a line of another experiment or profile.
+        """
+        content = self.path.read_bytes() if self.path.exists() else b""
+        whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace").splitlines()
+        lines = (self._parsed(text, number) for number, text in enumerate(whole, start=1))
+        return {line["hash"]: line for line in lines}
+
+    def _parsed(self, text: str, number: int) -> dict[str, Any]:
+        where = f"{self.path}, line {number}"
+        remedy = "restore the file (it is under version control), or delete the line: its job then runs again"
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ResultsError(f"{where} is damaged ({error}): {remedy}") from None
+        lacks = KEYS - line.keys() if isinstance(line, dict) else KEYS
+        if lacks:
+            raise ResultsError(f"{where} is no finished job (it has no {', '.join(sorted(lacks))}): {remedy}")
+        numbers = line["scores"].values() if isinstance(line["scores"], dict) else [None]
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise ResultsError(f"{where} has scores that are no numbers ({line['scores']!r:.60}): {remedy}")
+        if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
+            raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
+        return line
+
+    def elsewhere(self) -> dict[str, list[dict[str, Any]]]:
+        """Finished jobs of all other experiments under this profile, by hash: rows are shared between tables."""
+        shared: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        ending = f".{self.profile}.jsonl"
+        for path in sorted(self.folder.glob(f"*{ending}")):
+            if path != self.path:
+                for job, line in Store(self.folder, path.name.removesuffix(ending), self.profile).read().items():
+                    shared[job].append(line)
+        return shared
+
+    def append(self, line: dict[str, Any]) -> None:
+        """Add a finished job, unless its numbers are there already.
+
+        Whole or not at all; a torn end that a killed writer left is cut off first.
+        """
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._lock("file"), open(self.path, "a+b") as file:
+            recorded = self.read().get(line["hash"])
+            if recorded is not None and recorded["scores"].keys() >= line["scores"].keys():
+                return
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def claim(self, job: str) -> FileLock | None:
+        """Hold a job for this process, until released or killed; None where another process has it."""
+        lock = self._lock(job)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return None
+        return lock
+
+    def _lock(self, name: str) -> FileLock:
+        folder = self.folder / ".locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        return FileLock(folder / f"{self.experiment}.{self.profile}.{name}.lock")
+
+
+# ------------------------------------------------------------------------------------------------ verdicts
+
+GEOMETRY = ("alignment", "uniformity", "mean_cosine")
+"""Measures that are not in points."""
+
+MARGIN = 0.5
+"""Points: a difference within it is called small. Below every gain of an STS average that WhitenedCSE, ImSimCSE and
+Focal-InfoNCE print for their method (the least is 0.6). It was chosen on 23 November 2026 (commit de56ea7), before
+any line of `study` was made."""
+
+MARGINS = {"alignment": 0.02, "uniformity": 0.1, "mean_cosine": 0.02}
+"""The same for measures that are not in points; an experiment may declare its own (`Experiment.margins`)."""
+
+Test = tuple[str, str, tuple[float, ...]]
+"""A measure, a unit, and the statistic of each seed."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the seeds say about a claim.
+
+    Attributes:
+        claim, unit, measure: what was claimed, in which unit, on which number.
+        margin: a statistic within it, on both sides of 0, is small; 0 where there is none.
+        small: whether smallness is what is claimed (`Negligible`).
+        published: the statistic of the paper's numbers, or None; `published_spread` its standard deviation as far as
+            the paper prints some.
+        sample: the statistic of each seed.
+        interval: the 95 % interval of its mean (Student's t), or None with fewer than two seeds.
+        p_value: of the paired t-test; `p_exact` of the exact test over all changes of sign.
+    """
+
+    claim: str
+    unit: str
+    measure: str
+    margin: float
+    small: bool = False
+    published: float | None = None
+    published_spread: float = 0.0
+    sample: tuple[float, ...] = ()
+    interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    p_exact: float | None = None
+
+    @property
+    def ours(self) -> float | None:
+        """The mean over the seeds."""
+        return float(np.mean(self.sample)) if self.sample else None
+
+    @property
+    def seeds(self) -> int:
+        """How many."""
+        return len(self.sample)
+
+    @property
+    def test(self) -> Test | None:
+        """Equal for two verdicts whose test is the same: on the same numbers, whichever row comes first."""
+        if self.p_value is None:
+            return None
+        return self.measure, self.unit, max(tuple(round(sign * x, 9) for x in self.sample) for sign in (1, -1))
+
+    @property
+    def answer(self) -> str:
+        """Direction and size, each as far as the interval decides it.
+
+        * "as large as in the paper": the direction that was claimed, and the interval reaches the paper's number, give
+          or take the paper's own spread.
+        * "the same direction, smaller" or "larger": it does not reach it. "the same direction" by itself where the
+          paper prints no number; "the same direction, smaller than D" where the whole interval is within the margin D.
+        * "smaller than D": it has 0 in it and is within the margin: there is no difference worth the name.
+        * "the opposite": the other direction; of a claim of smallness, that all of it lies beyond the margin.
+        * "undecided": it has 0 in it and more than the margin. "undecided, smaller than in the paper" where the
+          paper's number lies above it.
+        * "one run only", "not run".
+        """
+        if self.interval is None:
+            return "one run only" if self.sample else "not run"
+        low, high = self.interval
+        limit = f"smaller than {self.margin:g} {self._unit}".rstrip()
+        within = -self.margin < low and high < self.margin
+        if self.small:
+            return limit if within else "the opposite" if low >= self.margin or high <= -self.margin else "undecided"
+        size = self._size_in_the_paper
+        if low > 0 and size.startswith("as large"):
+            return size
+        if low > 0 or high < 0:
+            direction = "the same direction" if low > 0 else "the opposite"
+            return ", ".join(filter(None, (direction, limit if within else size if low > 0 else "")))
+        if within:
+            return limit
+        return "undecided, smaller than in the paper" if size == "smaller" else "undecided"
+
+    @property
+    def _size_in_the_paper(self) -> str:
+        if self.published is None or self.interval is None:
+            return ""
+        if self.interval[1] < self.published - self.published_spread:
+            return "smaller"
+        return "larger" if self.interval[0] > self.published + self.published_spread else "as large as in the paper"
+
+    def record(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        return vars(self) | {"ours": self.ours, "seeds": self.seeds, "answer": self.answer}
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, by_holm: float | None = None) -> str:
+        """The verdict in words; with the p-value by Holm over the tests of a page, where there is one."""
+        parts = [f"{self.claim}: {self.answer}{self._measured(by_holm)}"]
+        if self.published is not None:
+            spread = f" ± {self.published_spread:.{self._digits}f}" if self.published_spread else ""
+            parts.append(f"the paper has {signed(self.published, self._digits)}{spread}")
+        return "; ".join(parts)
+
+    def _measured(self, by_holm: float | None) -> str:
+        if self.ours is None:
+            return ""
+        certainty = "one seed, no interval" if self.seeds == 1 else "the same with every seed"
+        if self.interval is not None and self.p_value is not None and self.p_exact is not None:
+            low, high = (signed(bound, self._digits) for bound in self.interval)
+            certainty = f"95 % interval {low} to {high} over {self.seeds} seeds, p = {self.p_value:.2g}"
+            certainty += "" if by_holm is None else f", {by_holm:.2g} by Holm"
+            certainty += f", exact {self.p_exact:.2g}"
+            certainty += ", the least possible" * (self.p_exact <= 2.0 ** (1 - self.seeds) * 1.001)
+        return f", {signed(self.ours, self._digits)} {self._unit} of {self.measure} ({certainty})".replace("  ", " ")
+
+    @property
+    def _unit(self) -> str:
+        return self.unit.removeprefix("points").strip() if self.measure in GEOMETRY else self.unit
+
+    @property
+    def _digits(self) -> int:
+        return 2 if self.unit == "tau" or self.measure in GEOMETRY else 1
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign, and with as many more digits as it takes to be other than 0.
+
+    >>> signed(0.5, 1), signed(-0.031, 1), signed(0.0, 1)
+    ('+0.5', '-0.03', '+0.0')
+    """
+    while digits < 9 and value and not float(f"{value:.{digits}f}"):
+        digits += 1
+    return f"{value + 0.0:+.{digits}f}"
+
+
+def judge(
+    claim: Claim,
+    measure: str,
+    published: Values | None,
+    ours: Sequence[Values],
+    *,
+    margin: float | None = None,
+    spreads: Values | None = None,
+) -> Verdict:
+    """Compare a claim with the numbers of each seed.
+
+    The statistic is computed seed by seed, so that what a seed does to all rows alike drops out. Two tests over the
+    seeds: Student's t of the mean, and the permutation test that changes signs (exact; with 5 seeds no smaller
+    than 2 / 32).
+
+    Args:
+        published: the paper's numbers by row, or None where it does not have them all.
+        ours: ours by row, one mapping a seed.
+        margin: what counts as small, on that measure; default: `MARGINS`.
+        spreads: the standard deviations that the paper prints, by row.
+    """
+    margin = claim.margin(MARGINS.get(measure, MARGIN) if margin is None else margin)
+    paper = None if published is None else claim.statistic(published)
+    spread = 0.0 if published is None else claim.spread(spreads or {})
+    sample = tuple(claim.statistic(values) for values in ours)
+    known = (claim.claim, claim.unit, measure, margin, claim.small, paper, spread, sample)
+    if len(sample) < 2:
+        return Verdict(*known)
+    if np.ptp(sample) <= 1e-12 * max(1.0, *map(abs, sample)):
+        return Verdict(*known, interval=(sample[0], sample[0]))
+    low, high, p_value, p_exact = tested(np.array(sample))
+    return Verdict(*known, interval=(low, high), p_value=p_value, p_exact=p_exact)
+
+
+def tested(sample: np.ndarray) -> tuple[float, float, float, float]:
+    """The 95 % interval of the mean, and two p-values of its being 0: Student's, and exact over changes of sign.
+
+    >>> low, high, student, exact = tested(np.array([1.0, 2.0, 3.0]))
+    >>> round(low, 2), round(high, 2), round(student, 3), exact
+    (-0.48, 4.48, 0.074, 0.25)
+    """
+    from scipy.stats import permutation_test, ttest_1samp
+
+    test = ttest_1samp(sample, 0.0)
+    low, high = test.confidence_interval(0.95)
+    exact = permutation_test((sample,), np.mean, permutation_type="samples", vectorized=True, rng=0)
+    return float(low), float(high), float(test.pvalue), float(exact.pvalue)
+
+
+@dataclass(frozen=True)
+class ManyTests:
+    """The tests behind many verdicts, each once, with their p-values by Holm (1979): one mistake in 20 such pages.
+
+    A claim that two tables share is one test. The smallest of m p-values is multiplied by m, the next by m - 1, and so
+    on, none falling below the one before; at most 1.
+    """
+
+    claims: int
+    raw: dict[Test, float]
+    by_holm: dict[Test, float]
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Verdict]) -> ManyTests:
+        """Of all verdicts of a table or page."""
+        verdicts = list(verdicts)
+        raw = {one.test: one.p_value for one in verdicts if one.test is not None and one.p_value is not None}
+        adjusted = holm(np.array(list(raw.values()))).tolist()
+        return cls(len(verdicts), raw, dict(zip(raw, adjusted, strict=True)))
+
+    def sentence(self, verdict: Verdict) -> str:
+        """One of the verdicts in words."""
+        return verdict.sentence(None if verdict.test is None else self.by_holm.get(verdict.test))
+
+    def __str__(self) -> str:
+        low, chance = sum(p < 0.05 for p in self.raw.values()), 0.05 * len(self.raw)
+        kept = sum(p < 0.05 for p in self.by_holm.values())
+        return (
+            f"{self.claims} claims make {len(self.raw)} different tests: {low} have p < 0.05 (by chance alone "
+            f"{chance:.1f} would), and {kept} still by Holm, which counts them all."
+        )
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+STAND_INS = ("STS-B", "World-STS")
+"""The measures that replace, in this order, a column that was not measured for want of data."""
+
+ALWAYS = ("STS-B", "World-STS", "Classroom-STS")
+"""Columns that every table has, where they were measured."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The finished jobs of an experiment under a profile.
+
+    Attributes:
+        experiment, profile: what was run.
+        lines: by row and seed (None where nothing is drawn), the finished jobs; rows that have some.
+        reasons: of the rows that cannot be run under this profile, why.
+        other: how many lines of the file were made with other settings, and are not read.
+        elsewhere: where there are no lines, the profiles that have some.
+    """
+
+    experiment: Experiment
+    profile: Profile
+    lines: Mapping[str, Mapping[int | None, dict[str, Any]]]
+    reasons: Mapping[str, str]
+    other: int = 0
+    elsewhere: Sequence[str] = ()
+
+    @property
+    def nothing(self) -> str:
+        """That no row was run, and under which profiles some were; empty where there are lines."""
+        if self.lines:
+            return ""
+        others = f"; there are lines of {', '.join(self.elsewhere)}" if self.elsewhere else ""
+        return f"nothing of {self.experiment.name} was run under {self.profile.name}{others}"
+
+    def values(self, label: str, measure: str) -> dict[int | None, float]:
+        """The measured numbers of a row by seed; without those that failed.
+
+        Raises:
+            ValueError: no such row.
+        """
+        self.experiment.row(label)
+        over = next((column.over for column in self.experiment.columns if column.measure == measure), ()) or (measure,)
+        scores = {seed: line["scores"] for seed, line in self.lines.get(label, {}).items()}
+        return {
+            seed: mean(of[name] for name in over) for seed, of in scores.items() if all(name in of for name in over)
+        }
+
+    def mean(self, label: str, measure: str) -> float:
+        """The mean of `values`.
+
+        Raises:
+            ValueError: no such row, or none of its seeds has that number.
+        """
+        if not (values := self.values(label, measure)):
+            raise ValueError(f"{label!r} has no {measure!r}; measured were {', '.join(sorted(self.measured))}")
+        return mean(values.values())
+
+    def over(self, label: str, baseline: str, measure: str) -> dict[int | None, float]:
+        """What a row has more than another one, for the seeds of both; a row without seeds is paired with each."""
+        pairs = _paired([self.values(label, measure), self.values(baseline, measure)])
+        return {seed: mine - base for seed, (mine, base) in pairs.items()}
+
+    def table(self, labels: Sequence[str], metrics: Sequence[str], form: str = "text") -> str:
+        """Chosen rows and measures: mean ± standard deviation (seeds)."""
+        rows = {
+            label: {
+                measure.replace("_", " "): _mean_and_spread(_moments(self.values(label, measure)), measure)
+                for measure in metrics
+            }
+            for label in labels
+        }
+        return table(rows, form=form)
+
+    def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:
+        """The evaluated steps of each seed: step, loss, score, alignment, uniformity ..."""
+        self.experiment.row(label)
+        return {seed: line["curve"] for seed, line in self.lines.get(label, {}).items() if "curve" in line}
+
+    def measure(self, column: Column) -> str:
+        """The number for a column: its own, or where no row has it, the first stand-in that was measured."""
+        return next((name for name in (column.measure, *STAND_INS) if name in self.measured), column.measure)
+
+    @cached_property
+    def measured(self) -> set[str]:
+        """The numbers that at least one row has; a mean where all that it is over are there."""
+        names = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
+        return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
+
+    def to_frame(self) -> DataFrame:
+        """Published next to ours, a line for each row and column; then other measures, except in a search on dev.
+
+        Columns: row, column (by our name), measure (what ours is: another task where the data of the published one
+        are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, where the
+        measure is the same), published_gain and gain (over the experiment's baseline, or the row's own, seed by
+        seed, for rows of the same encoder) with gain_low and gain_high (its 95 % interval), failed (seeds that broke
+        down), note.
+        """
+        from pandas import DataFrame
+
+        known = [column.measure for column in self.experiment.columns]
+        more = [name for name in (*ALWAYS, *GEOMETRY) if name not in known and name in self.measured]
+        columns = (*self.experiment.columns, *(Column(name) for name in more if DEV not in self.experiment.suites))
+        return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
+
+    def _cell(self, row: Row, column: Column) -> dict[str, Any]:
+        measure = self.measure(column)
+        moments = _moments(self.values(row.label, measure))
+        cell = self.experiment.cell(row, column)
+        against = self.experiment.against(row)
+        comparable = against.label != row.label and against.encoder == row.encoder
+        base = self.experiment.cell(against, column) if comparable else None
+        printed = None if cell is None else cell.value
+        gain, low, high = self._gain(row.label, against.label, measure) if comparable else (None, None, None)
+        notes = (self.reasons.get(row.label), None if cell is None else cell.note)
+        return {
+            "row": row.label,
+            "column": column.measure,
+            "measure": measure,
+            "published": printed,
+            "published_spread": float(cell.spread) if cell is not None and cell.spread else None,
+            **moments,
+            "difference": _difference(moments["ours"], printed) if measure == column.measure else None,
+            "published_gain": _difference(printed, None if base is None else base.value),
+            "gain": gain,
+            "gain_low": low,
+            "gain_high": high,
+            "failed": sum(line["failure"] is not None for line in self.lines.get(row.label, {}).values()),
+            "note": "; ".join(filter(None, notes)),
+        }
+
+    def _gain(self, label: str, against: str, measure: str) -> tuple[float | None, float | None, float | None]:
+        """The mean gain of a row over another, and its 95 % interval."""
+        gains = np.array(list(self.over(label, against, measure).values()))
+        if not len(gains):
+            return None, None, None
+        if len(gains) < 2 or np.ptp(gains) == 0:
+            return float(gains.mean()), None, None
+        low, high, *_ = tested(gains)
+        return float(gains.mean()), low, high
+
+    def verdicts(self, column: str | None = None) -> list[Verdict]:
+        """What our numbers of a column, the first when None, say about each claim of the paper.
+
+        Raises:
+            ValueError: no such column; lists those there are.
+        """
+        chosen = self.experiment.columns[0] if column is None else self.experiment.column(column)
+        measure = self.measure(chosen)
+        return [self._verdict(claim, chosen, measure) for claim in self.experiment.claims]
+
+    def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
+        cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}
+        printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
+        spreads = {name: float(cell.spread) for name, cell in cells.items() if cell is not None and cell.spread}
+        rows = _paired([self.values(name, measure) for name in claim.labels]).values()
+        return judge(
+            claim,
+            measure,
+            printed if len(printed) == len(claim.labels) else None,
+            [dict(zip(claim.labels, row, strict=True)) for row in rows],
+            margin=self.experiment.margins.get(measure),
+            spreads=spreads,
+        )
+
+    def shown(self, column: str | None = None, form: str = "text") -> str:
+        """One column as a table: published, ours ± sd (n), difference, gains; and other measures after the first.
+
+        Numbers in brackets lead to the notes below: what is doubtful about a published cell, why a row cannot be run.
+        LaTeX and CSV have the table only.
+
+        Args:
+            column: as in `to_frame`; the experiment's first when None.
+            form: see `cselab_lab.tables`.
+
+        Raises:
+            ValueError: no such column; lists those there are.
+        """
+        frame = self.to_frame()
+        names = list(dict.fromkeys(frame["column"]))
+        column = column or names[0]
+        if column not in names:
+            raise ValueError(f"{self.experiment.name} has no column {column!r}; it has {', '.join(names)}")
+        chosen = frame[frame["column"] == column].set_index("row")
+        notes = [] if form in ("latex", "tex", "csv") else [note for note in dict.fromkeys(chosen["note"]) if note]
+        rows = {label: _table_cells(cell, notes) for label, cell in chosen.iterrows()}
+        for name in names[len(self.experiment.columns) :] if column == names[0] else ():
+            for label, cell in frame[frame["column"] == name].set_index("row").iterrows():
+                if name != cell["measure"] or name not in rows[label]:
+                    rows[label][name.replace("_", " ")] = _mean_and_spread(cell, name)
+        filled = {name for row in rows.values() for name, text in row.items() if text}
+        shown = table({label: {k: v for k, v in row.items() if k in filled} for label, row in rows.items()}, form=form)
+        below = [f"[{number}] {note}" for number, note in enumerate(notes, start=1)]
+        if form == "html":
+            return shown + "".join(f"<p>{escape(note)}</p>" for note in below)
+        return ("\n" if form == "text" else "\n\n").join([shown, *below])
+
+    def sentences(self) -> list[str]:
+        """A sentence for each claim, and how many tests that makes; or first that nothing was run."""
+        verdicts = self.verdicts()
+        tests = ManyTests.of(verdicts)
+        counted = str(tests) if len(tests.raw) > 1 else ""
+        return [line for line in (self.nothing, *map(tests.sentence, verdicts), counted) if line]
+
+    def recipes(self) -> list[str]:
+        """Whose recipe each row was trained by, a sentence each, where the profile has not one for all."""
+        by_recipe: dict[str, list[str]] = defaultdict(list)
+        for row in self.experiment.all_rows:
+            by_recipe[recipe_source(row, self.profile)].append(row.label)
+        return [f"By {source}: {', '.join(labels)}" for source, labels in by_recipe.items() if source]
+
+    def __str__(self) -> str:
+        experiment, profile, printed = self.experiment, self.profile, self.experiment.published
+        base, dev = profile.encoders["base"].name, "" if profile.geometry.endswith("test") else " dev"
+        lines = [
+            f"{experiment.name}: {experiment.question}",
+            "No published numbers." if printed is None else printed.title,
+            f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
+            f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry}{dev}.",
+            f"{profile.name}: {profile.purpose}.",
+            "",
+            self.shown(),
+            "",
+            *self.sentences(),
+            *self.recipes(),
+        ]
+        if self.other:
+            lines.append(f"{self.other} lines of the results file have other settings and are not read.")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(line)}</li>" for line in self.sentences())
+        return f"<p><b>{escape(self.experiment.question)}</b></p>{self.shown(form='html')}<ul>{items}</ul>"
+
+
+def read_results(
+    experiment: Experiment | str, profile: Profile | str = "study", folder: str | Path | None = None
+) -> Results:
+    """The finished jobs of an experiment, nothing run.
+
+    Args:
+        experiment, profile: which.
+        folder: of the results files. By default `results` in the current directory; an experiment that was never run
+            there is read as it was recorded for cselab.
+
+    Raises:
+        ValueError: an unknown experiment or profile.
+        ResultsError: a damaged or foreign line in the results file, named.
+    """
+    experiment, profile = get_experiment(experiment), get_profile(profile)
+    recorded: dict[str, dict[int | None, dict[str, Any]]] = defaultdict(dict)
+    for line in _store(folder, experiment, profile).read().values():
+        recorded[_without_seed(line["settings"])][line["seed"]] = line
+    possible, reasons = expand_rows(experiment, profile)
+    keys = {label: _without_seed(settings) for label, settings in possible.items()}
+    lines = {label: recorded[key] for label, key in keys.items() if key in recorded}
+    other = sum(len(seeds) for key, seeds in recorded.items() if key not in keys.values())
+    elsewhere = (
+        [] if lines else [one.name for one in PROFILES.values() if _store(folder, experiment, one).path.exists()]
+    )
+    return Results(experiment, profile, lines, reasons, other, elsewhere)
+
+
+def _without_seed(settings: dict[str, Any]) -> str:
+    """A hash that all seeds of a row share."""
+    return settings_hash(with_seed(settings, None) if "recipe" in settings else settings)
+
+
+def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:
+    store = Store(folder or RESULTS, experiment.name, profile.name)
+    if folder is None and not store.path.exists():
+        return Store(recorded_results(), experiment.name, profile.name)
+    return store
+
+
+def _paired(rows: list[dict[int | None, float]]) -> dict[int | None, tuple[float, ...]]:
+    """The numbers of the rows by seed, over the seeds that all have; a row without seeds is the same for each."""
+    if any(not row for row in rows):
+        return {}
+    drawn = [{seed for seed in row if seed is not None} for row in rows if None not in row]
+    seeds: Sequence[int | None] = sorted(set.intersection(*drawn)) if drawn else [None]
+    return {seed: tuple(row[None] if None in row else row[seed] for row in rows) for seed in seeds}
+
+
+def _difference(value: float | None, base: float | None) -> float | None:
+    return None if value is None or base is None else value - base
+
+
+def _moments(by_seed: Mapping[int | None, float]) -> dict[str, Any]:
+    """The mean as ours, the standard deviation, and how many."""
+    values = list(by_seed.values())
+    spread = stdev(values) if len(values) > 1 else None
+    return {"ours": mean(values) if values else None, "sd": spread, "n": len(values)}
+
+
+def _table_cells(cell: Any, notes: Sequence[str]) -> dict[str, str]:
+    """A line of `to_frame` as the cells of a table."""
+    measure = cell["measure"]
+    spread = "" if _missing(cell["published_spread"]) else f" ± {cell['published_spread']:.2f}"
+    mark = f" [{notes.index(cell['note']) + 1}]" if cell["note"] in notes else ""
+    low, high = (_number(cell[bound], measure, signs=True) for bound in ("gain_low", "gain_high"))
+    return {
+        "published": (_number(cell["published"], measure) + spread + mark).strip(),
+        measure.replace("_", " "): _mean_and_spread(cell, measure),
+        "difference": _number(cell["difference"], measure, signs=True),
+        "published gain": _number(cell["published_gain"], measure, signs=True),
+        "gain": _number(cell["gain"], measure, signs=True) + (f" [{low}, {high}]" if low else ""),
+    }
+
+
+def _mean_and_spread(cell: Any, measure: str) -> str:
+    broken = f", {cell['failed']} failed" if cell.get("failed") else ""
+    if _missing(cell["ours"]):
+        return broken.removeprefix(", ")
+    many = "" if _missing(cell["sd"]) else f" ± {_number(cell['sd'], measure)} ({cell['n']}{broken})"
+    return _number(cell["ours"], measure) + (many or broken)
+
+
+def _number(value: Any, measure: str, signs: bool = False) -> str:
+    digits = 3 if measure in GEOMETRY else 2
+    return "" if _missing(value) else signed(value, digits) if signs else f"{value:.{digits}f}"
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value != value
