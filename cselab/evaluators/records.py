@@ -196,7 +196,7 @@ class Scores:
 
     def to_json(self, path: str | Path) -> None:
         """Write `to_dict` as strict JSON (no NaN) to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        Path(path).write_text(json.dumps(self.to_dict(), indent=0, allow_nan=False) + "\n", encoding="utf-8")
 
     def to_frame(self) -> "pandas.DataFrame":
         """A pandas DataFrame with a row for each record, details too; headline scores are those with a `key`.
