@@ -250,10 +250,7 @@ class Exercise:
         returned = check.returned_by(answer)
         numbers = check.numbers_in(returned)
         if numbers is None:
-            rows = " Its rows are not of one length." if _is_ragged(returned) else ""
-            return (
-                f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(check.expected))}.{rows}"
-            )
+            return f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(check.expected))}."
         if check.is_right(numbers):
             return "" if self.in_place or check.is_left_as_given(answer) else CHANGED
         return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
@@ -304,7 +301,7 @@ class Exercise:
         return alike and not all(np.array_equal(value, expected[0]) for value in expected)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
-        """The mistake that explains an answer in every example; else, as a guess, the only one that does in this."""
+        """The message of the mistake that explains an answer in every example; empty where there is none."""
         fits = [message for message, wrong in self.wrong_values(example).items()
                 if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         explains = fits
@@ -312,10 +309,7 @@ class Exercise:
             wrong, returned = self.wrong_values(another), _tried(answer, another)
             if returned is not None:
                 explains = [m for m in explains if m not in wrong or another.is_same(returned, wrong[m])]
-        if explains:
-            return explains[0]
-        is_evidence = len(fits) == 1 and fits[0] in self.mistakes and numbers.any()  # zeros come from anything
-        return f"This would fit here, but not in the other examples: {fits[0]}" if is_evidence else ""
+        return explains[0] if explains else ""
 
 
 def mutate_source(solution: Solution | None, change: str | Callable) -> Callable:
@@ -643,14 +637,6 @@ def _are_the_same(before: Any, after: Any) -> bool:
         return len(before) == len(after) and all(map(_are_the_same, before, after))
     numbers = None if getattr(before, "requires_grad", False) else numbers_of(before)
     return numbers is None or np.array_equal(numbers, numbers_of(after), equal_nan=True)
-
-
-def _is_ragged(value: object) -> bool:
-    """Whether this is a list of rows, or has one in it, that are lists of unequal length."""
-    if not isinstance(value, list | tuple):
-        return False
-    rows = [len(row) for row in value if isinstance(row, list | tuple)]
-    return len(set(rows)) > 1 or any(map(_is_ragged, value))
 
 
 def _tried(answer: Callable, example: Example) -> Any:

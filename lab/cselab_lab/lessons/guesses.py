@@ -55,8 +55,8 @@ class Guesses:
         self.values = values
 
     def __repr__(self) -> str:
-        said = (f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...)
-        return f"you said: {', '.join(said) or 'nothing yet'}"
+        guessed = (f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...)
+        return f"you said: {', '.join(guessed) or 'nothing yet'}"
 
     def compare(self, **measured: object) -> Outcome:
         """Each guess beside what was found. What was not guessed is not told.
@@ -147,7 +147,7 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
         return f'{name}: no guess yet; write one above to see the answer, or "show"', ""
     if isinstance(mine, str) and _letters(mine) == "show":
         return f"{name}: it is {_words(measured)}", "shown"
-    said = _words(mine)
+    guessed = _words(mine)
     if _is_number(measured) and isinstance(mine, str):
         try:
             mine = number(mine)
@@ -158,16 +158,20 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
     if isinstance(mine, float) and math.isnan(mine):
         return f"{name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer", ""
     if _is_number(mine) and abs(mine) > LARGEST:
-        return f"{name}: you said {said}, which is too large to compare; write a number to see the answer", ""
+        return f"{name}: you said {guessed}, which is too large to compare; write a number to see the answer", ""
     verdict = _verdict(mine, measured)
-    return f"{name}: you said {said}, it is {_words(measured)}: {verdict}", verdict
+    return f"{name}: you said {guessed}, it is {_words(measured)}: {verdict}", verdict
 
 
 def _verdict(mine: Any, measured: Any) -> str:
     if isinstance(mine, str) and isinstance(measured, str):
         return "right" if _letters(mine) == _letters(measured) else "not so"
     if isinstance(mine, list) and isinstance(measured, list):
-        return "right" if [_letters(str(one)) for one in mine] == [_letters(str(one)) for one in measured] else "not so"
+        return (
+            "right"
+            if [_letters(str(part)) for part in mine] == [_letters(str(part)) for part in measured]
+            else "not so"
+        )
     if not _is_number(mine) or not _is_number(measured):
         return "right" if mine == measured else "not so"
     if mine == measured or _words(float(mine)) == _words(float(measured)):

@@ -161,11 +161,11 @@ def setup(
         check_choice("setting", setting, SIZES[profile])
     settings |= {"seed": seed, "world_seed": world_seed}
     asked = {setting: value for setting, value in settings.items() if value is not None}
-    given: dict[str, Any] = typed_parameters(name, known, asked)
-    if "encoder" in given and "pooling" not in given and (same := _size_of(given["encoder"])):
-        given["pooling"] = same["pooling"]
+    chosen: dict[str, Any] = typed_parameters(name, known, asked)
+    if "encoder" in chosen and "pooling" not in chosen and (same := _size_of(chosen["encoder"])):
+        chosen["pooling"] = same["pooling"]
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return Lesson(name, profile, device=device, corpus_file=corpus, **{**known, **given})
+    return Lesson(name, profile, device=device, corpus_file=corpus, **{**known, **chosen})
 
 
 def _size_of(encoder: str) -> Mapping[str, Any] | None:

@@ -93,14 +93,14 @@ def test_an_example_shows_what_came_and_what_was_expected_and_gives_no_hint_that
     assert said.endswith("Your function returned 7.25; expected is 9. Try it: mine(3)")
 
 
-def test_a_mistake_is_told_where_it_explains_every_example_and_else_as_a_guess():
+def test_a_mistake_is_named_where_it_explains_every_example():
     four = Example("4 becomes 16", (4,), 16)
     mistakes = {"That is the double.": lambda x: 2 * x, "That is 3 more.": lambda x: x + 3}
     assert "That is 3 more." in last_line(lambda x: x + 3, NINE, four, mistakes=mistakes)
     assert "9. That is the double." in last_line(lambda x: 2 * x, NINE, four, mistakes=mistakes)
     both = last_line(lambda x: 6, NINE, four, mistakes=mistakes)
     assert "double" not in both and "more" not in both  # 6 is both, and explains neither at 4
-    assert "not in the other examples: That is 3 more." in last_line(lambda x: 7, four, NINE, mistakes=mistakes)
+    assert "more" not in last_line(lambda x: 7, four, NINE, mistakes=mistakes)
 
 
 def test_a_mistake_with_the_right_value_is_no_evidence():
@@ -220,7 +220,6 @@ def test_functions_networks_and_tables_are_shown_without_addresses():
     assert "the function double, a Linear" in said and "0x" not in said
     table = Example("a table", (1,), np.eye(2))
     assert "a tuple of 2 (shapes (2, 2), (30,))" in last_line(lambda x: (np.eye(2), np.arange(30) / 7), table)
-    assert "Its rows are not of one length." in last_line(lambda x: [[1, 2], [3]], table)
 
 
 def test_a_wrong_gradient_is_refused_where_the_lesson_trains_and_one_that_is_missing_is_said():

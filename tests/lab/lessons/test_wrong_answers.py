@@ -100,7 +100,6 @@ WRONG = {
         ("'teh' is 'the', misspelt", (GIRL, "Teh girl hugs the boy.")),
         ("knows no word of one of them", ("asdf qwer zxcv", "asdf qwer zxcw")),
         ("small words differ", ("A dog is in the garden.", "There is a dog in the garden.")),
-        ("once with 'to'", ("She gave the boy a book.", "She gave a book to the boy.")),
         ("'girl' and 'lass' mean the same", (GIRL, "The lass hugs the boy.")),
         ("like the passive", (GIRL, "The boy is being hugged by the girl.")),
         ("before and after 'and'", ("The girl and the boy sing.", "The boy and the girl sing.")),
@@ -149,9 +148,8 @@ WRONG = {
     ],
     "dropout_noise.GAUSSIAN": [
         ("returned 1, of shape (3, 4)", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g)]),
-        ("noise alone", lambda views, v, g: [v**0.5 * normal(z, g) for z in views]),
-        ("were scaled to length 1", lambda views, v, g: [normalize(z) + v**0.5 * normal(z, g) for z in views]),
-        ("leaves the mean", lambda views, v, g: [z + torch.rand(z.shape, generator=g) for z in views]),
+        ("to each view as it is", lambda views, v, g: [v**0.5 * normal(z, g) for z in views]),
+        ("torch.randn has mean 0", lambda views, v, g: [z + torch.rand(z.shape, generator=g) for z in views]),
         ("root of the variance, the standard deviation", lambda views, v, g: [z + v * normal(z, g) for z in views]),
         ("variance 1: multiply by the root", lambda views, v, g: [z + normal(z, g) for z in views]),
         (
@@ -173,9 +171,7 @@ WRONG = {
     "dropout_noise.MEANS_OF_PASSES": [
         ("of shape (3, 6), (3, 6)", lambda passes: [torch.stack(passes[at::2]).mean(1) for at in (0, 1)]),
         ("passes 2, 4, 6: they take turns", lambda passes: [stacked(passes[at::2]) for at in (1, 0)]),
-        ("mean of all passes", lambda passes: [stacked(passes)] * 2),
         ("not the sum", lambda passes: [sum(passes[0::2]), sum(passes[1::2])]),
-        ("single passes", lambda passes: passes[:2]),
         ("3 passes are in both means", lambda passes: [stacked(passes[0::2])] * 2),
         ("have the shares", lambda passes: [stacked(passes[at : at + 4]) for at in (0, 2)]),
         ("nothing is scaled", lambda passes: [sum(half) / 3 for half in (passes[0::2], passes[1::2])]),

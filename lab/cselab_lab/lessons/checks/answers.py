@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import torch
 
 from cselab_lab.lessons.exercises import Check, Solution, mutate_source, numbers_of
@@ -43,6 +44,18 @@ def wrong_shapes(returned: Any, count: int, shape: tuple[int, ...]) -> str:
 
 def _shape(table: Any) -> tuple[int, ...]:
     return getattr(numbers_of(table), "shape", ())
+
+
+def why_not_drawn(draw: Callable[[torch.Generator], Any]) -> str:
+    """Why `draw(generator)` cannot be repeated, or returns the same at each call; empty where it draws as it should."""
+    state, generator = torch.get_rng_state(), torch.Generator().manual_seed(0)
+    first, second, repeated = (
+        numbers_of(draw(source)) for source in (generator, generator, torch.Generator().manual_seed(0))
+    )
+    if not torch.equal(state, torch.get_rng_state()) or not np.array_equal(first, repeated):
+        torch.set_rng_state(state)
+        return "Give the generator to torch.randn: generator=generator."
+    return "Yours is the same at each call: do not seed anything yourself." if np.array_equal(first, second) else ""
 
 
 AS_IT_IS = "Detach nothing on the way, and write nothing into what is given."

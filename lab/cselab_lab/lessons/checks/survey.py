@@ -62,15 +62,15 @@ def _seen() -> dict[str, str]:
     return {card.name: next(iter(card.stages)) for card in method_cards(SIX)}
 
 
-def _stage(said: object) -> str:
-    return str(said).strip().lower()
+def _stage(answer: object) -> str:
+    return str(answer).strip().lower()
 
 
 def _placed(name: str, answer: Mapping[str, str]) -> str:
-    if (said := _stage(answer[name])) == _seen()[name]:
+    if (stage := _stage(answer[name])) == _seen()[name]:
         return ""
-    hint = WRONGLY.get(said, "") + SIX[name]
-    return f"You said {said!r}. {hint[0].upper()}{hint[1:]}."
+    hint = WRONGLY.get(stage, "") + SIX[name]
+    return f"You said {stage!r}. {hint[0].upper()}{hint[1:]}."
 
 
 METHOD_STAGES = Exercise(
@@ -108,9 +108,11 @@ def _has_both(answer: Any) -> bool:
 def _predicted(name: str, mistakes: Mapping[Any, str], answer: Any) -> str:
     if not isinstance(answer[1], Mapping) or name not in answer[1]:
         return 'The prediction is a dictionary: {"columns": ..., "texts": ..., "candidates": ...}.'
-    said, seen = answer[1][name], _observed(answer)[2][name]
-    said = tuple(map(str, said)) if name == "columns" and not isinstance(said, str) else said
-    return "" if said == seen else f"You said {said!r}. {mistakes.get(said, 'Count again, view by view.')}"
+    predicted, observed = answer[1][name], _observed(answer)[2][name]
+    if name == "columns" and not isinstance(predicted, str):
+        predicted = tuple(map(str, predicted))
+    reason = mistakes.get(predicted, "Count again, view by view.")
+    return "" if predicted == observed else f"You said {predicted!r}. {reason}"
 
 
 PREDICTED: Mapping[str, Mapping[Any, str]] = {
@@ -143,5 +145,5 @@ COMPOSED_METHOD = Exercise(
         "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part alone, or a `views` of your own without "
         "`super()`, loses the other.",
     ),
-    *(Check(f"you predicted the {name}", partial(_predicted, name, said)) for name, said in PREDICTED.items()),
+    *(Check(f"you predicted the {name}", partial(_predicted, name, mistakes)) for name, mistakes in PREDICTED.items()),
 )

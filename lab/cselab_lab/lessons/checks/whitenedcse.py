@@ -4,6 +4,7 @@ pass or from three, a change that a whitened loss does not see.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -153,19 +154,8 @@ def _one_softmax(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
     return (torch.logsumexp(logits, (0, 2)) - logits.diagonal(dim1=1, dim2=2)).sum(0).mean()
 
 
-def _cosine(a: list[float], b: list[float]) -> float:
-    return sum(map(math.prod, zip(a, b, strict=True))) / math.hypot(*a) / math.hypot(*b)
-
-
-def _by_hand(anchor: Any, positives: Any, t: float) -> float:
-    """With loops."""
-    total, rows = 0.0, [numbers_of(view).tolist() for view in (anchor, *positives)]
-    for positive in rows[1:]:
-        for i, a in enumerate(rows[0]):
-            scores = [_cosine(a, b) / t for b in positive]
-            highest = max(scores)
-            total += highest + math.log(sum(math.exp(s - highest) for s in scores)) - scores[i]
-    return total / len(anchor)
+def _by_library(anchor: Any, positives: Any, temperature: float) -> float:
+    return float(sum(info_nce(anchor, positive, temperature).total for positive in positives))
 
 
 _VIEW = torch.tensor([[2.0, 0.0], [0.5, 1.0], [-1.0, 3.0]])
@@ -183,10 +173,10 @@ MULTI_POSITIVE = Exercise(
             (torch.eye(3), [torch.eye(3)], 1.0), math.log1p(2 * math.exp(-1))),
     Example("the same positive twice, four sentences: 2 log(1 + 3 / e) = 1.487",
             (torch.eye(4), [torch.eye(4)] * 2, 1.0), 2 * math.log1p(3 / math.e)),
-    Example("two positives, rows of unequal length", (_VIEW, _OTHERS[:2], 0.7), _by_hand(_VIEW, _OTHERS[:2], 0.7)),
-    Example("three positives", (_VIEW, _OTHERS, 0.5), _by_hand(_VIEW, _OTHERS, 0.5)),
+    Example("two positives, rows of unequal length", (_VIEW, _OTHERS[:2], 0.7), _by_library(_VIEW, _OTHERS[:2], 0.7)),
+    Example("three positives", (_VIEW, _OTHERS, 0.5), _by_library(_VIEW, _OTHERS, 0.5)),
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
-            _by_hand(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
+            _by_library(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
     right_gradient(_loss, _VIEW, _OTHERS, 0.5),
     solution=_loss,
     mistakes={message: _each(wrong) for message, wrong in choice_mistakes(_logits).items()}
@@ -258,16 +248,11 @@ def _all_whitened(answer: Any) -> str:
     return "" if all(batch == _BATCH for batch in pipeline.batches) else "Give the encoder the whole batch, as it is."
 
 
-def _passes_of_their_own(answer: Any) -> str:
-    pipeline, views = _ran(answer, 3)
-    if pipeline.passes != 3:
-        return f"With passes = 3 the encoder was given the batch {pipeline.passes} times."
-    return "" if len({table for table, _ in views}) == 3 else "Two of your views come from the same pass."
-
-
-def _one_pass(answer: Any) -> str:
-    pipeline, _ = _ran(answer, 1)
-    return "" if pipeline.passes == 1 else f"With passes = 1 the encoder was given the batch {pipeline.passes} times."
+def _passes(answer: Any, passes: int) -> str:
+    pipeline, views = _ran(answer, passes)
+    if pipeline.passes != passes:
+        return f"With passes = {passes} the encoder was given the batch {pipeline.passes} times."
+    return "" if len({table for table, _ in views}) == passes else "Two of your views come from the same pass."
 
 
 def _shuffled_anew(answer: Any) -> str:
@@ -283,8 +268,14 @@ def _shuffled_anew(answer: Any) -> str:
 PASSES = Exercise(
     Check("it returns three views", _are_tables, "Return a list of tables [N, d], one for each view."),
     Check("every view is whitened", _all_whitened),
-    Check("three passes: each view has a pass of its own", _passes_of_their_own, "Try encode(*[batch] * passes)."),
-    Check("one pass: the batch goes through the encoder once", _one_pass, "All views start from that one table."),
+    Check(
+        "three passes: each view has a pass of its own", partial(_passes, passes=3), "Try encode(*[batch] * passes)."
+    ),
+    Check(
+        "one pass: the batch goes through the encoder once",
+        partial(_passes, passes=1),
+        "All views start from that one table.",
+    ),
     Check("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
     Check("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
     solution=Solution("04_whitenedcse", "my_views"),
@@ -312,8 +303,10 @@ def whitened_loss(first: Any, second: Any) -> float:
     """InfoNCE of the two views, each after a shuffled group whitening of its own."""
     draw = torch.Generator().manual_seed(SHUFFLES)
     orders = [torch.randperm(WIDTH, generator=draw) for _ in range(2)]
-    one, two = (shuffled_group_whiten(x, GROUPS, p, eps=1e-12) for x, p in zip((first, second), orders, strict=True))
-    return float(info_nce(one, two, 0.05).total)
+    anchor, positive = (
+        shuffled_group_whiten(x, GROUPS, order, eps=1e-12) for x, order in zip((first, second), orders, strict=True)
+    )
+    return float(info_nce(anchor, positive, 0.05).total)
 
 
 def _changed(answer: Any) -> list[Any]:
