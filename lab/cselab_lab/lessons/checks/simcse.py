@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize
 
+from cselab.losses import info_nce
 from cselab_lab.lessons.checks.answers import choice_mistakes, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
@@ -157,7 +158,7 @@ def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
     return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor(lengths)[:, None]
 
 
-_ANGLES = (0, 80, 200), (10, 45, 170)
+_FIRST, _SECOND = _angles((0, 80, 200), 1.0, 3.0, 0.5), _angles((10, 45, 170), 0.7, 2.5, 1.4)
 LOSS = Exercise(
     Example("who gives 4 sentences one vector has log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
     Example(
@@ -167,17 +168,8 @@ LOSS = Exercise(
     ),
     Example(
         "three sentences of unequal length and angle",
-        (_angles(_ANGLES[0], 1.0, 3.0, 0.5), _angles(_ANGLES[1], 0.7, 2.5, 1.4), 0.7),
-        sum(
-            math.log(
-                sum(
-                    math.exp((math.cos(math.radians(a - b)) - math.cos(math.radians(a - own))) / 0.7)
-                    for b in _ANGLES[1]
-                )
-            )
-            for a, own in zip(*_ANGLES, strict=True)
-        )
-        / 3,
+        (_FIRST, _SECOND, 0.7),
+        float(info_nce(_FIRST, _SECOND, 0.7).total),
     ),
     solution=_loss,
     mistakes=choice_mistakes(_logits)

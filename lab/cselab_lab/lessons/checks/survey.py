@@ -24,19 +24,6 @@ class _Counting(Encode):
         return super().__call__(*views, **options)
 
 
-def _step(method: Method, batch: Any, dropout: bool) -> tuple[Any, Views, Any, int]:
-    """The encoder, the views of a batch, the loss, and how many texts were encoded."""
-    encoder = plain("micro").copy()
-    method.prepare(encoder)
-    encoder.attach_head(method.build(encoder, batch, torch.Generator().manual_seed(0)))
-    encode = _Counting(encoder, 32)
-    with torch.random.fork_rng(devices=[]):
-        method.seed(0)
-        encoder.backbone.train(dropout)
-        v = method.views(encode, batch)
-    return encoder, v, method.loss(v), encode.texts
-
-
 # ---- 1: six methods by where they touch the pipeline: {"name": "data" | ... | "loss"} ---------------------
 
 SIX = {
@@ -93,11 +80,18 @@ METHOD_STAGES = Exercise(
 def _observed(answer: Any) -> tuple[Views, dict[str, float], dict[str, Any]]:
     """The views of a batch of `ROWS`, the terms of the loss, and what was to be predicted."""
     method = answer[0]()
-    _, v, loss, texts = _step(method, rows(method.columns, ROWS), dropout=True)
+    batch, encoder = rows(method.columns, ROWS), plain("micro").copy()
+    method.prepare(encoder)
+    encoder.attach_head(method.build(encoder, batch, torch.Generator().manual_seed(0)))
+    encode = _Counting(encoder, 32)
+    with torch.random.fork_rng(devices=[]):
+        method.seed(0)
+        encoder.backbone.train()
+        v = method.views(encode, batch)
     candidates = len(v.positive) + (0 if v.negatives is None else len(v.negatives))
     if v.log_weights is not None:  # its positive, and the negatives of weight above 0
         candidates = int(v.log_weights[0].isfinite().sum())
-    return v, loss.floats(), {"columns": method.columns, "texts": texts, "candidates": candidates}
+    return v, method.loss(v).floats(), {"columns": method.columns, "texts": encode.texts, "candidates": candidates}
 
 
 def _has_both(answer: Any) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from cselab.evaluators.vectors import Encoder
-from cselab.losses import info_nce
 from cselab_lab.lessons.checks.encoders import plain, sentences
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
@@ -43,21 +42,6 @@ def _constant(weights: Any) -> bool:
         return True
 
 
-def _pushes(weights: Any) -> bool:
-    """Whether a step of gradient descent parts anchor 0 from its hardest negative more than without weights."""
-    generator = torch.Generator().manual_seed(0)
-    anchor, positive = torch.randn(4, 8, generator=generator), torch.randn(4, 8, generator=generator)
-    cosines = torch.nn.functional.cosine_similarity(anchor[:, None], positive[None], dim=2)
-    hardest = int(cosines[0].masked_fill(torch.arange(4) == 0, -2).argmax())
-    slopes = []
-    for log_weights in (torch.zeros(4, 4), torch.from_numpy(numbers_of(weights(cosines, 3.0))).float()):
-        z = anchor.clone().requires_grad_()
-        (slope,) = torch.autograd.grad(info_nce(z, positive, 0.5, log_weights=log_weights).total, z)
-        moved = torch.nn.functional.cosine_similarity(anchor[0] - 0.01 * slope[0], positive[hardest], dim=0)
-        slopes.append(float(moved - cosines[0, hardest]))
-    return slopes[1] < slopes[0]
-
-
 LOG_WEIGHTS = Exercise(
     Example(
         "four sentences, beta 1, by hand: in row 0 the negatives have the log weights 0.245, -0.255 and -0.055",
@@ -70,7 +54,6 @@ LOG_WEIGHTS = Exercise(
         "with beta 1000 one negative of each row is left, and nothing overflows", (_COSINES, 1000.0), _EXTREME, 0.05
     ),
     Check("no gradient flows through the weights", _constant, "weights are numbers, not to be learnt: .detach()"),
-    Check("through info_nce the hardest negative is pushed away harder", _pushes, "does info_nce get them?"),
     solution=Solution("12_your_own_method", "my_log_weights"),
     mistakes={
         "The logarithm is missing: info_nce adds log weights to the logits.": "(own, 0.0) -> (own, 0.0).exp()",
