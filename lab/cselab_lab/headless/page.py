@@ -9,14 +9,17 @@ from __future__ import annotations
 import copy
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, ClassVar
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from cselab_lab.headless.notebook_folder import title_of
-from cselab_lab.headless.read_alone import ask_guesses, point_to_exercises
+from cselab_lab.headless.read_alone import ask_guesses, open_answers, point_to_exercises
+from cselab_lab.headless.record import MIME_TYPE as RECORD_TYPE
 
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -36,23 +39,25 @@ GLUED = re.compile(r'([^\s<>]*)(<math [^>]*display="inline".*?</math>)([^\s<>]*)
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
 
 
-def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
+def write_page(notebook: NotebookNode, path: Path, pictures: Path, *, ask: bool = False) -> list[str]:
     """Write the page of an executed notebook; return the addresses that it loads from outside: none, if good.
 
-    A plotly figure is drawn from its data. A widget with a `text/html` fallback shows that (a script in it
-    finds plotly.js as `window.Plotly`); a widget without one leaves a note. The code of a cell marked
-    `source_hidden` starts folded. Pictures that the text names are looked for from the folder `pictures`.
+    The main picture and the recorded numbers come first (`results_first`), answers are open; with `ask` a guess is a
+    form that folds its answer, and the lesson begins with its first line. A plotly figure is drawn
+    from its data. A widget with a `text/html` fallback shows that (a script in it finds plotly.js as `window.Plotly`);
+    a widget without one leaves a note. Pictures that the text names are looked for from the folder `pictures`.
     """
     from plotly.offline import get_plotlyjs
 
-    ready = printable(notebook, path.stem)
+    ready = printable(notebook, path.stem, ask=ask)
+    if not ask:
+        results_first(ready)
     outputs = "".join(_html_outputs(ready))
     has_figures = '<div class="figure"' in outputs
-    scripts = [*[PLOTS] * has_figures, *GUESSES * ('<form class="cselab-guess"' in outputs)]
     resources = {
         "title": title_of(notebook, path.stem),
         "code_colours": _code_colours(),
-        "scripts": "".join(script.read_text(encoding="utf-8") for script in scripts),
+        "scripts": "".join(script.read_text(encoding="utf-8") for script in [*[PLOTS] * has_figures, *GUESSES * ask]),
         "metadata": {"path": str(pictures)},
     }
     page, _ = _exporter().from_notebook_node(ready, resources)
@@ -106,11 +111,71 @@ class _OutsideFinder(HTMLParser):
         self.inside = ""
 
 
-def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
-    """A copy whose outputs need no kernel and no front end; `how` is HTML that leads to the installation."""
+def results_first(notebook: NotebookNode) -> None:
+    """Put the main picture and the recorded numbers below the title, and leave out code that only sets up.
+
+    The picture is the figure of the cell tagged `main-picture`, or else of the last one that has a figure.
+    """
+    figures = [
+        (cell, output.data[PLOTLY_FIGURE])
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if PLOTLY_FIGURE in output.get("data", {})
+    ]
+    tagged = [figure for cell, figure in figures if "main-picture" in cell.metadata.get("tags", [])]
+    picture = _drawn((tagged or [figure for _, figure in figures])[-1], "main-picture") if figures else ""
+    picture = f'<div class="scroll">{picture}</div>' if picture else ""
+    recorded = [
+        output.data[RECORD_TYPE]
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if RECORD_TYPE in output.get("data", {})
+    ]
+    rows = "".join(f"<tr><td>{escape(one['name'])}</td><td>{_short(one['value'])}</td></tr>" for one in recorded)
+    table = f"<table><tr><th>measured in this run</th><th></th></tr>{rows}</table>" if rows else ""
+    if picture or table:
+        html = f'<section class="results">{picture}{table}</section>'
+        shown = new_output("display_data", {"text/html": html})
+        results = new_code_cell("", id="page-results", outputs=[shown], metadata={"tags": ["no-code"]})
+        first = notebook.cells[0] if notebook.cells else results
+        if first.cell_type == "markdown" and first.source.startswith("# "):
+            title, _, first.source = first.source.partition("\n")
+            notebook.cells.insert(0, new_markdown_cell(title, id="page-title"))
+        notebook.cells.insert(first is not notebook.cells[0], results)
+
+
+def _short(value: Any) -> str:
+    """A recorded value as a reader wants it: three significant digits."""
+    if not isinstance(value, float):
+        return escape(str(value))
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _without_set_up(notebook: NotebookNode) -> None:
+    """Leave out the code of parameters and of cells that start folded; a guess keeps its line, folded."""
+    for cell in notebook.cells:
+        tags = cell.metadata.setdefault("tags", [])
+        hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
+        if hidden or {"parameters", "injected-parameters"} & set(tags):
+            tags.append("no-code")
+        elif cell.cell_type == "code" and re.search(r"\bguess\(", cell.source):
+            tags.append("guess")
+
+
+def printable(notebook: NotebookNode, name: str, how: str = "", *, ask: bool = True) -> NotebookNode:
+    """A copy whose outputs need no kernel and no front end.
+
+    Args:
+        how: HTML that leads to the installation.
+        ask: whether a guess becomes a form that folds its answer; else the answers are open.
+    """
     notebook = copy.deepcopy(notebook)
     notebook.metadata.pop("widgets", None)
-    ask_guesses(notebook)
+    if ask:
+        ask_guesses(notebook)
+    else:
+        open_answers(notebook)
+        _without_set_up(notebook)
     point_to_exercises(notebook, name, how)
     figures = 0
     for cell in notebook.cells:
@@ -194,8 +259,6 @@ def mathml(latex: str, display: str) -> str:
     >>> mathml(r"x^2", "inline").startswith("<math")
     True
     """
-    from html import escape
-
     from latex2mathml.converter import convert
 
     try:

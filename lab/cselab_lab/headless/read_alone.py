@@ -51,14 +51,27 @@ def ask_guesses(notebook: NotebookNode) -> None:
             if bundle := output.get("data", {}).get(GUESS_TYPE):
                 asked.setdefault(asking, []).extend(bundle["found"])
                 last[asking] = number
-                output.data["text/html"] = "".join(
-                    f"<div>{escape(_label(one))}: it is {escape(one['words'])}</div>" for one in bundle["found"]
-                )
+                output.data["text/html"] = _answers(bundle)
     for number, answers in reversed(asked.items()):
         cell, until = notebook.cells[number], f"guess-{number}-ends"
         form = new_output("display_data", {"text/html": _form(cell.source, answers, until)})
         cell.outputs = [form, *(one for one in cell.outputs if not _is_nothing_yet(one))]
         _mark_the_end(notebook, last[number], until)
+
+
+def open_answers(notebook: NotebookNode) -> None:
+    """Show the answer of each guess where it is compared, and nothing where a guess was not made."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = [one for one in cell.outputs if not _is_nothing_yet(one)]
+        for output in cell.outputs:
+            if bundle := output.get("data", {}).get(GUESS_TYPE):
+                output.data["text/html"] = _answers(bundle)
+
+
+def _answers(bundle: dict[str, Any]) -> str:
+    return "".join(f"<div>{escape(_label(one))}: it is {escape(one['words'])}</div>" for one in bundle["found"])
 
 
 def point_to_exercises(notebook: NotebookNode, name: str, how: str = "") -> None:

@@ -129,11 +129,26 @@ def test_formulas_side_by_side_stand_below_each_other_where_there_is_no_room(ren
         assert (other["top"] >= one["bottom"]) is below and (other["left"] >= one["right"]) is not below
 
 
-def test_what_a_run_was_given_is_folded(render):
+def test_code_that_sets_up_is_left_out_and_a_guess_is_one_folded_line(render):
     given, other = new_code_cell("steps = 1", metadata={"tags": ["parameters"]}), new_code_cell("steps")
     passed = new_code_cell("steps = 2", metadata={"tags": ["injected-parameters"]})
-    page, _ = render(given, passed, other)
-    assert re.findall(r'<details class="code"( open)?', page) == ["", "", " open"]
+    page, _ = render(given, passed, other, new_code_cell("mine = lesson.guess(a=...)"))
+    assert re.findall(r'<details class="code"( open)?', page) == [" open", ""]
+    assert "<summary>the guess</summary>" in page and "steps = " not in page
+
+
+def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
+    number = {"application/vnd.cselab.record+json": {"name": "World-STS", "value": 52.182}, "text/plain": "52.182"}
+    answer = {"application/vnd.cselab.guess+json": {"found": [{"name": "near", "words": "0.84", "value": 0.84}]}}
+    main = shown(plotly_bundle("the hills"), tags=["main-picture"])
+    cells = [new_markdown_cell("# 00 · A tour\n\nSome text"), main, shown(plotly_bundle("a map"), number, answer)]
+    page, _ = render(*cells)
+    body = page[page.index("<main>") :]
+    order = [
+        body.index(part) for part in ("A tour", "the hills", "World-STS", "52.2", "Some text", "a map", "it is 0.84")
+    ]
+    assert order == sorted(order) and "<form" not in page
+    assert body.count("the hills") == 2 and body.count("a map") == 1
 
 
 def test_aligned_equations_are_rows_of_a_table():
@@ -151,7 +166,7 @@ def test_code_can_be_folded_and_hidden_solutions_start_folded(render):
         shown(source="visible"), shown(source="hidden", jupyter={"source_hidden": True}), new_markdown_cell(solution)
     )
     assert re.search(r'<details class="code" open="">.*?visible', page, re.DOTALL)
-    assert re.search(r'<details class="code">\s*<summary>code</summary>.*?hidden', page, re.DOTALL)
+    assert "hidden</span>" not in page and page.count('<details class="code"') == 1
     assert re.search(r"<summary>Solution</summary>\s*<p>It is <code>x.norm\(\)</code>.</p>\s*</details>", page)
 
 
@@ -188,7 +203,7 @@ def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, page
     page.emulate_media(color_scheme=scheme)
     page.goto((tmp_path / "00_tour.html").as_uri())
     for title in ("a plain figure", "with frames", "the fallback of a panel"):
-        expect(page.locator(".main-svg .gtitle", has_text=title)).to_be_visible()
+        expect(page.locator(".main-svg .gtitle", has_text=title).first).to_be_visible()
     expect(page.locator(".gtitle", has_text="a plain figure")).to_have_css("fill", ink)
 
 

@@ -137,7 +137,7 @@ def test_every_guess_of_the_lessons_can_be_asked_in_a_page(file):
 
 @pytest.mark.browser
 def test_a_reader_guesses_and_then_sees_what_lies_below(page, tmp_path):
-    write_page(a_lesson(), tmp_path / "99_lesson.html", tmp_path)
+    write_page(a_lesson(), tmp_path / "99_lesson.html", tmp_path, ask=True)
     page.goto((tmp_path / "99_lesson.html").as_uri())
     below = [page.get_by_text(text) for text in ("gives it away", "a table", "near: it is 0.84", "Because it is")]
     for hidden in below:
@@ -164,7 +164,7 @@ def test_what_the_run_measured_is_told_once_all_guesses_are_made(page, tmp_path)
         cell("lab.record('near', 0.84)", {"text/plain": "near 0.84"}),
     ]
     second = [cell("again = guess(far=...)"), cell("again.compare(far=0.2)", compared(far=0.2))]
-    write_page(a_lesson(more=[*second, *measured]), tmp_path / "99_lesson.html", tmp_path)
+    write_page(a_lesson(more=[*second, *measured]), tmp_path / "99_lesson.html", tmp_path, ask=True)
     page.goto((tmp_path / "99_lesson.html").as_uri())
     numbers, why = page.get_by_text("near 0.84", exact=True), page.get_by_text("These numbers answer the guesses")
     for number in range(2):
