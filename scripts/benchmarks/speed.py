@@ -17,11 +17,13 @@ import copy
 import json
 import os
 import platform
+import random
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -29,7 +31,6 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from cselab_lab.experiments.run import corpus
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer import losses
@@ -38,7 +39,8 @@ from transformers import BertConfig, BertModel
 
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab._util.versions import versions
-from cselab.data import STS_TASKS, Pairs, load_sts
+from cselab.data import STS_TASKS, Pairs, data_root, load_sts, read_sentences
+from cselab.data.corpora import CORPORA
 from cselab.evaluators import PairsEvaluator
 from cselab.methods import SimCSE, create_method
 from cselab.world import World
@@ -94,9 +96,21 @@ def half_wikipedia(count: int) -> Callable[[int], list[str]]:
 
     def some(number: int) -> list[str]:
         first = (number + 1) * count
-        return corpus("half-world:20000")[first : first + count]
+        return half_world()[first : first + count]
 
     return some
+
+
+@cache
+def half_world(half: int = 10_000) -> list[str]:
+    """Lines of 5 to 40 words from all over the text of `cselab data fetch simplewiki`, mixed with the world's."""
+    root = data_root()
+    if root is None:
+        raise SystemExit("no data folder: cselab data fetch simplewiki")
+    lines = [line for line in read_sentences(root / CORPORA["simplewiki"].file) if 5 <= len(line.split()) <= 40]
+    mixed = [sentence.text for sentence in World().sentences(half)] + lines[:: max(1, len(lines) // half)][:half]
+    random.Random(0).shuffle(mixed)
+    return mixed
 
 
 SENTENCES = {"the world": sentences, "half Wikipedia": half_wikipedia}

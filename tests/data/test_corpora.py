@@ -102,16 +102,15 @@ def test_another_text_than_the_known_is_refused_by_its_hash(simple, tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_half_the_world_is_half_of_what_was_fetched(simple, tmp_path, monkeypatch):
-    wiki = [f"Sentence number {number} of the free text ." for number in range(2)]
-    simple(*(json.dumps(["long", text]) for text in wiki))
+def test_an_experiment_reads_what_was_fetched(publish, tmp_path, monkeypatch):
+    publish("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
     monkeypatch.delenv("CSELAB_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(MissingFile, match="get it with: cselab data fetch simplewiki"):
-        corpus("half-world:4")
-    told = CliRunner().invoke(app, ["data", "fetch", "simplewiki"])
-    assert told.exit_code == 0 and str(tmp_path / "cselab/data/simplewiki.txt") in told.output
-    assert sorted(set(corpus("half-world:4")) & set(wiki)) == wiki and len(corpus("half-world:4")) == 4
+    with pytest.raises(MissingFile, match=r"no wiki1m\.txt in .*get it with: cselab data fetch wiki1m"):
+        corpus("wiki1m")
+    fetched = CliRunner().invoke(app, ["data", "fetch", "wiki1m"])
+    assert fetched.exit_code == 0 and str(tmp_path / "cselab/data/wiki1m.txt") in fetched.output
+    assert corpus("wiki1m") == WIKI
 
 
 def test_a_file_that_is_there_is_not_overwritten(publish, tmp_path):

@@ -59,7 +59,7 @@ def data_fetch(context: click.Context, what: Sequence[str], tasks: Sequence[str]
 
     Evaluation sets: STS and transfer, in SentEval's layout (one archive of 90 MB). `wiki1m`: the million sentences
     that SimCSE and its followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction
-    each. `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB), for corpora that are half the world.
+    each. `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB).
     """
     from cselab.data import folder_to_fill
     from cselab.data.corpora import CORPORA, fetch_corpus

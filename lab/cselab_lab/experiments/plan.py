@@ -93,8 +93,7 @@ class Profile:
         dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
         seeds: the default seeds.
         suites: what is measured; those that need the SentEval folder are left out where there is none.
-        geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B",
-            or "STS-B test".
+        geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B".
         recipe: fields of `TrainConfig`.
         pooling: of every encoder, unless a row says otherwise.
         purpose: what its numbers are good for; help and tables print it.
@@ -120,7 +119,6 @@ class Profile:
 
 
 PAPER_RECIPE = {"epochs": 1.0, "batch_size": 64, "lr": 3e-5, "max_length": 32, "eval_every": 125}
-LARGE = {"lr": 1e-5}
 
 SMOKE = Profile(
     name="smoke",
@@ -152,11 +150,10 @@ PAPER = replace(
     name="paper",
     encoders={
         "base": Backbone("bert-base-uncased", 768),
-        "large": Backbone("bert-large-uncased", 1024, LARGE, "bert-large"),
+        "large": Backbone("bert-large-uncased", 1024, {"lr": 1e-5}, "bert-large"),
         "roberta": Backbone("roberta-base", 768, {"lr": 1e-5, "batch_size": 512}, "roberta-base"),
         "roberta-large": Backbone("roberta-large", 1024, {"lr": 3e-5, "batch_size": 512}, "roberta-large"),
         "sbert": Backbone("sentence-transformers/bert-base-nli-mean-tokens", 768),
-        "sbert-large": Backbone("sentence-transformers/bert-large-nli-mean-tokens", 1024, LARGE, "bert-large"),
     },
     corpus="wiki1m",
     dev="STS-B",
@@ -427,7 +424,6 @@ class Experiment:
         claims: what the paper claims, each as something that can be counted.
         baseline: the label of the row that gains are counted from.
         suites: in place of the similarity sets of the profile, where their data are.
-        margins: by measure, what difference counts as small, where it is not that of `results.MARGINS`.
         headlines: the claims that are stated without their neighbours, such as in a README; their rows run with more
             seeds where the profile has `headline_seeds`.
     """
@@ -439,7 +435,6 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     baseline: str = "plain"
     suites: tuple[str, ...] = ("sts",)
-    margins: Mapping[str, float] = field(default_factory=dict)
     headlines: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

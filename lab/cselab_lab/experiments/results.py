@@ -23,7 +23,6 @@ from filelock import FileLock, Timeout
 from cselab.metrics.ranking import holm
 from cselab_lab.experiments.plan import (
     DEV,
-    PROFILES,
     Claim,
     Column,
     Experiment,
@@ -157,7 +156,7 @@ Focal-InfoNCE print for their method (the least is 0.6). It was chosen on 23 Nov
 any line of `study` was made."""
 
 MARGINS = {"alignment": 0.02, "uniformity": 0.1, "mean_cosine": 0.02}
-"""The same for measures that are not in points; an experiment may declare its own (`Experiment.margins`)."""
+"""The same for measures that are not in points."""
 
 Test = tuple[str, str, tuple[float, ...]]
 """A measure, a unit, and the statistic of each seed."""
@@ -294,13 +293,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def judge(
-    claim: Claim,
-    measure: str,
-    published: Values | None,
-    ours: Sequence[Values],
-    *,
-    margin: float | None = None,
-    spreads: Values | None = None,
+    claim: Claim, measure: str, published: Values | None, ours: Sequence[Values], spreads: Values | None = None
 ) -> Verdict:
     """Compare a claim with the numbers of each seed.
 
@@ -311,10 +304,9 @@ def judge(
     Args:
         published: the paper's numbers by row, or None where it does not have them all.
         ours: ours by row, one mapping a seed.
-        margin: what counts as small, on that measure; default: `MARGINS`.
         spreads: the standard deviations that the paper prints, by row.
     """
-    margin = claim.margin(MARGINS.get(measure, MARGIN) if margin is None else margin)
+    margin = claim.margin(MARGINS.get(measure, MARGIN))
     paper = None if published is None else claim.statistic(published)
     spread = 0.0 if published is None else claim.spread(spreads or {})
     sample = tuple(claim.statistic(values) for values in ours)
@@ -393,7 +385,6 @@ class Results:
         lines: by row and seed (None where nothing is drawn), the finished jobs; rows that have some.
         reasons: of the rows that cannot be run under this profile, why.
         other: how many lines of the file were made with other settings, and are not read.
-        elsewhere: where there are no lines, the profiles that have some.
     """
 
     experiment: Experiment
@@ -401,15 +392,11 @@ class Results:
     lines: Mapping[str, Mapping[int | None, dict[str, Any]]]
     reasons: Mapping[str, str]
     other: int = 0
-    elsewhere: Sequence[str] = ()
 
     @property
     def nothing(self) -> str:
-        """That no row was run, and under which profiles some were; empty where there are lines."""
-        if self.lines:
-            return ""
-        others = f"; there are lines of {', '.join(self.elsewhere)}" if self.elsewhere else ""
-        return f"nothing of {self.experiment.name} was run under {self.profile.name}{others}"
+        """That no row was run; empty where there are lines."""
+        return "" if self.lines else f"nothing of {self.experiment.name} was run under {self.profile.name}"
 
     def values(self, label: str, measure: str) -> dict[int | None, float]:
         """The measured numbers of a row by seed; without those that failed.
@@ -537,8 +524,7 @@ class Results:
             measure,
             printed if len(printed) == len(claim.labels) else None,
             [dict(zip(claim.labels, row, strict=True)) for row in rows],
-            margin=self.experiment.margins.get(measure),
-            spreads=spreads,
+            spreads,
         )
 
     def shown(self, column: str | None = None, form: str = "text") -> str:
@@ -589,12 +575,12 @@ class Results:
 
     def __str__(self) -> str:
         experiment, profile, printed = self.experiment, self.profile, self.experiment.published
-        base, dev = profile.encoders["base"].name, "" if profile.geometry.endswith("test") else " dev"
+        base = profile.encoders["base"].name
         lines = [
             f"{experiment.name}: {experiment.question}",
             "No published numbers." if printed is None else printed.title,
             f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
-            f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry}{dev}.",
+            f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry} dev.",
             f"{profile.name}: {profile.purpose}.",
             "",
             self.shown(),
@@ -633,10 +619,7 @@ def read_results(
     keys = {label: _without_seed(settings) for label, settings in possible.items()}
     lines = {label: recorded[key] for label, key in keys.items() if key in recorded}
     other = sum(len(seeds) for key, seeds in recorded.items() if key not in keys.values())
-    elsewhere = (
-        [] if lines else [one.name for one in PROFILES.values() if _store(folder, experiment, one).path.exists()]
-    )
-    return Results(experiment, profile, lines, reasons, other, elsewhere)
+    return Results(experiment, profile, lines, reasons, other)
 
 
 def _without_seed(settings: dict[str, Any]) -> str:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,7 +24,6 @@ from cselab._util.progress import Progress, be_quiet
 from cselab._util.versions import versions
 from cselab._util.writing import written_whole
 from cselab.data import MissingFile, data_root, load_sts, read_pairs, read_sentences
-from cselab.data.corpora import CORPORA
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
 from cselab.evaluators.world import classroom_sts, the_world, world_sts
@@ -100,10 +97,8 @@ def run_experiment(
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
-    if not scheduler:  # whose workers have data of their own
-        for name in dict.fromkeys(job.settings["corpus"] for job in todo if "corpus" in job.settings):
-            if (kind := name.partition(":")[0]) in NEEDS:
-                _text(NEEDS[kind])
+    if not scheduler and any(job.settings.get("corpus") == "wiki1m" for job in todo):
+        _wiki1m()  # a scheduler's workers have data of their own
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"
@@ -455,10 +450,7 @@ def _measured(
     on_dev = DEV in suites and DEV not in missing
     if hasattr(model, "encode") and (on_dev or "sts" in wanted or (wanted and geometry == "world")):
         wanted.append("geometry")
-    own: dict[str, Suite] = {
-        "clustering": Clustering(seeds=range(k_means_runs)),
-        "geometry": Geometry(split="test" if geometry.endswith("test") else "dev"),
-    }
+    own: dict[str, Suite] = {"clustering": Clustering(seeds=range(k_means_runs)), "geometry": Geometry(split="dev")}
     line: dict[str, dict] = {"scores": {}, "missing": missing, "failures": {}}
     if wanted:
         on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
@@ -517,67 +509,36 @@ def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
 
 # ------------------------------------------------------------------------------------------------ corpora
 
-TEXTS = {
-    "simplewiki": ("corpora/simplewiki-1m.txt.xz", "simplewiki-1m.txt.xz", CORPORA["simplewiki"].file),
-    "wiki1m": ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt"),
-}
-"""By the name under which `cselab data fetch` gets them: where they may lie in the data folder."""
-
-NEEDS = {"half-world": "simplewiki", "wiki1m": "wiki1m"}
-"""The text that a corpus needs in the data folder."""
-
-FROM_LINE = 300_000
-"""The first lines of the text of a million sentences are few long articles; from here on they are many short ones."""
-
-WORDS = (5, 40)
+WIKI1M = ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
+"""Where the text may lie in the data folder; `cselab data fetch wiki1m` gets it."""
 
 
 @lru_cache(maxsize=4)
 def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
     """The rows of a corpus: sentences, or for a method with several columns tuples of texts, from the world only.
 
-    "world:N"       N sentences of the bundled world
-    "half-world:N"  half of them of the world, half of Simple English Wikipedia, shuffled: neighbours in a text are on
-                    one subject, and would be false negatives in a batch
-    "wiki1m"        the million sentences of Wikipedia that SimCSE publishes
-    anything else   a text file, a sentence a line
+    "world:N"      N sentences of the bundled world
+    "wiki1m"       the million sentences of Wikipedia that SimCSE publishes
+    anything else  a text file, a sentence a line
 
     Raises:
         MissingFile: the text is not in the data folder; names where it was looked for.
     """
     kind, _, number = name.partition(":")
-    if kind == "world" and columns != ("sentence",):
-        return the_world().rows(columns, int(number))
-    if kind == "world":
-        return _sentences_of_the_world(int(number))
-    if kind == "half-world":
-        half = int(number) // 2
-        mixed = _sentences_of_the_world(half) + _simple_wikipedia(half)
-        random.Random(0).shuffle(mixed)
-        return mixed
-    return list(read_sentences(_text("wiki1m") if name == "wiki1m" else name))
+    if kind != "world":
+        return list(read_sentences(_wiki1m() if name == "wiki1m" else name))
+    world, size = the_world(), int(number)
+    return world.rows(columns, size) if columns != ("sentence",) else [one.text for one in world.sentences(size)]
 
 
-def _sentences_of_the_world(size: int) -> list[str]:
-    return [sentence.text for sentence in the_world().sentences(size)]
-
-
-def _simple_wikipedia(size: int) -> list[str]:
-    """Sentences from all over the file: neighbours are on one subject."""
-    path = _text("simplewiki")
-    lines = islice(read_sentences(path), FROM_LINE if "1m" in path.name else 0, None)
-    short = [line for line in lines if WORDS[0] <= len(line.split()) <= WORDS[1]]
-    return short[:: max(1, len(short) // size)][:size]
-
-
-def _text(name: str) -> Path:
-    root, places = data_root(), TEXTS[name]
-    for place in places:
+def _wiki1m() -> Path:
+    root = data_root()
+    for place in WIKI1M:
         if root is not None and (root / place).is_file():
             return root / place
     where = root or "the data folder (there is none: set CSELAB_DATA, or let the command make one)"
     raise MissingFile(
-        f"no {places[-1]} in {where}: looked for {', '.join(places)}; get it with: cselab data fetch {name}"
+        f"no {WIKI1M[-1]} in {where}: looked for {', '.join(WIKI1M)}; get it with: cselab data fetch wiki1m"
     )
 
 

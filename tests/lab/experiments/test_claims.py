@@ -93,7 +93,6 @@ def test_the_margin_belongs_to_the_measure_and_the_statistic():
     close = seeds(0.03, 0.05, 0.04)
     assert judge(UP, "uniformity", None, close).answer == "the same direction, smaller than 0.1"
     assert judge(UP, "alignment", None, close).answer == "the same direction"
-    assert judge(UP, "STS-B", None, close, margin=0.01).answer == "the same direction"
     rows = [{"a": 0.0, "b": 0.2 + seed / 100, "c": 0.4} for seed in range(3)]  # 0.2 a row is 0.4 in all
     verdict = judge(Trend("rises", ("a", "b", "c")), "STS-B", None, rows)
     assert verdict.answer == "the same direction, smaller than 0.25 points a row"

@@ -61,12 +61,6 @@ def test_what_was_not_run_here_is_read_as_it_was_recorded(tmp_path, monkeypatch)
     assert read_results(TABLE, folder=tmp_path).lines == {}, "no other folder replaces one that is named"
 
 
-def test_where_nothing_was_run_the_profiles_that_have_lines_are_named(read):
-    there, here = read(scores=averages, profile="million"), read()
-    assert here.sentences()[0] == f"nothing of {TABLE.name} was run under study; there are lines of million"
-    assert there.nothing == "" and not there.elsewhere and there.nothing not in there.sentences()
-
-
 def test_a_search_on_dev_pairs_shows_no_test_set(read):
     found = read("imsimcse-table5", lambda *_: {"STS-B dev": 50.0, "World-STS": 60.0, "alignment": 0.2})
     assert set(found.to_frame()["column"]) == {"STS-B dev"}
@@ -150,7 +144,9 @@ def test_what_is_doubtful_about_a_published_cell_and_why_rows_cannot_run_is_prin
 
 
 def test_before_anything_is_run_the_published_numbers_are_there(read):
-    text = str(read("imsimcse-table1", profile="smoke"))
+    found = read("imsimcse-table1", profile="smoke")
+    text = str(found)
+    assert found.sentences()[0] == found.nothing == "nothing of imsimcse-table1 was run under smoke"
     assert "76.25" in text and "noise on the negatives costs points: not run; the paper has +1.7" in text
     assert "its numbers answer nothing" in text
 

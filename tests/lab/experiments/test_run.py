@@ -156,6 +156,6 @@ def test_progress_says_what_is_done_and_what_is_left(small, tiny, made_up, tmp_p
 
 def test_a_text_that_is_not_there_is_missed_before_anything_runs(small, tiny, made_up, monkeypatch, tmp_path):
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
-    with pytest.raises(MissingFile, match="get it with: cselab data fetch simplewiki"):
-        run_experiment(small, replace(tiny, corpus="half-world:20"), folder=tmp_path)
+    with pytest.raises(MissingFile, match="get it with: cselab data fetch wiki1m"):
+        run_experiment(small, replace(tiny, corpus="wiki1m"), folder=tmp_path)
     assert not made_up and not list(tmp_path.glob("*.jsonl"))
