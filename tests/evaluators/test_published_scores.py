@@ -1,6 +1,6 @@
 """The evaluator measures what others measure: scores published for all-MiniLM-L6-v2, on the real data.
 
-Two of the six sets here, for time; `scripts/published_scores.py` measures all.
+Two of the six sets here, for time; `scripts/all_suites.py minilm` measures all.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from small_clouds import cone
+from drawn import cone
 
 from cselab.transforms import NAMES, BertFlow, BertWhitening, ComponentsRemoved, fit
 

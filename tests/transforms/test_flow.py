@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from small_clouds import cone
+from drawn import cone
 
 from cselab.transforms import BertFlow
 
