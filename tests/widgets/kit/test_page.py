@@ -26,13 +26,6 @@ def test_the_piece_holds_what_is_drawn_and_its_words():
     assert "min-height:300px" in piece
 
 
-def test_the_same_figure_gives_the_same_piece_and_another_a_piece_of_its_own():
-    def name(carried):
-        return re.search(r'data-cselab-figure="(\w+)"', figure_to_html(300, WORDS, {"packed": packed(carried)}))[1]
-
-    assert name(300) == name(300) != name(301)
-
-
 def test_plotly_js_is_not_in_the_piece_and_nothing_is_loaded(sentences, embeddings):
     piece = EmbeddingMap(sentences, {"a": embeddings})._repr_mimebundle_()["text/html"]
     assert len(piece) < 32_000

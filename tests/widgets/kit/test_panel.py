@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 import pytest
 from cselab_widgets import Panel
 from cselab_widgets.kit import places
-from cselab_widgets.kit.panel import rounded
 from cselab_widgets.kit.plot import plotly_js
 
 
@@ -59,23 +58,6 @@ def is_open(shown: Panel) -> bool:
     return shown._shell is not None
 
 
-def test_setting_a_field_changes_state_figure_plot_and_control():
-    shown = Dot(DotState())
-    assert plotted(shown) == [1]
-    shown.set(place=4)
-    assert shown.state.place == 4
-    assert shown.figure().data[0].x == (4,)
-    assert plotted(shown) == [4]
-    assert slider(shown).value == 4
-
-
-def test_moving_a_control_sets_its_field():
-    shown = Dot(DotState())
-    slider(shown).value = 7
-    assert shown.state.place == 7
-    assert plotted(shown) == [7]
-
-
 def test_a_value_that_the_state_rejects_is_told_beside_the_control_and_changes_nothing():
     shown = Dot(DotState())
     with pytest.raises(ValueError, match="place is -1"):
@@ -92,12 +74,6 @@ def test_an_unknown_field_is_refused_with_the_list_of_the_known():
         Dot(DotState()).set(plaec=3)
 
 
-def test_a_figure_may_be_asked_for_at_another_value_without_changing_the_panel():
-    shown = Dot(DotState())
-    assert shown.figure(place=9).data[0].x == (9,)
-    assert shown.state.place == 1
-
-
 def test_a_panel_shows_itself_in_every_medium():
     bundle = Dot(DotState(place=3))._repr_mimebundle_()
     assert set(bundle) == {
@@ -109,19 +85,6 @@ def test_a_panel_shows_itself_in_every_medium():
     assert bundle["text/plain"] == "a dot at 3"
     assert bundle["application/vnd.plotly.v1+json"]["data"][0]["x"] == [3]
     assert "a dot at 3" in bundle["text/html"]
-
-
-def test_only_the_widget_view_differs_between_two_equal_panels():
-    one, other = (Dot(DotState())._repr_mimebundle_() for _ in range(2))
-    view = "application/vnd.jupyter.widget-view+json"
-    assert one.pop(view) != other.pop(view)
-    assert one == other
-
-
-def test_no_plot_offers_to_upload_its_data():
-    config = Dot(DotState())._repr_mimebundle_()["application/vnd.plotly.v1+json"]["config"]
-    assert config["showSendToCloud"] is False
-    assert config["plotlyServerURL"] == ""
 
 
 def test_plotly_js_is_sent_once_and_not_with_each_plot():
@@ -182,12 +145,6 @@ def test_a_closed_panel_opens_anew_when_shown_again():
     shown.set(place=6)
     assert shown.widget is not first
     assert plotted(shown) == [6]
-
-
-def test_coordinates_are_rounded_to_plain_numbers():
-    values = rounded(np.array([1 / 3, 2.0], dtype=np.float32))
-    assert values == [0.3333, 2.0]
-    assert all(type(value) is float for value in values)
 
 
 @dataclass(frozen=True, eq=False)

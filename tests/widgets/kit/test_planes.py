@@ -26,11 +26,6 @@ def test_the_legend_names_each_name_once_and_hides_all_of_it():
     assert {trace.legendgroup for trace in shown.data} == {"same"}
 
 
-def test_a_trace_that_asks_for_no_legend_gets_none():
-    quiet = line("a", "quiet").update(showlegend=False)
-    assert side_by_side([Plane("", [quiet], {}, {})]).data[0].showlegend is False
-
-
 def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
     planes = [Plane("", [line("a")], {}, {}), matrix("m", heatmap([[1.0, 0.5], [0.5, 1.0]], "m", 1.0, "%{z}"))]
     layout = side_by_side(planes).layout
@@ -42,10 +37,3 @@ def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
 def test_the_numbers_beside_a_matrix_are_round_and_few(size, apart):
     plane = matrix("m", heatmap(np.zeros((size, size)), "m", 1.0, "%{z}"))
     assert plane.x["dtick"] == plane.y["dtick"] == apart
-
-
-def test_a_title_stands_in_the_middle_above_its_plane():
-    layout = side_by_side([Plane(f"plane {i}", [line(str(i))], {}, {}) for i in range(3)]).layout
-    for note, axis in zip(layout.annotations, (layout.xaxis, layout.xaxis2, layout.xaxis3), strict=True):
-        assert abs(note.x - sum(axis.domain) / 2) < 1e-9
-        assert (note.xanchor, note.yanchor) == ("center", "bottom")

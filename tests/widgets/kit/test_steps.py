@@ -17,7 +17,3 @@ def test_slider_play_button_and_value_move_together(part):
     else:
         scrubber.play.value = 2
     assert (scrubber.value, scrubber.slider.value, scrubber.play.value) == (25, 25, 2)
-
-
-def test_the_slider_reports_only_where_it_is_let_go():
-    assert Scrubber([0, 1], 0).slider.continuous_update is False

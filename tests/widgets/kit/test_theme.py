@@ -1,5 +1,5 @@
 import pytest
-from cselab_widgets.kit.theme import INK, NUMERIC_SCALE, OKABE_ITO, category_styles
+from cselab_widgets.kit.theme import INK, NUMERIC_SCALE, OKABE_ITO
 
 
 def luminance(color: str) -> float:
@@ -31,14 +31,3 @@ def test_the_dark_end_of_the_numeric_scale_stands_out_on_a_dark_page():
 def test_the_numeric_scale_gets_steadily_lighter():
     steps = [luminance(color) for color in NUMERIC_SCALE]
     assert steps == sorted(steps)
-
-
-def test_the_first_48_categories_are_all_drawn_differently():
-    styles = category_styles(map(str, range(48)))
-    assert len(set(styles.values())) == 48
-
-
-def test_categories_beyond_the_palette_keep_its_colours_and_change_the_symbol():
-    styles = category_styles(map(str, range(9)))
-    assert styles["8"].color == styles["0"].color
-    assert styles["8"].symbol != styles["0"].symbol

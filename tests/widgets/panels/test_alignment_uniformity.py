@@ -46,11 +46,6 @@ def test_the_start_is_never_the_kept_step():
     assert AlignmentUniformity({"a": rows}).state.kept["a"] == (5,)
 
 
-def test_methods_stand_at_uniformity_across_and_alignment_up(histories):
-    here = traces(AlignmentUniformity(histories))["SimCSE: here"]
-    assert (here.x, here.y) == ((-2.2,), (0.22,))
-
-
 def test_the_travelled_path_ends_where_the_method_stands_and_the_whole_path_stays(histories):
     drawn = traces(AlignmentUniformity(histories), step=10)
     assert drawn["SimCSE: path"].x == (-1.0, -1.8, -2.2)
@@ -65,47 +60,6 @@ def test_a_method_not_measured_at_a_step_stands_where_it_was_last(histories):
 def test_a_method_that_starts_later_waits_at_its_start(histories):
     del histories["WhitenedCSE"][0]
     assert traces(AlignmentUniformity(histories), step=0)["WhitenedCSE: here"].x == (-2.6,)
-
-
-def test_hover_gives_method_step_and_dev_score(histories):
-    drawn = traces(AlignmentUniformity(histories))
-    text = drawn["SimCSE: path"].text[1]
-    assert text.split("<br>") == ["<b>SimCSE</b>, step 10", "dev score 58.25", "alignment 0.250", "uniformity -1.800"]
-    assert "dev score not measured" in drawn["WhitenedCSE: here"].text[0]
-
-
-def test_the_plot_says_which_way_is_better(histories):
-    layout = AlignmentUniformity(histories).figure().layout
-    assert layout.xaxis.title.text == "uniformity (lower: spread more evenly)"
-    assert layout.yaxis.title.text == "alignment (lower: pairs closer)"
-    (better,) = layout.annotations
-    assert better.text == "better"
-    assert better.ax > 0 and better.ay < 0  # the arrow's tail is up and right of its head
-
-
-def test_the_legend_gives_the_dev_score_at_the_step(histories):
-    panel = AlignmentUniformity(histories)
-    assert traces(panel)["SimCSE: here"].name == "SimCSE  61.50"
-    assert traces(panel, step=0)["SimCSE: here"].name == "SimCSE  49.00"
-    assert traces(panel)["WhitenedCSE: here"].name == "WhitenedCSE"
-    entries = [trace.uid for trace in panel.figure().data if trace.showlegend is not False]
-    assert entries == ["SimCSE: here", "WhitenedCSE: here", "kept"]
-
-
-def test_the_axes_stand_still_and_hold_all_paths(histories):
-    panel = AlignmentUniformity(histories)
-    ranges = {(panel.figure(step=s).layout.xaxis.range, panel.figure(step=s).layout.yaxis.range) for s in (0, 20)}
-    ((across, up),) = ranges
-    assert across[0] < -2.6 and across[1] > -1.0
-    assert up[0] < 0.2 and up[1] > 0.3
-
-
-def test_the_summary_is_the_same_on_every_run(histories):
-    assert repr(AlignmentUniformity(histories, step=10)) == (
-        "Alignment and uniformity at step 10 (lower is better for both)\n"
-        "  SimCSE       step    10  alignment 0.250  uniformity  -1.800  dev score 58.25  kept: step 20\n"
-        "  WhitenedCSE  step     0  alignment 0.200  uniformity  -1.000  dev score 49.00"
-    )
 
 
 @pytest.mark.process
@@ -127,11 +81,6 @@ def test_a_single_point_is_drawn_with_room_around_it():
     assert layout.xaxis.range[0] < -1.0 < layout.xaxis.range[1]
 
 
-def test_a_name_with_markup_is_shown_as_it_is_in_the_hover():
-    panel = AlignmentUniformity({"a<b": [{"step": 0, "alignment": 0.2, "uniformity": -1.0}]})
-    assert panel.figure().data[0].text[0].startswith("<b>a&lt;b</b>")
-
-
 @pytest.mark.parametrize(
     ("histories", "message"),
     [
@@ -148,11 +97,6 @@ def test_histories_that_show_nothing_are_refused(histories, message):
         AlignmentUniformity(histories)
 
 
-def test_a_step_that_was_not_measured_is_refused_with_those_that_were(histories):
-    with pytest.raises(ValueError, match="step is 5; the measured steps are 0, 10, 20"):
-        AlignmentUniformity(histories, step=5)
-
-
 def test_the_score_over_the_steps_moves_with_the_plane(histories):
     panel = AlignmentUniformity(histories)
     for step, x, y in [(20, (20,), (61.5,)), (10, (10,), (58.25,))]:
@@ -162,20 +106,12 @@ def test_the_score_over_the_steps_moves_with_the_plane(histories):
         assert panel.figure(step=step).layout.shapes[0].x0 == step
 
 
-def test_without_scores_there_is_no_curve_and_no_colour_to_choose():
-    panel = AlignmentUniformity({"a": [{"step": 0, "alignment": 0.2, "uniformity": -1.0}]})
-    assert [trace.uid for trace in panel.figure().data if "score" in trace.uid] == []
-    assert list(panel.controls()) == ["step", "selection"]
-
-
 def test_points_can_be_coloured_by_dev_score(histories):
     panel = AlignmentUniformity(histories)
     panel.widget.children[0].children[1].value = "dev score"
     path = traces(panel)["SimCSE: path"]
     assert path.marker.color.tolist() == [49.0, 58.25, 61.5] and path.marker.coloraxis == "coloraxis"
     np.testing.assert_array_equal(traces(panel)["WhitenedCSE: path"].marker.color, [49.0, np.nan])
-    with pytest.raises(ValueError, match="color is 'grade'; choose one of method, dev score"):
-        panel.set(color="grade")
 
 
 def seeds() -> list[list[dict]]:
@@ -207,20 +143,6 @@ def test_a_click_selects_the_checkpoint_and_rings_it():
     (picked,) = panel.picked().to_dict("records")
     assert (picked["method"], picked["seed"], picked["step"], picked["kept"]) == ("a", 1, 5, True)
     assert traces(panel)["picked"].x == (-1.5,)
-
-
-def test_a_checkpoint_is_chosen_from_the_list_by_keyboard():
-    panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]}, cosines={"b": watched(0.2)})
-    chosen = panel.widget.children[0].children[-2]  # before the line for errors
-    assert chosen.label == "slider: b, step 10, kept" and chosen.options[1][0] == "a, seed 0, step 0"
-    number = dict(chosen.options)["b, step 10, kept"]
-    chosen.value = number
-    assert panel.selection == number and traces(panel)["picked"].x == (panel.picked()["uniformity"].iloc[0],)
-    assert "b, step 10" in [note.text for note in panel.figure().layout.annotations]
-    panel.clicked(0)
-    assert chosen.value == (0,)
-    kept = [label for label, _ in chosen.options[1:] if "kept" in label]
-    assert kept == ["a, seed 0, step 10, kept", "a, seed 1, step 5, kept", "b, step 10, kept"]
 
 
 def watched(shift: float) -> CosinesByGrade:

@@ -1,10 +1,8 @@
-import html
 import sys
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-import torch
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.kit.panel import SVG_POINTS
 from cselab_widgets.kit.projection import Projection, project
@@ -55,39 +53,11 @@ def test_encoders_stand_side_by_side_on_one_scale(panel):
     assert axes["SimCSE: animal"] == "x2"
 
 
-def test_titles_name_encoder_and_step_and_axes_what_they_are(panel):
-    layout = panel.figure(step=0).layout
-    assert [note.text for note in layout.annotations] == ["plain", "SimCSE, step 0"]
-    for axis, plane in [(layout.xaxis, "plain"), (layout.xaxis2, "SimCSE")]:
-        assert axis.title.text.endswith(f"({panel.state.planes[plane].explained[0]:.0%})")
-    assert layout.xaxis.title.text.startswith("component 1 (")
-    assert layout.yaxis2.title.text.startswith("component 2 (")
-    assert "the axes are those of step 50" in panel.explain(panel.state)
-
-
-def test_hover_shows_the_sentence_and_its_colour(panel, sentences):
-    texts = [html.unescape(text) for text in hovers(panel)]
-    assert texts[1] == f"{sentences[1]}<br>topic: animal"
-    assert texts[4] == f"{sentences[4]}<br>topic: code"
-
-
 def test_a_long_sentence_is_wrapped_in_the_hover(embeddings):
     long = "word " * 40
     text = hovers(EmbeddingMap([long, "b", "c", "d", "e"], {"a": embeddings}))[0]
     assert max(map(len, text.split("<br>"))) <= 44
     assert text.replace("<br>", " ") == long.strip()
-
-
-def test_topics_differ_in_colour_and_are_named_once_in_the_legend(panel):
-    drawn = traces(panel)
-    assert len({drawn[f"plain: {name}"].marker.color for name in ("animal", "weather", "code")}) == 3
-    assert drawn["plain: code"].marker.color == drawn["SimCSE: code"].marker.color
-    assert [trace.uid for trace in panel.figure().data if trace.showlegend] == [
-        "plain: animal",
-        "plain: weather",
-        "plain: code",
-    ]
-    assert panel.figure().layout.legend.title.text == "topic"
 
 
 def test_numbers_are_laid_along_one_scale_for_all_encoders(sentences, embeddings):
@@ -106,30 +76,10 @@ def test_truth_values_and_text_are_told_apart_and_not_scaled(sentences, embeddin
     assert [trace.name for trace in drawn] == [str(color[0]), str(color[1])]
 
 
-def test_without_colours_all_points_look_alike(sentences, embeddings):
-    (trace,) = points(EmbeddingMap(sentences, {"a": embeddings}))
-    assert isinstance(trace.marker.color, str)
-    assert trace.showlegend is False
-    assert trace.customdata[0].tolist() == [0, sentences[0]]
-
-
-def test_tensors_are_taken_as_arrays_are(sentences, embeddings):
-    tensor = EmbeddingMap(sentences, {"a": torch.tensor(embeddings)}, color=torch.arange(5)).figure()
-    assert tensor == EmbeddingMap(sentences, {"a": embeddings}, color=range(5)).figure()
-
-
 def test_the_scrubber_moves_only_the_encoder_with_snapshots(panel):
     early, late = traces(panel, step=0), traces(panel, step=50)
     assert early["plain: animal"].x.tolist() == late["plain: animal"].x.tolist()
     assert early["SimCSE: animal"].x.tolist() != late["SimCSE: animal"].x.tolist()
-
-
-def test_the_axes_stand_still_and_hold_all_steps(panel):
-    assert panel.figure(step=0).layout.xaxis2.range == panel.figure(step=50).layout.xaxis2.range
-    low, high = panel.figure().layout.xaxis2.range
-    for plane in panel.state.planes.values():
-        for points in plane.points.values():
-            assert low < points[:, 0].min() and points[:, 0].max() < high
 
 
 def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
@@ -155,12 +105,6 @@ def test_found_sentences_stand_out_in_all_encoders(panel):
         assert drawn[f"{encoder}: weather"].selectedpoints == (0, 1)
         assert drawn[f"{encoder}: animal"].selectedpoints == ()
     assert traces(panel)["plain: animal"].selectedpoints is None
-
-
-def test_there_is_a_control_only_where_there_is_something_to_control(sentences, embeddings):
-    assert list(EmbeddingMap(sentences, {"a": embeddings}).controls()) == ["find", "focus", "projection"]
-    both = EmbeddingMap(sentences, {"a": {0: embeddings, 5: embeddings}}, pairs=[(0, 1)])
-    assert list(both.controls()) == ["step", "find", "focus", "projection", "moved", "lines"]
 
 
 def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
@@ -199,8 +143,6 @@ def rows(count: int, width: int = 3) -> np.ndarray:
         ({"color": [1, 2]}, r"color has shape \(2,\) for 5 sentences"),
         ({"color": [1, 2, 3, 4, np.inf]}, "color holds NaN or infinity, first at 4"),
         ({"pairs": [(0, 5)]}, r"pairs holds \(0, 5\); the sentences are numbered 0 to 4"),
-        ({"step": 3}, "step is 3; the steps are none"),
-        ({"step": 3, "embeddings": {"a": {0: rows(5), 9: rows(5)}}}, "step is 3; the steps are 0, 9"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(sentences, changes, message):
@@ -275,18 +217,6 @@ def test_a_sentence_found_is_chosen_from_the_list_and_what_was_found_stays_on_of
         assert f"<b>{panel.state.sentences[row]}</b>" in panel.details(panel.state)
     focus.index = 0  # "no sentence", as a hand chooses it
     assert panel.selection == (2, 3) and panel.state.focus is None and focus.label == "no sentence"
-
-
-def test_a_lassoed_sentence_is_chosen_from_the_list_and_a_click_keeps_the_lasso(panel):
-    focus = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))["focus"]
-    panel.selected((4, 1))
-    assert [row for _, row in focus.options] == [None, 1, 4]
-    panel.clicked(0)  # a dot outside of the lasso
-    assert panel.selection == (1, 4) and focus.value == 0
-    focus.value = 4
-    assert panel.selection == (4,) and [row for _, row in focus.options] == [None, 1, 4]
-    panel.selection = ()
-    assert [row for _, row in focus.options] == [None, 0, 1, 2, 3, 4] and focus.value == 4
 
 
 def test_of_many_sentences_the_first_are_offered_and_a_search_brings_up_the_others():
@@ -406,18 +336,6 @@ def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, senten
     assert panel.state.projection == "PCA"
 
 
-def test_an_unknown_projection_is_refused_with_those_there_are(sentences, embeddings):
-    with pytest.raises(
-        ValueError, match="projection is 'MDS'; choose one of PCA, PCA without component 1, UMAP, t-SNE"
-    ):
-        EmbeddingMap(sentences, {"a": embeddings}, projection="MDS")
-
-
-def test_points_are_numbered_so_that_the_page_can_say_which(panel):
-    carried = [row for trace in points(panel) if trace.xaxis == "x2" for row, _ in trace.customdata]
-    assert sorted(carried) == [0, 1, 2, 3, 4]
-
-
 def test_a_redraw_sends_the_places_that_moved_and_nothing_else():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 3000, 8))
@@ -429,12 +347,6 @@ def test_a_redraw_sends_the_places_that_moved_and_nothing_else():
     (moved,) = plot.change["data"].values()
     assert set(moved) == {"x", "y"}
     assert len(moved["x"]["bytes"]) == 4 * 3000
-
-
-def test_hover_texts_are_made_once(panel):
-    carried = panel.state.data.hover
-    panel.set(step=0)
-    assert panel.state.data.hover is carried
 
 
 def test_vectors_are_saved_as_they_were_given_of_the_steps_shown(panel, embeddings, tmp_path):

@@ -1,14 +1,21 @@
-"""What holds for every panel: its controls, its figure, and what a cell that is run again leaves behind."""
+"""What holds for every panel: controls, their values, the frame, rows and selections, words, and a cell run again."""
+
+import inspect
+from html import escape
 
 import ipywidgets
 import pytest
+from cselab_widgets import Sphere, ToyTraining
+from cselab_widgets.kit.fields import shown_fields
 from ipywidgets.widgets.widget import _instances
 from small_panels import PANELS
 
 LABS = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("LossLab", "RankLab", "WhiteningLab")}
-pytestmark = pytest.mark.parametrize("name", [LABS.get(name, name) for name in PANELS])
+EVERY = pytest.mark.parametrize("name", [LABS.get(name, name) for name in PANELS])
+CHECKED = ("list", "buttons", "steps", "labelled")
 
 
+@EVERY
 def test_each_control_changes_its_field_and_the_plot(name):
     make, values = PANELS[name]
     assert name == "TrainingMonitor" or values.keys() | {"by"} >= make(None).controls().keys() >= values.keys()
@@ -19,16 +26,79 @@ def test_each_control_changes_its_field_and_the_plot(name):
         panel._shell.controls[field].value = value
         assert getattr(panel.state, field) == value
         assert panel.figure() != before, field
+        if field != "selection":  # a pair that is chosen is typed in, too
+            assert make(None).figure(**{field: value}) == panel.figure(), field
 
 
-def test_every_state_has_the_same_traces_in_the_same_order_and_the_figure_is_pure(name):
+@EVERY
+def test_a_value_that_no_control_offers_is_refused_with_what_it_offers(name):
+    panel = PANELS[name][0](None)
+    before = panel.state
+    for field, control in shown_fields(panel.state).items() if name != "TrainingMonitor" else ():
+        refused = [("no such", f"{field} is 'no such'; choose one of ")] if control.kind in CHECKED else []
+        refused += [(-1, f"{field} is -1; it must be ")] * bool({"above", "at_least"} & control.bounds.keys())
+        refused += [(10**6, f"{field} is 1000000; it must be ")] * bool({"below", "at_most"} & control.bounds.keys())
+        for value, message in refused:
+            with pytest.raises(ValueError, match=message):
+                panel.set(**{field: value})
+    with pytest.raises(TypeError, match="has no 'nothing' to set; it has"):
+        panel.set(nothing=1)
+    assert panel.state is before
+
+
+@EVERY
+def test_help_names_the_fields_that_may_be_given_at_once(name):
+    panel, values = PANELS[name][0](None), PANELS[name][1]
+    named = inspect.signature(type(panel)).parameters
+    assert values.keys() - {"selection"} <= named.keys()
+    assert not any(one.kind is one.VAR_KEYWORD for one in named.values())
+
+
+@EVERY
+def test_every_state_has_the_same_traces_in_the_same_frame_and_the_figure_is_pure(name):
     make, values = PANELS[name]
     panel = make(None)
     assert panel.draw(panel.state) == panel.draw(panel.state)
     changes = [{}, *({field: value} for field, value in values.items())]
-    assert len({tuple(trace.uid for trace in panel.figure(**change).data) for change in changes}) == 1
+    figures = [panel.figure(**change) for change in changes]
+    assert len({tuple(trace.uid for trace in figure.data) for figure in figures}) == 1
+    for figure in figures:
+        uids = [trace.uid for trace in figure.data]
+        assert None not in uids and len(set(uids)) == len(uids)
+        assert 200 <= figure.layout.height <= 1200
+        for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+            named = axis.title.text or axis.ticktext or axis.scaleanchor or axis.matches or axis.constrain
+            assert named or axis.showticklabels is False or figure.layout.meta or figure.data[0].type == "heatmap"
 
 
+@EVERY
+def test_points_carry_rows_of_the_table_and_a_selection_of_them_goes_there_and_back(name):
+    panel = PANELS[name][0](None)
+    rows = len(panel.items())
+    assert rows == len(panel.to_frame())
+    for trace in panel.figure().data:
+        for one in () if trace.customdata is None or trace.type == "heatmap" else trace.customdata:
+            assert 0 <= int(one if isinstance(one, int) or not hasattr(one, "__len__") else one[0]) < rows
+    with pytest.raises(ValueError, match=f"selection holds {rows}; the rows are numbered 0 to"):
+        panel.selection = (rows,)
+    if hasattr(panel.state, "selection"):
+        panel.widget.children[1]._handle_custom_msg({"event": "select", "rows": [1, 0]}, [])
+        assert panel.selection == panel.state.selection == (0, 1) and len(panel.picked()) == 2
+        panel.set(selection=())
+        assert panel.selection == ()
+
+
+@EVERY
+def test_the_words_are_the_same_for_who_cannot_see_it_and_on_a_page(name):
+    panel, again = (PANELS[name][0](None) for _ in range(2))
+    bundle = panel._repr_mimebundle_()
+    assert bundle["text/plain"] == panel.summary() == repr(again) != ""
+    assert f"<pre>{escape(panel.summary())}</pre>" in bundle["text/html"].replace("\n<pre>", "<pre>")
+    assert escape(panel.explain(panel.state)) in bundle["text/html"]
+    assert panel.widget.children[1].words == panel.summary()
+
+
+@EVERY
 def test_every_control_has_a_name_and_no_list_is_blank_while_something_is_shown(name):
     panel = PANELS[name][0](None)
     for field, control in panel.controls().items():
@@ -38,6 +108,7 @@ def test_every_control_has_a_name_and_no_list_is_blank_while_something_is_shown(
             assert control.label, field
 
 
+@EVERY
 def test_a_place_that_is_filled_three_times_holds_the_widgets_of_one_panel(name):
     alive = []
     for _ in range(3):
@@ -46,3 +117,18 @@ def test_a_place_that_is_filled_three_times_holds_the_widgets_of_one_panel(name)
         alive.append(len(_instances))
     panel.close()
     assert alive == [alive[0]] * 3
+
+
+@pytest.mark.parametrize("panel", [Sphere, ToyTraining])
+def test_a_panel_that_computes_in_the_page_is_one_light_piece(panel, tmp_path):
+    from cselab_lab.headless.page import loaded_from_outside
+
+    first, second = panel(key="again"), panel(key="again")
+    first._repr_mimebundle_()
+    bundle, _ = second._repr_mimebundle_()
+    assert first.comm is None and second.comm is not None
+    assert bundle["text/html"] == second._html() and escape(second.summary()) in bundle["text/html"]
+    page = second.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert len(page) < 80_000 and loaded_from_outside(page) == []
+    with pytest.raises(TypeError, match=f"{panel.__name__} has no 'nothing' to set; it has"):
+        second.set(nothing=3)

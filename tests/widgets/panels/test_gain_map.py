@@ -55,13 +55,6 @@ def test_a_click_tells_a_method_test_by_test_beside_the_paper(shown):
     assert "-0.40 [-0.60, -0.20]" in shown.details(shown.state) and "published" not in shown.details(shown.state)
 
 
-def test_words_count_what_is_decided_and_bracket_the_rest(shown):
-    first, *_, last = shown.summary().splitlines()
-    assert first == "Gains: 1 of 4 lie above SimCSE, 1 below, 2 undecided."
-    assert last.split() == ["Other", "-0.4", "(+0.9)"]
-    assert shown.items() == [("Mine <b>", "Avg."), ("Other", "Avg."), ("Mine <b>", "SICK-R"), ("Other", "SICK-R")]
-
-
 def test_one_seed_decides_nothing(frame):
     panel = PaperBesideHere(frame[["row", "column", "gain"]], view="gains")
     assert not np.any(panel.figure().data[0].z) and "One seed decides nothing" in panel.explain(panel.state)
@@ -95,7 +88,6 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
         (lambda frame: {"results": frame.drop(columns="gain")}, "has no column 'gain'"),
         (lambda frame: {"results": frame[4:]}, "no line has a gain: run the experiment first"),
         (lambda frame: {"results": pd.concat([frame, frame])}, "'Mine <b>' has two lines for 'Avg.'"),
-        (lambda frame: {"results": frame, "sort": "MR"}, "sort is 'MR'; choose one of as published, Avg., SICK-R"),
         (lambda frame: {"results": "table 12"}, "unknown experiment 'table 12'"),
     ],
 )

@@ -55,29 +55,6 @@ def test_what_was_clicked_is_told_stage_by_stage(shown):
     assert shown.figure().layout.yaxis.ticktext[1].startswith("<b>")
 
 
-def test_a_method_is_chosen_from_the_list_by_keyboard(shown):
-    family, read = shown.widget.children[0].children[:2]
-    assert [name for name, _ in read.options] == ["no method", "SimCSE", "Mine <b>", "Other", "Rows"]
-    read.value = (3,)
-    assert shown.selection == (3,) and "rows of a, b" in shown.details(shown.state)
-    shown.clicked(1)
-    assert read.value == (1,)
-    shown.selection = (1, 2)
-    assert read.label == "2 selected"
-    family.value = "extra data"
-    assert [name for name, _ in read.options] == ["no method", "2 selected", "Rows"] and shown.selection == (1, 2)
-
-
-def test_words_and_table_say_the_same(shown):
-    assert shown.summary().splitlines()[:2] == [
-        "SimCSE | the baseline",
-        "Mine <b> | view: changed texts | loss: triplet",
-    ]
-    frame = shown.to_frame()
-    assert list(frame.columns) == ["name", "title", "family", "data", "view", "encoder", "head", "loss"]
-    assert shown.items() == list(frame["name"]) == ["simcse", "mine", "other", "rows"]
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [({"cards": []}, "cards is empty"), ({"cards": CARDS, "family": "text"}, "choose one of all, baseline, loss")],

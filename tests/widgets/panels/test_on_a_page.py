@@ -97,7 +97,7 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
 def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(opened, panels):
     section, panel = opened.locator("#PaperBesideHere-gains"), panels["PaperBesideHere-gains"]
     section.get_by_label("sort by", exact=True).select_option("a")
-    section.get_by_label("read about", exact=True).select_option("high")
+    section.get_by_label("row", exact=True).select_option("high")
     shows(section, panel, sort="a", selection=(1, 3))
     section, panel = opened.locator("#PairExplorer"), panels["PairExplorer"]
     section.get_by_role("slider", name="remove").fill("1")

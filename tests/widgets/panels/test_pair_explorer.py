@@ -111,20 +111,6 @@ def test_all_encoders_have_one_cosine_axis_and_most_of_it_is_used(panel):
         assert np.ptp(cosines) > 0.8 * (high - low)
 
 
-def test_ridges_are_grades_or_kinds(panel):
-    assert list(panel.figure().layout.yaxis.ticktext) == ["0", "2", "5"]
-    controls(panel)["by"].value = "kind"
-    assert list(panel.figure().layout.yaxis.ticktext) == ["none (0)", "turned (2)", "same (5)"]
-
-
-def test_kinds_stand_as_rows_with_their_mean_cosine(panel):
-    table = panel.details(panel.state)
-    frame = panel.to_frame().groupby("kind")["cone"].mean()
-    for kind, mean in frame.items():
-        assert f"<td>{kind}</td>" in table and f"{mean:.2f}" in table
-    assert table.index("<td>same</td>") < table.index("<td>turned</td>") < table.index("<td>none</td>")
-
-
 def test_clicking_a_pair_loads_it(panel):
     box = panel.widget.children[0].children[0]
     panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [5]}, [])
@@ -135,33 +121,10 @@ def test_clicking_a_pair_loads_it(panel):
     assert traces(panel)["cone: picked"].x == traces(panel)["cone: your pair"].x[:1]
 
 
-def test_a_pair_is_chosen_from_the_list_by_keyboard(panel):
-    chosen, first = controls(panel)["selection"], controls(panel)["first"]
-    assert chosen.label == "typed by hand" and len(chosen.options) == 13
-    assert chosen.options[1] == ("grade 5: abba / abba", (0,)) and chosen.options[-1][1] == (11,)
-    chosen.value = (5,)
-    assert (panel.state.first, panel.state.second, panel.selection) == ("hide", "edihl", (5,))
-    assert first.value == "hide"
-    first.value = "a cage"
-    assert panel.selection == (5,) and panel.state.second == "edihl"
-    panel.clicked(5)  # again: what was typed gives way
-    assert first.value == "hide"
-    panel.selection = (1, 2)
-    assert chosen.label == "2 selected" and first.value == "hide"  # of several none is loaded
-
-
 def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypatch):
     monkeypatch.setattr("cselab_widgets.panels.pair_explorer.OFFERED", 6)
     labels = [label for label, _ in controls(PairExplorer({"a": Letters()}, pairs))["selection"].options[1:]]
     assert [label.split(":")[0] for label in labels] == ["grade 5"] * 2 + ["grade 2"] * 2 + ["grade 0"] * 2
-
-
-def test_pairs_without_kinds_have_no_choice_of_ridges(pairs):
-    plain = Pairs(pairs.sentences1, pairs.sentences2, pairs.scores, name="mine")
-    panel = PairExplorer({"a": Letters()}, plain)
-    assert "by" not in panel.controls()
-    with pytest.raises(ValueError, match="by is 'kind'; these pairs have grade"):
-        panel.set(by="kind")
 
 
 def test_one_encoder_needs_no_name_of_its_own(pairs):
@@ -188,14 +151,6 @@ def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):
     assert panel.state.cosine("cone") == pytest.approx(centred, abs=1e-6)
 
 
-def test_the_summary_tells_the_cosines(panel):
-    lines = panel.summary().splitlines()
-    assert lines[0] == '"a bad idea" and "an idea"'
-    assert lines[1].startswith(f"  cone  cosine {panel.state.cosine('cone'):.3f}, above ")
-    panel.set(removed=3)
-    assert panel.summary().splitlines()[0].endswith("mean + 2 removed")
-
-
 def test_sentences_cannot_bring_markup_into_the_page(pairs):
     pairs.sentences1[0] = "<script>alert(1)</script>"
     panel = PairExplorer({"a": Letters()}, pairs)
@@ -209,7 +164,6 @@ def test_sentences_cannot_bring_markup_into_the_page(pairs):
     [
         ({"encoders": {}}, "encoders is empty"),
         ({"first": " "}, "the first sentence is empty; type one"),
-        ({"removed": 12}, "removed is 12; it may be 0"),
         ({"pairs": Pairs(["a"], ["b"], [1.0])}, "pairs has 1 rows; a distribution needs at least 12"),
     ],
 )

@@ -90,24 +90,9 @@ def test_a_clicked_row_shows_its_curves_by_seed_and_their_mean(panel):
     assert panel.picked()[["row", "column"]].values.tolist() == [["SimCSE", "Avg."]]
 
 
-def test_the_row_of_the_curves_is_chosen_from_a_list_by_keyboard(panel):
-    chosen = controls(panel)["selection"]
-    assert chosen.label == "the first: SimCSE"  # whose curves are drawn while none is picked
-    number = dict(chosen.options)["SimCSE"]
-    chosen.value = number
-    assert panel.selection == number and panel.figure().layout.annotations[0].text == "SimCSE"
-    controls(panel)["column"].value = "STS-B"
-    assert chosen.value == panel.selection == dict(chosen.options)["SimCSE"] != number
-
-
 def test_a_row_without_curves_shows_none(panel):
     panel.selection = (0,)
     assert traces(panel)["curves: mean"].x == ()
-
-
-def test_without_curves_there_is_one_plane(frame):
-    uids = [trace.uid for trace in PaperBesideHere(frame).figure().data]
-    assert uids == ["difference", "published", "ours", "picked"]
 
 
 def test_table_and_verdicts_stand_below_and_in_the_summary(panel):
@@ -154,10 +139,3 @@ def test_an_experiment_may_be_named(tmp_path):
 def test_a_frame_that_shows_nothing_is_refused(frame, message):
     with pytest.raises(ValueError, match=message):
         PaperBesideHere(frame)
-
-
-def test_an_unknown_column_or_order_is_refused_with_the_known(panel):
-    with pytest.raises(ValueError, match=r"column is 'MR'; there are Avg., STS-B"):
-        panel.set(column="MR")
-    with pytest.raises(ValueError, match="sort is 'name'; choose one of as published"):
-        panel.set(sort="name")

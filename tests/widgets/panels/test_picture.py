@@ -22,16 +22,6 @@ def test_it_shows_its_planes_side_by_side_each_on_axes_of_its_own():
     assert drawn.layout.xaxis.domain[1] < drawn.layout.xaxis2.domain[0]
 
 
-def test_one_column_puts_the_planes_under_one_another():
-    drawn = picture(columns=1).figure()
-    assert drawn.layout.yaxis.domain[0] > drawn.layout.yaxis2.domain[1]
-
-
-def test_a_single_plane_takes_the_whole_width():
-    drawn = Picture([Plane("Loss", [line()], {}, {})], "the loss falls").figure()
-    assert drawn.layout.xaxis.domain == (0, 1)
-
-
 def test_traces_of_one_name_in_two_planes_are_told_apart():
     planes = [Plane(title, [line(), go.Scatter(y=[1]), go.Scatter(y=[2])], {}, {}) for title in ("Loss", "Dev")]
     uids = [trace.uid for trace in Picture(planes, "").figure().data]
@@ -44,14 +34,6 @@ def test_drawing_it_does_not_change_what_was_given():
     planes = shown.state.planes
     assert shown.figure() == shown.figure(columns=3)
     assert planes[1].traces[0].xaxis is None
-
-
-def test_a_page_has_the_figure_the_words_and_the_note_and_there_are_no_controls():
-    shown = picture()
-    page = shown._repr_mimebundle_()["text/html"]
-    assert 'class="cselab-figure"' in page and "the loss falls" in page and "Left the loss" in page
-    assert shown.controls() == {}
-    shown.close()
 
 
 @pytest.mark.parametrize(("arguments", "said"), [(([], ""), "at least one plane"), (([1], "", "", 0), "columns is 0")])

@@ -102,18 +102,3 @@ def test_the_encoder_of_the_user_gives_two_dropout_views(tiny_encoder):
     state = RankLab(encoder, sentences, batch_size=6).state
     assert state.source == "tiny" and state.views[0].shape == (6, 8)
     assert not torch.equal(*state.views)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"batch_size": 81}, "batch_size is 81; vectors has 2 to 80 rows to give"),
-        ({"dimensions": 97}, "dimensions is 97; vectors has 2 to 96 to give"),
-        ({"artificial_rows": -1}, "artificial_rows is -1"),
-        ({"source": "mine"}, "source is 'mine'; there are vectors, normal numbers"),
-        ({"vectors": np.ones((3, 4))}, r"vectors has shape \(3, 4\)"),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(views, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        RankLab(**{"vectors": views, **arguments})

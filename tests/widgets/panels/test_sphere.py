@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 import torch
-from cselab_lab.headless.page import loaded_from_outside
 from cselab_widgets import Sphere
 from cselab_widgets.kit.scripts import inlined
 from cselab_widgets.panels.sphere import SPHERE_LOSSES
@@ -52,26 +51,6 @@ def test_what_cannot_be_shown_is_refused_with_what_is_allowed(given, words):
     if not given.keys() & {"dimensions", "sentences", "positives"}:
         with pytest.raises(ValueError, match=re.escape(words)):
             Sphere().set(**given)
-
-
-def test_a_name_that_is_no_field_is_refused():
-    with pytest.raises(TypeError, match="Sphere has no 'step' to set; it has anchors"):
-        Sphere().set(step=3)
-
-
-def test_a_cell_that_is_run_again_closes_what_it_showed():
-    first, second = Sphere(key="again"), Sphere(key="again")
-    first._repr_mimebundle_()
-    second._repr_mimebundle_()
-    assert first.comm is None and second.comm is not None
-
-
-def test_the_piece_of_a_page_holds_all_it_needs_in_words_too(tmp_path):
-    sphere = Sphere()
-    bundle, _ = sphere._repr_mimebundle_()
-    assert bundle["text/html"] == sphere._html() and len(bundle["text/html"]) < 60_000
-    assert f"<pre>{sphere}</pre>" in bundle["text/html"]
-    assert loaded_from_outside(sphere.to_html(tmp_path / "sphere.html").read_text()) == []
 
 
 # ---------------------------------------------------------------------------------------------- in a browser

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 import torch
-from cselab_lab.headless.page import loaded_from_outside
 from cselab_widgets import ToyTraining
 from cselab_widgets.kit.scripts import inlined
 from cselab_widgets.panels.toy_training import TOY_LOSSES
@@ -46,12 +45,6 @@ def test_sentences_are_numbers_of_words_and_a_run_of_the_page_is_told_in_words_a
 def test_what_cannot_be_trained_is_refused(given, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         ToyTraining(**{"pairs": PAIRS, "batch": 2, **given})
-
-
-def test_the_page_is_light_and_loads_nothing(tmp_path):
-    file = ToyTraining().to_html(tmp_path / "toy.html")
-    assert file.stat().st_size < 80_000
-    assert loaded_from_outside(file.read_text()) == []
 
 
 # ---------------------------------------------------------------------------------------------- in a browser

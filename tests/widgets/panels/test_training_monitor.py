@@ -142,12 +142,6 @@ def test_the_axis_is_as_long_as_the_run_will_be_but_a_long_run_fills_half_of_it(
     assert reach([*history, {"step": 120, "loss": 1.0}], 100_000) == pytest.approx(200 * 1.02)
 
 
-def test_what_the_run_does_not_measure_is_said():
-    rows = ({"step": 0}, {"step": 1, "loss": 1.0})
-    titles = [note.text for note in TrainingMonitor().figure(rows=rows, phase="running").layout.annotations]
-    assert titles[0] == "Loss" and titles[1] == "Dev score: not measured yet"
-
-
 @pytest.mark.parametrize("shape", ["rows", "run", "list", "by seed", "list of runs"])
 def test_finished_runs_come_in_every_shape_users_have(history, shape):
     class Run:
@@ -311,14 +305,6 @@ def test_the_frame_holds_every_row_of_every_run(history):
     frame = TrainingMonitor({"SimCSE": [history, history]}).to_frame()
     assert len(frame) == 6 and set(frame["number"]) == {0, 1}
     assert set(frame["run"]) == {"SimCSE"} and frame["score"].max() == 53.0
-
-
-def test_the_words_tell_the_runs_apart(history):
-    higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
-    unscored = [{"step": 1, "loss": 1.0}]
-    assert TrainingMonitor({"SimCSE": [history, higher], "bare": unscored}).summary() == (
-        "No run goes on\n  SimCSE  2 runs, best dev score 54.00 (53.00 to 55.00)\n  bare    1 run, not scored"
-    )
 
 
 @pytest.mark.parametrize(

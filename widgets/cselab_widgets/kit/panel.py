@@ -3,18 +3,19 @@
 A panel is written in four pieces, each testable without a browser:
 
     @dataclass(frozen=True, eq=False)
-    class NoiseState: ...                          # what is shown; __post_init__ checks it
+    class NoiseState(State):                       # what is shown; its fields describe their controls (fields.py)
+        steps: list[int]
+        step: int = shown("step", "steps", "steps")
 
     def figure(state) -> go.Figure: ...            # pure; always the same traces, in the same order
     def summary(state) -> str: ...                 # the same in words, for a page without plots
+    def explain(state) -> str: ...                 # what the axes are, and which way is better
+    def details(state) -> str: ...                 # HTML below that, if there is any
 
-    class Noise(Panel):                            # the shell: takes what users have, names the controls
-        draw = staticmethod(figure)
-        describe = staticmethod(summary)
-        explain = staticmethod(lambda state: "What the axes are, and which way is better.")
+    class Noise(Panel):                            # the shell: takes what users have
+        holds = NoiseState
 
-        def controls(self):
-            return {"step": Scrubber(self.state.steps, self.state.step)}
+A panel finds the four functions by their names in its own module.
 
 Rules for the figure:
 * each trace has a fixed `uid`, by which it is known again from one state to the next;
@@ -26,9 +27,11 @@ Rules for the figure:
   under the legend; it finds room for the legend at any width.
 """
 
+import inspect
 import os
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,6 +41,7 @@ import plotly.graph_objects as go
 import traitlets
 
 from .carried import piece
+from .fields import shown_fields
 from .page import figure_to_html, whole_page
 from .places import take_place
 from .plot import as_json
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     import pandas
 
 SVG_POINTS = 2000
+WRITTEN = {"draw": "figure", "describe": "summary", "explain": "explain", "details": "details"}
 
 
 class Panel(traitlets.HasTraits):
@@ -62,6 +67,7 @@ class Panel(traitlets.HasTraits):
     See also: `link`, which makes panels move together.
     """
 
+    holds: ClassVar[type] = object  # the class of its state
     draw: Callable[[Any], go.Figure]
     describe: Callable[[Any], str]
     clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
@@ -69,6 +75,15 @@ class Panel(traitlets.HasTraits):
 
     state = traitlets.Any()
     selection = traitlets.Tuple()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+        for method, function in WRITTEN.items():
+            if getattr(module.get(function), "__module__", None) == cls.__module__ and method not in vars(cls):
+                setattr(cls, method, staticmethod(module[function]))
+        if "holds" in vars(cls):
+            cls.__signature__ = _with_fields(inspect.signature(cls.__init__), cls.holds)  # type: ignore[attr-defined]
 
     def __init__(self, state: Any, key: str | None = None) -> None:
         super().__init__()
@@ -81,8 +96,10 @@ class Panel(traitlets.HasTraits):
     # ---- what a panel may say of itself --------------------------------------------------------------------
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]:
-        """Widgets by the field of the state that their `value` sets. None by default."""
-        return {}
+        """Widgets by the field of the state that their `value` sets; by default what the fields describe."""
+        offered = self.options(self.state)
+        made = {name: one.widget(name, self.state, offered.get(name)) for name, one in shown_fields(self.state).items()}
+        return {name: widget for name, widget in made.items() if widget is not None}
 
     @staticmethod
     def options(state: Any) -> Mapping[str, Sequence[Any]]:
@@ -269,6 +286,20 @@ class Panel(traitlets.HasTraits):
             "text/html": self._html(answering=bool(os.environ.get("CSELAB_HEADLESS"))),
             "text/plain": self.summary(),
         }
+
+
+def _with_fields(signature: inspect.Signature, state: type) -> inspect.Signature:
+    """The signature of a constructor without `self`, in which the state's shown fields stand for `**shown`."""
+    own = [one for one in list(signature.parameters.values())[1:] if one.kind is not one.VAR_KEYWORD]
+    if len(own) + 1 == len(signature.parameters):
+        return signature.replace(parameters=own)
+    named = {one.name for one in own}
+    further = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
+        for one in fields(state)
+        if "shown" in one.metadata and one.name not in named and one.default is not MISSING and one.name != "selection"
+    ]
+    return signature.replace(parameters=[*own, *further])
 
 
 def rounded(values: Iterable[float]) -> list[float]:

@@ -7,17 +7,16 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
 from cselab.encoders.any_encoder import as_encoder, encode
 
-from ..kit.controls import RowOptions, buttons, choice, row_options
+from ..kit.controls import RowOptions, row_options
+from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import above
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.steps import Scrubber
 from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class CosinesByGrade:
 
 
 @dataclass(frozen=True, eq=False)
-class AlignmentUniformityState:
+class AlignmentUniformityState(State):
     """Paths by method, each in order of its steps, and the step looked at.
 
     A method that was not measured at that very step stands where it was last measured before it.
@@ -95,17 +94,15 @@ class AlignmentUniformityState:
 
     seeds: Mapping[str, tuple[Path, ...]]
     kept: Mapping[str, tuple[int | None, ...]]
-    step: int
-    color: str = METHOD
-    selection: tuple[int, ...] = ()
+    step: int = shown("step", "steps", "steps")
+    color: str = shown("colour by", "buttons", "colors", METHOD, width="7em")
+    selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), width="26em")
     cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
     bands: Bands | None = None
 
-    def __post_init__(self) -> None:
-        if self.step not in self.steps:
-            raise ValueError(f"step is {self.step!r}; the measured steps are {', '.join(map(str, self.steps))}.")
-        if self.color not in COLORS:
-            raise ValueError(f"color is {self.color!r}; choose one of {', '.join(COLORS)}.")
+    @property
+    def colors(self) -> tuple[str, ...]:
+        return COLORS if self.scored else COLORS[:1]
 
     @property
     def steps(self) -> list[int]:
@@ -273,17 +270,15 @@ class AlignmentUniformity(Panel):
       SimCSE  step     0  alignment 0.200  uniformity  -1.500  dev score 51.40
     """
 
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
+    holds = AlignmentUniformityState
 
     def __init__(
         self,
         histories: Mapping[str, Any],
         step: int | None = None,
         cosines: Mapping[str, CosinesByGrade] | None = None,
-        color: str = METHOD,
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         if not histories:
             raise ValueError("histories is empty; give at least one, such as {'SimCSE': run.history}.")
@@ -298,20 +293,12 @@ class AlignmentUniformity(Panel):
                 seeds,
                 kept,
                 opening,
-                color,
+                **shown,
                 cosines={name: watch.by_step for name, watch in watched.items()},
                 bands=None if grades is None else by_grade(grades),
             ),
             key,
         )
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        return {
-            "step": Scrubber(state.steps, state.step),
-            **({"color": buttons("colour by", COLORS, state.color, "7em")} if state.scored else {}),
-            "selection": choice("checkpoint", self.options(state)["selection"], state.selection, "26em"),
-        }
 
     @staticmethod
     def options(state: AlignmentUniformityState) -> dict[str, RowOptions]:

@@ -7,17 +7,15 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
-from ..kit.controls import NAMED, choice
+from ..kit.fields import State, shown
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel, rounded
 from ..kit.planes import above
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
-from ..kit.steps import Scrubber
 from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
 
 if TYPE_CHECKING:
@@ -27,6 +25,8 @@ HEIGHT = 460
 NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
+OF_WHICH = f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})"
+MOVED = "pick out the ten sentences that kept the fewest of their ten nearest"
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
 
@@ -168,7 +168,7 @@ class Neighbour(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddingMapState:
+class EmbeddingMapState(State):
     """Projected sentences by encoder, and how they are looked at.
 
     Attributes:
@@ -183,21 +183,28 @@ class EmbeddingMapState:
     """
 
     data: MapData
-    step: int | None
-    projection: str = PCA
-    find: str = ""
-    lines: bool = True
-    moved: bool = False
+    step: int | None = shown("step", "steps", "steps")
+    find: str = shown("find", "text", (), "", placeholder="in sentences and labels", layout={"width": "18em"})
+    focus: int | None = shown("nearest to", "rows", (), None, width="26em", tooltip=OF_WHICH)
+    projection: str = shown("projection", "list", METHODS, PCA)
+    moved: bool = shown("moved most", "toggle", (), False, where="compares", tooltip=MOVED, layout={"width": "9em"})
+    lines: bool = shown("join pairs", "check", (), True, where="paired")
     listed: tuple[int, ...] = ()
     selection: tuple[int, ...] = ()
-    focus: int | None = None
 
     def __post_init__(self) -> None:
-        allowed: Sequence[int | None] = self.steps or [None]
-        if self.step not in allowed:
-            raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.steps)) or 'none'}.")
+        super().__post_init__()
         for encoder in self.data.vectors:
             self.data.plane(encoder, self.projection)  # so that what cannot be projected is not taken on
+
+    @property
+    def compares(self) -> bool:
+        """Whether there is more than one place for a sentence."""
+        return len(self.data.vectors) > 1 or len(self.steps) > 1
+
+    @property
+    def paired(self) -> bool:
+        return bool(self.data.pairs)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -398,10 +405,7 @@ class EmbeddingMap(Panel):
     ['a b', 'b c', 'c d']
     """
 
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
-    details = staticmethod(details)
+    holds = EmbeddingMapState
 
     def __init__(
         self,
@@ -412,8 +416,8 @@ class EmbeddingMap(Panel):
         pairs: Iterable[tuple[int, int]] = (),
         fit_on: int | str = "last",
         step: int | None = None,
-        projection: str = PCA,
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         if sentences is None:
             sentences, topics = _six_topics()
@@ -431,34 +435,7 @@ class EmbeddingMap(Panel):
             fit_on,
         )
         last = max(data.steps, default=None)
-        super().__init__(EmbeddingMapState(data, last if step is None else step, projection), key)
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        controls: dict[str, ipywidgets.Widget] = {}
-        if state.steps:
-            controls["step"] = Scrubber(state.steps, state.step)
-        controls["find"] = ipywidgets.Text(
-            value=state.find,
-            description="find",
-            placeholder="in sentences and labels",
-            continuous_update=False,
-            style=NAMED,
-            layout={"width": "18em"},
-        )
-        of_which = f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})"
-        controls["focus"] = choice("nearest to", self.options(state)["focus"], state.focus, "26em", of_which)
-        controls["projection"] = choice("projection", METHODS, state.projection)
-        if self._compares:
-            controls["moved"] = ipywidgets.ToggleButton(
-                value=state.moved,
-                description="moved most",
-                tooltip="pick out the ten sentences that kept the fewest of their ten nearest",
-                layout={"width": "9em"},
-            )
-        if state.data.pairs:
-            controls["lines"] = ipywidgets.Checkbox(value=state.lines, description="join pairs", indent=False)
-        return controls
+        super().__init__(EmbeddingMapState(data, last if step is None else step, **shown), key)
 
     @staticmethod
     def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int | None]]]:
@@ -467,10 +444,6 @@ class EmbeddingMap(Panel):
         rows += [row for row in [state.focus] if row is not None and row not in rows]
         numbered = [(f"{row}: {textwrap.shorten(state.sentences[row], 60)}", row) for row in rows]
         return {"focus": [("no sentence", None), *numbered]}
-
-    @property
-    def _compares(self) -> bool:
-        return len(self.state.data.vectors) > 1 or len(self.state.steps) > 1
 
     def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
         """Searching, asking for the movers and selecting each put an end to what was picked before.

@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 from math import pi
 from typing import Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 import torch
@@ -20,17 +19,17 @@ from cselab.metrics import batch_with_cosines, cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
-from ..kit.controls import buttons, choice, slider
+from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, as_views, dropout_views, opened, sentences_or_world
-from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
 
 POINTS = 25  # of each curve
 TAG = 1e-6
 MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
 PAIRS = ("positive", "negative")
+TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
 
 
 class Setting(NamedTuple):
@@ -82,7 +81,7 @@ LOSSES = {
 
 
 @dataclass(frozen=True, eq=False)
-class LossLabState:
+class LossLabState(State):
     """A batch over the steps of a training run, and the loss that is asked what it wants.
 
     Attributes:
@@ -95,26 +94,13 @@ class LossLabState:
     """
 
     views: Mapping[int, np.ndarray]
-    step: int
-    loss: str = "InfoNCE"
-    temperature: float = 0.05
-    focal_m: float = 0.3
-    off_dropout_m: float = 0.9
-    margin: float = 10.0
-    pair: str = "positive"
-
-    def __post_init__(self) -> None:
-        if self.step not in self.views:
-            raise ValueError(f"step is {self.step!r}; the steps are {', '.join(map(str, self.views))}.")
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss is {self.loss!r}; choose one of {', '.join(LOSSES)}.")
-        if self.pair not in PAIRS:
-            raise ValueError(f"pair is {self.pair!r}; choose 'positive' or 'negative'.")
-        for name in ("temperature", "off_dropout_m"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
-        if not 0 <= self.margin < 180:
-            raise ValueError(f"margin is {self.margin}; it is an angle of 0 to 180 degrees.")
+    step: int = shown("step", "steps", "views")
+    loss: str = shown("loss", "list", tuple(LOSSES), "InfoNCE")
+    pair: str = shown("curves over the cosine of the", "buttons", PAIRS, "positive")
+    temperature: float = shown("temperature", "slider", TEMPERATURES, 0.05, above=0)
+    focal_m: float = shown("Focal-InfoNCE: m", "slider", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), 0.3)
+    off_dropout_m: float = shown("off-dropout: m", "slider", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), 0.9, above=0)
+    margin: float = shown("ArcCon: margin in °", "slider", (0.0, 5.0, 10.0, 20.0, 30.0), 10.0, at_least=0, below=180)
 
     @property
     def setting(self) -> Setting:
@@ -315,10 +301,8 @@ class LossLab(Panel):
       the wrong way: 0 of 8 positives pushed apart, 0 of 56 negatives pulled together
     """
 
+    holds = LossLabState
     page_together = ("loss", "temperature")
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
 
     def __init__(
         self,
@@ -327,13 +311,8 @@ class LossLab(Panel):
         *,
         sentences: Sequence[str] | None = None,
         encoder: SentenceEncoder | str = "micro",
-        loss: str = "InfoNCE",
-        temperature: float = 0.05,
-        focal_m: float = 0.3,
-        off_dropout_m: float = 0.9,
-        margin: float = 10.0,
-        pair: str = "positive",
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         if views is None:
             views = trained_batch(encoder, sentences_or_world(sentences, 64))
@@ -346,32 +325,7 @@ class LossLab(Panel):
                 f"views has batches of {', '.join(map(str, sorted(sizes)))} sentences; every step must have the "
                 "same even number."
             )
-        super().__init__(
-            LossLabState(
-                views=views,
-                step=max(views) if step is None else step,
-                loss=loss,
-                temperature=temperature,
-                focal_m=focal_m,
-                off_dropout_m=off_dropout_m,
-                margin=margin,
-                pair=pair,
-            ),
-            key,
-        )
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        temperatures = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
-        return {
-            "step": Scrubber(list(state.views), state.step),
-            "loss": choice("loss", LOSSES, state.loss),
-            "pair": buttons("curves over the cosine of the", PAIRS, state.pair),
-            "temperature": slider("temperature", temperatures, state.temperature),
-            "focal_m": slider("Focal-InfoNCE: m", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), state.focal_m),
-            "off_dropout_m": slider("off-dropout: m", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), state.off_dropout_m),
-            "margin": slider("ArcCon: margin in °", (0.0, 5.0, 10.0, 20.0, 30.0), state.margin),
-        }
+        super().__init__(LossLabState(views, max(views) if step is None else step, **shown), key)
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         return {

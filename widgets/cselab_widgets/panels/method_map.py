@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-import ipywidgets
 import plotly.graph_objects as go
 
-from ..kit.controls import RowOptions, choice, row_options
+from ..kit.controls import RowOptions, row_options
+from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.theme import FAINT, INK, OKABE_ITO, TEMPLATE
 
@@ -22,7 +22,7 @@ YELLOW = OKABE_ITO[-1]
 
 
 @dataclass(frozen=True, eq=False)
-class MethodMapState:
+class MethodMapState(State):
     """The methods, and which are shown.
 
     Attributes:
@@ -32,14 +32,13 @@ class MethodMapState:
     """
 
     cards: Sequence["Card"]
-    family: str = ALL
-    selection: tuple[int, ...] = ()
+    family: str = shown("family", "list", "families", ALL)
+    selection: tuple[int, ...] = shown("read about", "rows", (), ())
 
     def __post_init__(self) -> None:
         if not self.cards:
             raise ValueError("cards is empty: give what cselab_lab.lessons.pipeline_diff.method_cards() returns.")
-        if self.family not in self.families:
-            raise ValueError(f"family is {self.family!r}; choose one of {', '.join(self.families)}.")
+        super().__post_init__()
 
     @property
     def families(self) -> list[str]:
@@ -157,14 +156,13 @@ class MethodMap(Panel):
     MixCSE | loss: further negatives; weighted negatives
     """
 
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
     explain = staticmethod(
         lambda state: (
             "A dot: there the method does something that SimCSE does not. Point at it, or click it, to read what."
         )
     )
-    details = staticmethod(details)
+
+    holds = MethodMapState
 
     def __init__(self, cards: Iterable["Card"] | None = None, family: str = ALL, key: str | None = None) -> None:
         if cards is None:
@@ -172,13 +170,6 @@ class MethodMap(Panel):
 
             cards = method_cards()
         super().__init__(MethodMapState(tuple(cards), family), key)
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        return {
-            "family": choice("family", state.families, state.family),
-            "selection": choice("read about", self.options(state)["selection"], state.selection),
-        }
 
     @staticmethod
     def options(state: MethodMapState) -> dict[str, RowOptions]:

@@ -8,7 +8,6 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 import torch
@@ -17,7 +16,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
-from ..kit.controls import choice, slider
+from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
@@ -29,11 +28,12 @@ if TYPE_CHECKING:
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 TEMPERATURE = 0.05
 MOST = 20  # the largest K
+VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseLabState:
+class NoiseLabState(State):
     """Many dropout passes of some sentences, and how they are looked at.
 
     Attributes:
@@ -48,17 +48,18 @@ class NoiseLabState:
     sentences: tuple[str, ...]
     passes: np.ndarray
     clean: np.ndarray
-    sentence: int = 0
-    variance: float = 0.1
-    mean_of: int = 10
+    sentence: int = shown("cloud of", "list", "named", 0, width="28em")
+    variance: float = shown("+noise: variance of a coordinate", "slider", VARIANCES, 0.1, at_least=0)
+    mean_of: int = shown("-noise: mean of K passes", "slider", "sizes", 10, at_least=1, at_most="most")
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.sentence < len(self.sentences):
-            raise ValueError(f"sentence is {self.sentence}; the sentences are 0 to {len(self.sentences) - 1}.")
-        if not 1 <= self.mean_of <= self.most:
-            raise ValueError(f"mean_of is {self.mean_of}; with {len(self.passes)} passes it may be 1 to {self.most}.")
-        if not self.variance >= 0:
-            raise ValueError(f"variance is {self.variance}; it must be 0 or more.")
+    @property
+    def named(self) -> list[tuple[str, int]]:
+        """The sentences as a list offers them."""
+        return [(textwrap.shorten(text, 60), row) for row, text in enumerate(self.sentences)]
+
+    @property
+    def sizes(self) -> range:
+        return range(1, self.most + 1)
 
     @property
     def most(self) -> int:
@@ -249,11 +250,9 @@ class NoiseLab(Panel):
       mean of 10: variance 0.093 of one pass (1/K 0.100), squared distance to off-dropout 0.105
     """
 
+    holds = NoiseLabState
     clicks = "sentence"
     page_together = ("variance", "mean_of")
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
 
     def __init__(
         self,
@@ -263,9 +262,9 @@ class NoiseLab(Panel):
         passes: int = 2 * MOST,
         vectors: Any = None,
         clean: Any = None,
-        variance: float = 0.1,
         mean_of: int | None = None,
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         if vectors is None:
             encoder, sentences = opened(encoder), sentences_or_world(sentences, 24)
@@ -294,20 +293,10 @@ class NoiseLab(Panel):
             sentences=tuple(sentences),
             passes=drawn,
             clean=still,
-            variance=variance,
             mean_of=min(10, len(drawn) // 2) if mean_of is None else mean_of,
+            **shown,
         )
         super().__init__(state, key)
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        names = [(textwrap.shorten(text, 60), row) for row, text in enumerate(state.sentences)]
-        variances = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-        return {
-            "sentence": choice("cloud of", names, state.sentence, "28em"),
-            "variance": slider("+noise: variance of a coordinate", variances, state.variance),
-            "mean_of": slider("-noise: mean of K passes", range(1, state.most + 1), state.mean_of),
-        }
 
     def clicked(self, row: int) -> None:
         """A sentence was clicked among the radii: its cloud is shown."""

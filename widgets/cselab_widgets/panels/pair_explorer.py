@@ -8,7 +8,6 @@ from html import escape
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
@@ -16,7 +15,8 @@ from jaxtyping import Float
 from cselab.encoders.any_encoder import KnownVectors, as_encoder, encode
 from cselab.encoders.encoder import TruncationWarning, UntrainedPositionsWarning
 
-from ..kit.controls import LONG, NAMED, RowOptions, buttons, choice, row_options
+from ..kit.controls import RowOptions, row_options
+from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.planes import above
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MOST = 10  # components that can be removed
 REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST + 1)}}
-BY = ("grade", "kind")
 BAND = 46  # pixels a ridge
 LISTED = 10  # selected pairs named below the plot
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
@@ -158,8 +157,12 @@ class PairData:
         return self._known[key]
 
 
+def _typed_in(name: str) -> Any:
+    return shown(name, "text", placeholder=name, layout={"flex": "1 1 20em", "width": "auto"})
+
+
 @dataclass(frozen=True, eq=False)
-class PairExplorerState:
+class PairExplorerState(State):
     """Two sentences, and how they are looked at.
 
     Attributes:
@@ -170,23 +173,24 @@ class PairExplorerState:
     """
 
     data: PairData
-    first: str
-    second: str
-    removed: int = 0
-    by: str = "grade"
-    selection: tuple[int, ...] = ()
+    first: str = _typed_in("first sentence")
+    second: str = _typed_in("second sentence")
+    removed: int = shown("remove", "labelled", tuple(REMOVED.items()), 0)
+    by: str = shown("hills by", "buttons", "orders", "grade", width="5em")
+    selection: tuple[int, ...] = shown(
+        "pair", "rows", (), (), width="30em", tooltip="a graded pair, the highest grades first"
+    )
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
             if not getattr(self, name).strip():
                 raise ValueError(f"the {name} sentence is empty; type one.")
-        if self.removed not in REMOVED.values():
-            raise ValueError(
-                f"removed is {self.removed!r}; it may be 0 (nothing), 1 (the mean) to {MOST + 1} "
-                f"(the mean and {MOST} components)."
-            )
-        if self.by not in self.data.bands:
-            raise ValueError(f"by is {self.by!r}; these pairs have {', '.join(self.data.bands)}.")
+        super().__post_init__()
+
+    @property
+    def orders(self) -> list[str]:
+        """What the ridges can be."""
+        return list(self.data.bands)
 
     @property
     def bands(self) -> Bands:
@@ -323,11 +327,8 @@ class PairExplorer(Panel):
     cosine of 1 and 2: 0.780 (micro)
     """
 
+    holds = PairExplorerState
     page_together = ("removed", "by")
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
-    details = staticmethod(details)
 
     def __init__(
         self,
@@ -335,9 +336,8 @@ class PairExplorer(Panel):
         pairs: "Pairs | None" = None,
         first: str | None = None,
         second: str | None = None,
-        removed: int = 0,
-        by: str = "grade",
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         if encoders is None:
             encoders = {"micro": "micro", "mini": "mini"}
@@ -357,7 +357,7 @@ class PairExplorer(Panel):
         if any(isinstance(encoder, KnownVectors) for encoder in encoders.values()):
             typed = pairs.sentences1[0], pairs.sentences2[0]
         first, second = (own if given is None else given for given, own in zip((first, second), typed, strict=True))
-        super().__init__(PairExplorerState(PairData(encoders, pairs), first, second, removed, by), key)
+        super().__init__(PairExplorerState(PairData(encoders, pairs), first, second, **shown), key)
 
     def in_page(
         self, sentences: Sequence[str] | None = None, pair: Sequence[int] = (0, 1), key: str | None = None
@@ -380,32 +380,6 @@ class PairExplorer(Panel):
         """
         typed = (self.state.first, self.state.second, *FURTHER) if sentences is None else sentences
         return SentenceCosines(self.state.data, typed, pair, key)
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-
-        def text(name: str) -> ipywidgets.Text:
-            return ipywidgets.Text(
-                value=getattr(state, name),
-                description=f"{name} sentence",
-                placeholder=f"{name} sentence",
-                continuous_update=False,
-                style=NAMED,
-                layout={"flex": "1 1 20em", "width": "auto"},
-            )
-
-        removed = ipywidgets.SelectionSlider(
-            options=list(REMOVED.items()), value=state.removed, description="remove", style=NAMED, layout=LONG
-        )
-        offered = self.options(state)["selection"]
-        pair = choice("pair", offered, state.selection, "30em", "a graded pair, the highest grades first")
-        return {
-            "first": text("first"),
-            "second": text("second"),
-            "removed": removed,
-            **({"by": buttons("hills by", BY, state.by, "5em")} if len(state.data.bands) > 1 else {}),
-            "selection": pair,
-        }
 
     @staticmethod
     def options(state: PairExplorerState) -> dict[str, RowOptions]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 
-from ..kit.controls import RowOptions, choice, row_options
+from ..kit.controls import RowOptions, row_options
+from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
@@ -56,7 +56,7 @@ COLOURS = (
 
 
 @dataclass(frozen=True, eq=False)
-class PaperBesideHereState:
+class PaperBesideHereState(State):
     """The numbers of an experiment, and how they are looked at.
 
     Attributes:
@@ -72,20 +72,18 @@ class PaperBesideHereState:
     """
 
     frame: "pandas.DataFrame"
-    column: str
-    sort: str = SORTED[0]
-    selection: tuple[int, ...] = ()
+    column: str = shown("column", "list", "columns", where="of_one_column")
+    sort: str = shown("sort by", "list", "orders", SORTED[0])
+    selection: tuple[int, ...] = shown("row", "rows", (), ())
     curves: Mapping[str, Mapping[Any, Sequence[Mapping[str, float]]]] = field(default_factory=dict)
     verdicts: tuple[str, ...] = ()
     title: str = ""
     view: str = VIEWS[0]
     baseline: str = "the baseline"
 
-    def __post_init__(self) -> None:
-        if self.column not in self.columns:
-            raise ValueError(f"column is {self.column!r}; there are {', '.join(self.columns)}.")
-        if self.sort not in self.orders:
-            raise ValueError(f"sort is {self.sort!r}; choose one of {', '.join(self.orders)}.")
+    @property
+    def of_one_column(self) -> bool:
+        return self.view == "numbers"
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -388,23 +386,20 @@ class PaperBesideHere(Panel):
     ImSimCSE   +0.7  (-0.2)
     """
 
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
-    details = staticmethod(details)
+    holds = PaperBesideHereState
 
     def __init__(
         self,
         results: "Results | str | pandas.DataFrame" = "imsimcse-table1",
         profile: "Profile | str" = "study",
         column: str | None = None,
-        sort: str = SORTED[0],
         curves: Mapping[str, Any] | None = None,
         verdicts: Sequence[Any] = (),
         title: str = "",
         view: str = VIEWS[0],
         baseline: str = "the baseline",
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         if view not in VIEWS:
             raise ValueError(f"view is {view!r}; choose 'numbers' or 'gains'.")
@@ -430,25 +425,15 @@ class PaperBesideHere(Panel):
             PaperBesideHereState(
                 frame,
                 str(frame["column"].iloc[0]) if column is None else column,
-                sort,
                 curves={row: seeds for row, seeds in (curves or {}).items() if seeds},
                 verdicts=tuple(map(_said, verdicts)),
                 title=title,
                 view=view,
                 baseline=baseline,
+                **shown,
             ),
             key,
         )
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state, rows = self.state, self.options(self.state)
-        several = len(state.columns) > 1 and state.view == "numbers"
-        picked = "curves of" if state.view == "numbers" else "read about"
-        return {
-            **({"column": choice("column", state.columns, state.column)} if several else {}),
-            "sort": choice("sort by", state.orders, state.sort),
-            **{name: choice(picked, options, state.selection) for name, options in rows.items()},
-        }
 
     def clicked(self, row: int) -> None:
         """A row was clicked: its curves are shown, or its gains in all columns."""
@@ -460,7 +445,7 @@ class PaperBesideHere(Panel):
         """The rows that can be picked, in the order shown: those that have curves, or all of the map of gains."""
         if state.view == "gains":
             every = [(row, state.lines_of(row)) for row in state.rows]
-            return {"selection": row_options(every, state.selection, "no method")}
+            return {"selection": row_options(every, state.selection, "no row")}
         if not state.curves:
             return {}
         rows: RowOptions = [

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 import torch
@@ -14,7 +13,7 @@ from torch import Tensor
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
-from ..kit.controls import choice, slider
+from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
@@ -29,7 +28,7 @@ SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
 
 @dataclass(frozen=True, eq=False)
-class RankLabState:
+class RankLabState(State):
     """Two views of some sentences, how much of them is looked at, and what stands beside.
 
     Attributes:
@@ -43,24 +42,21 @@ class RankLabState:
     """
 
     sources: Mapping[str, np.ndarray]
-    source: str
-    batch_size: int = 64
-    dimensions: int = 256
-    artificial_rows: int = 0
+    source: str = shown("vectors of", "list", "sources")
+    batch_size: int = shown("batch size N", "slider", (), 64, at_least=2, at_most="rows")
+    dimensions: int = shown("dimensions D", "slider", (), 256, at_least=2, at_most="width")
+    artificial_rows: int = shown("artificial rows M", "slider", ARTIFICIAL, 0, at_least=0)
     weight: float = 0.012
     temperature: float = 5.0
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self.source not in self.sources:
-            raise ValueError(f"source is {self.source!r}; there are {', '.join(self.sources)}.")
-        rows, width = self.sources[self.source].shape[1:]
-        if not 2 <= self.batch_size <= rows:
-            raise ValueError(f"batch_size is {self.batch_size}; {self.source} has 2 to {rows} rows to give.")
-        if not 2 <= self.dimensions <= width:
-            raise ValueError(f"dimensions is {self.dimensions}; {self.source} has 2 to {width} to give.")
-        if self.artificial_rows < 0:
-            raise ValueError(f"artificial_rows is {self.artificial_rows}; it must not be negative.")
+    @property
+    def rows(self) -> int:
+        return self.sources[self.source].shape[1]
+
+    @property
+    def width(self) -> int:
+        return self.sources[self.source].shape[2]
 
     @cached_property
     def views(self) -> tuple[Tensor, Tensor]:
@@ -224,10 +220,8 @@ class RankLab(Panel):
       rank 8 uncentred, 7 centred; at most 8 of 32
     """
 
+    holds = RankLabState
     page_together = ("batch_size", "dimensions", "artificial_rows")
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
 
     def __init__(
         self,
@@ -235,13 +229,12 @@ class RankLab(Panel):
         sentences: Sequence[str] | None = None,
         *,
         vectors: Any = None,
-        batch_size: int = 64,
         dimensions: int | None = None,
-        artificial_rows: int = 0,
         weight: float = 0.012,
         temperature: float = 5.0,
         source: str | None = None,
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         name, views = named_views(encoder, sentences, vectors, 2)
         views = views[:2] if len(views) > 1 else np.concatenate([views, views])
@@ -252,31 +245,20 @@ class RankLab(Panel):
             RankLabState(
                 sources=sources,
                 source=source,
-                batch_size=batch_size,
                 dimensions=width if dimensions is None else dimensions,
-                artificial_rows=artificial_rows,
                 weight=weight,
                 temperature=temperature,
+                **shown,
             ),
             key,
         )
 
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state, sizes = self.state, self.options(self.state)
-        return {
-            "source": choice("vectors of", state.sources, state.source),
-            "batch_size": slider("batch size N", sizes["batch_size"], state.batch_size),
-            "dimensions": slider("dimensions D", sizes["dimensions"], state.dimensions),
-            "artificial_rows": slider("artificial rows M", ARTIFICIAL, state.artificial_rows),
-        }
-
     @staticmethod
     def options(state: RankLabState) -> dict[str, list[int]]:
         """As many rows and dimensions as the source has."""
-        _, rows, width = state.sources[state.source].shape
         return {
-            "batch_size": sorted({n for n in SIZES if n <= rows} | {state.batch_size}),
-            "dimensions": sorted({d for d in SIZES if d <= width} | {state.dimensions}),
+            "batch_size": sorted({n for n in SIZES if n <= state.rows} | {state.batch_size}),
+            "dimensions": sorted({d for d in SIZES if d <= state.width} | {state.dimensions}),
         }
 
     def _changed(self, changes: Mapping[str, Any]) -> RankLabState:
@@ -288,10 +270,10 @@ class RankLab(Panel):
         return super()._changed(changes)
 
     def page_values(self) -> dict[str, Sequence[Any]]:
-        _, rows, width = self.state.sources[self.state.source].shape
+        state = self.state
         return {
-            "batch_size": [n for n in (16, 64, 256) if n <= rows],
-            "dimensions": [d for d in (64, 128, width) if d <= width],
+            "batch_size": [n for n in (16, 64, 256) if n <= state.rows],
+            "dimensions": [d for d in (64, 128, state.width) if d <= state.width],
             "artificial_rows": (0, 64, 192),
         }
 

@@ -182,10 +182,6 @@ class TrainingMonitor(Panel):
       SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
     """
 
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
-
     def __init__(self, runs: Mapping[str, Any] | None = None, key: str | None = None) -> None:
         others = {str(name): _histories(str(name), given) for name, given in (runs or {}).items()}
         self._lock = RLock()

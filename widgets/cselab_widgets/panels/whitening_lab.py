@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 from html import escape
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import plotly.graph_objects as go
 import torch
@@ -15,12 +14,11 @@ from torch import Tensor
 from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
-from ..kit.controls import LONG, NAMED, choice, slider
+from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, side_by_side
 from ..kit.sources import SameArray, named_views
-from ..kit.steps import Scrubber
 from ..kit.theme import INK, OKABE_ITO
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
@@ -38,7 +36,7 @@ PLANES_IN_WORDS = (
 
 
 @dataclass(frozen=True, eq=False)
-class WhiteningLabState:
+class WhiteningLabState(State):
     """Vectors, and how they are whitened.
 
     Attributes:
@@ -53,29 +51,28 @@ class WhiteningLabState:
     """
 
     sources: Mapping[str, np.ndarray]
-    source: str
-    strategy: str = "shuffled group"
-    num_groups: int = 128
-    eps: float = 1e-6
-    batch_size: int = 64
-    seed: int = 0
-    stage: int = 4
+    source: str = shown("vectors of", "list", "sources")
+    strategy: str = shown("whitening", "list", STRATEGIES, "shuffled group")
+    num_groups: int = shown("groups", "slider", "divisors", 128, at_least=1)
+    eps: float = shown("eps, added to variances", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6)
+    batch_size: int = shown("batch size", "slider", "sizes", 64, at_least=2, at_most="most")
+    seed: int = shown("seed", "number", range(1000), 0, min=0, max=999)
+    stage: int = shown("stage", "steps", range(len(STAGES)), 4)
 
-    def __post_init__(self) -> None:
-        if self.source not in self.sources:
-            raise ValueError(f"source is {self.source!r}; there are {', '.join(self.sources)}.")
-        if self.strategy not in STRATEGIES:
-            raise ValueError(f"strategy is {self.strategy!r}; choose one of {', '.join(STRATEGIES)}.")
-        if self.stage not in range(len(STAGES)):
-            raise ValueError(f"stage is {self.stage!r}; the stages are 0 to {len(STAGES) - 1}.")
-        if self.num_groups < 1:
-            raise ValueError(f"num_groups is {self.num_groups}; it must be at least 1.")
-        rows = self.views.shape[1]
-        if not 2 <= self.batch_size <= rows - 2:
-            raise ValueError(
-                f"batch_size is {self.batch_size}; of {rows} sentences it may be 2 to {rows - 2}, so that some "
-                "are left to compare."
-            )
+    @property
+    def divisors(self) -> list[int]:
+        width = max(views.shape[2] for views in self.sources.values())
+        return [k for k in range(1, width + 1) if width % k == 0]
+
+    @property
+    def sizes(self) -> range:
+        """The batches that leave two sentences of every source to compare."""
+        return range(2, min(views.shape[1] for views in self.sources.values()) - 1)
+
+    @property
+    def most(self) -> int:
+        """The largest batch that leaves two of these sentences to compare."""
+        return self.views.shape[1] - 2
 
     @property
     def views(self) -> np.ndarray:
@@ -264,11 +261,8 @@ class WhiteningLab(Panel):
     Whitening of vectors: ZCA, eps 1e-06, fitted on 30 of 40 sentences of width 4 (seed 0)
     """
 
+    holds = WhiteningLabState
     page_together = ("strategy", "batch_size")
-    draw = staticmethod(figure)
-    describe = staticmethod(summary)
-    explain = staticmethod(explain)
-    details = staticmethod(details)
 
     def __init__(
         self,
@@ -276,52 +270,21 @@ class WhiteningLab(Panel):
         sentences: Sequence[str] | None = None,
         *,
         vectors: Any = None,
-        strategy: str = "shuffled group",
         num_groups: int | None = None,
-        eps: float = 1e-6,
-        batch_size: int = 64,
-        seed: int = 0,
         source: str | None = None,
         key: str | None = None,
+        **shown: Any,
     ) -> None:
         name, views = named_views(encoder, sentences, vectors, VIEWS)
         super().__init__(
             WhiteningLabState(
                 sources={name: views, PLANE: plane_points()},
                 source=source or name,
-                strategy=strategy,
                 num_groups=max(views.shape[2] // 2, 1) if num_groups is None else num_groups,
-                eps=eps,
-                batch_size=batch_size,
-                seed=seed,
+                **shown,
             ),
             key,
         )
-
-    def controls(self) -> dict[str, ipywidgets.Widget]:
-        state = self.state
-        width = max(views.shape[2] for views in state.sources.values())
-        divisors = [k for k in range(1, width + 1) if width % k == 0]
-        most = min(views.shape[1] for views in state.sources.values()) - 2
-        return {
-            "source": choice("vectors of", state.sources, state.source),
-            "strategy": choice("whitening", STRATEGIES, state.strategy),
-            "num_groups": slider("groups", divisors, state.num_groups),
-            "batch_size": ipywidgets.IntSlider(
-                state.batch_size,
-                2,
-                max(most, state.batch_size),
-                description="batch size",
-                continuous_update=False,
-                style=NAMED,
-                layout=LONG,
-            ),
-            "eps": slider("eps, added to variances", (10.0**e for e in range(-10, 1)), state.eps),
-            "seed": ipywidgets.BoundedIntText(
-                state.seed, 0, 999, description="seed", style=NAMED, layout={"width": "8em"}
-            ),
-            "stage": Scrubber(range(len(STAGES)), state.stage, "stage"),
-        }
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         state = self.state

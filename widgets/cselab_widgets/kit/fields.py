@@ -1,0 +1,114 @@
+"""Fields of a panel's state that describe their own control and the values that they may have.
+
+    @dataclass(frozen=True, eq=False)
+    class NoiseState(State):
+        steps: list[int]
+        step: int = shown("step", "steps", "steps")
+        variance: float = shown("variance", "slider", (0.0, 0.1, 0.5), default=0.1, at_least=0)
+
+`State` checks the values, `Panel` makes the controls and completes the signature of its constructor.
+"""
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+import ipywidgets
+
+from .controls import LONG, NAMED, buttons, choice, slider
+from .steps import Scrubber
+
+BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The control of a field.
+
+    Attributes:
+        label: its visible name.
+        kind: "list", "buttons", "steps" and "labelled" (a slider over names) accept what they offer; "rows" (a list of
+            rows of the table), "slider", "number", "text", "check" and "toggle" accept other values, too.
+        values: what is offered, or the attribute of the state that has it. A list of fewer than two is not shown.
+        where: the attribute of the state that must be true, or the control is not shown.
+        bounds: limits of a number by the names of `BOUNDS`, or the attributes of the state that have them.
+        more: further arguments of the widget.
+    """
+
+    label: str
+    kind: str
+    values: str | Sequence[Any]
+    where: str
+    bounds: Mapping[str, Any]
+    more: Mapping[str, Any]
+
+    def offered(self, state: Any) -> list[Any]:
+        return list(_of(state, self.values))
+
+    def check(self, name: str, state: Any) -> None:
+        """Raise a ValueError that names what is allowed."""
+        value = getattr(state, name)
+        if self.kind in ("list", "buttons", "steps", "labelled"):
+            offered = [one[1] if isinstance(one, tuple) else one for one in self.offered(state)]
+            if value not in offered and not (value is None and not offered):
+                known = ", ".join(map(str, offered)) or "none"
+                raise ValueError(f"{name} is {value!r}; choose one of {known}.")
+        limits = {bound: _of(state, limit) for bound, limit in self.bounds.items()}
+        if not all(BOUNDS[bound](value, limit) for bound, limit in limits.items()):
+            words = " and ".join(f"{bound.replace('_', ' ')} {limit:g}" for bound, limit in limits.items())
+            raise ValueError(f"{name} is {value!r}; it must be {words}.")
+
+    def widget(self, name: str, state: Any, offered: Sequence[Any] | None) -> ipywidgets.Widget | None:
+        """The control at the state's value; None where there is nothing to control."""
+        value, offered = getattr(state, name), self.offered(state) if offered is None else offered
+        if self.where and not getattr(state, self.where):
+            return None
+        match self.kind:
+            case "list" | "rows":
+                return choice(self.label, offered, value, **self.more) if len(offered) > 1 else None
+            case "buttons":
+                return buttons(self.label, offered, value, **self.more) if len(offered) > 1 else None
+            case "steps":
+                return Scrubber(offered, value, self.label) if offered else None
+            case "slider":
+                return slider(self.label, offered, value)
+            case "labelled":
+                return ipywidgets.SelectionSlider(
+                    options=offered, value=value, description=self.label, style=NAMED, layout=LONG
+                )
+        given = {"value": value, "description": self.label, **self.more}
+        match self.kind:
+            case "number":
+                return ipywidgets.BoundedIntText(**given, style=NAMED, layout={"width": "8em"})
+            case "text":
+                return ipywidgets.Text(**{"continuous_update": False, "style": NAMED, **given})
+            case "toggle":
+                return ipywidgets.ToggleButton(**given)
+        return ipywidgets.Checkbox(**given, indent=False)
+
+
+def _of(state: Any, given: Any) -> Any:
+    return getattr(state, given) if isinstance(given, str) else given
+
+
+def shown(
+    label: str, kind: str, values: str | Sequence[Any] = (), default: Any = MISSING, *, where: str = "", **more: Any
+) -> Any:
+    """A field of a state with its control; see `Shown`. Limits such as `at_least=0` are given by their names."""
+    limits = {name: more.pop(name) for name in BOUNDS if name in more}
+    return field(default=default, metadata={"shown": Shown(label, kind, values, where, limits, more)})
+
+
+def shown_fields(state: Any) -> dict[str, Shown]:
+    """The controls of a state or its class, by the names of their fields."""
+    return {one.name: one.metadata["shown"] for one in fields(state) if "shown" in one.metadata}
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a panel shows: its fields are checked by what their controls accept."""
+
+    def __post_init__(self) -> None:
+        for name, control in shown_fields(self).items():
+            control.check(name, self)
