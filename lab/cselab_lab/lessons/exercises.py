@@ -336,7 +336,7 @@ def mutate_source(solution: Solution | None, change: str | Callable) -> Callable
     return lambda *arguments: compiled()(*arguments)
 
 
-AXIS = "This is the other axis: dim=0 goes over the rows, dim=1 over the columns."
+AXIS = "This is the other axis: 0 goes over the rows, 1 over the columns."
 TRANSPOSED = "Transpose it: rows and columns have changed places."
 
 
