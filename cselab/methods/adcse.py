@@ -53,10 +53,10 @@ class AdCSE(Contrastive):
         if self.symmetric:
             k, other_k = self.slow.keys(encode, sentences, sentences)
             q, other_q = encode(sentences, sentences)
-            v = Views(q, k, other_q=other_q, other_k=other_k).against(self.w)
+            v = Views(q, k, other_q=other_q, other_k=other_k).with_negatives(self.w)
         else:
             keys = self.slow.keys(encode, sentences)
-            v = Views(encode(sentences), keys).against(self.w)
+            v = Views(encode(sentences), keys).with_negatives(self.w)
         self.climb(v)
         return v
 

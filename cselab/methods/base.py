@@ -44,16 +44,16 @@ class Views:
 
     Attributes:
         anchor, positives: `[N, d]`, row i of each of sentence i.
-        negatives: `[M, d]`, further negatives of every anchor, or `[N, M, d]`, each anchor's own, or None; `against`
-            adds some.
+        negatives: `[M, d]`, further negatives of every anchor, or `[N, M, d]`, each anchor's own, or None;
+            `with_negatives` adds some.
         log_weights: `[N, N + M]`, added to the logits, or None: see `cselab.losses.info_nce`.
 
     >>> views = Views(torch.zeros(2, 3), torch.ones(2, 3), clean=torch.ones(2, 3))
     >>> len(views.positives), views.clean.shape
     (1, torch.Size([2, 3]))
-    >>> views.against(torch.ones(5, 3)).negatives.shape
+    >>> views.with_negatives(torch.ones(5, 3)).negatives.shape
     torch.Size([5, 3])
-    >>> views.against(torch.ones(2, 4, 3)).negatives.shape    # 4 of each anchor's own, after the 5 of both
+    >>> views.with_negatives(torch.ones(2, 4, 3)).negatives.shape    # 4 of each anchor's own, after the 5 of both
     torch.Size([2, 9, 3])
     """
 
@@ -69,7 +69,7 @@ class Views:
         """The first positive."""
         return self.positives[0]
 
-    def against(self, negatives: Negatives, log_weights: Float[Tensor, "n m"] | None = None) -> "Views":
+    def with_negatives(self, negatives: Negatives, log_weights: Float[Tensor, "n m"] | None = None) -> "Views":
         """These views with further negatives after those there are; a cell's weight is 1, or exp(log_weights).
 
         Args:
@@ -93,7 +93,7 @@ class Views:
         self.log_weights = cells if given else None
         return self
 
-    def weigh(self, log_weights: Float[Tensor, "n n"]) -> "Views":
+    def with_pair_weights(self, log_weights: Float[Tensor, "n n"]) -> "Views":
         """These views with a weight, exp(log_weights), for each pair of sentences of the batch."""
         cells = torch.nn.functional.pad(log_weights, (0, self._further))
         self.log_weights = cells if self.log_weights is None else self.log_weights + cells

@@ -9,7 +9,7 @@ from cselab.methods.hyperparameters import PositiveFloat
 class Contrastive(Method):
     """Two dropout views of a sentence, contrasted by InfoNCE; the base of methods that add something to that.
 
-    A subclass adds to what `super().views` and `super().loss` return: further negatives (`Views.against`), a term.
+    A subclass adds to what `super().views` and `super().loss` return: negatives (`Views.with_negatives`), a term.
     Two methods that do so make a third, without a line of code:
 
         class MixDiffCSE(DiffCSE, MixCSE): ...

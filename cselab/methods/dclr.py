@@ -65,8 +65,8 @@ class DCLR(Contrastive):
         with torch.no_grad():
             guide = encode(self.column(batch, "sentence"), by=self.opened, dropout=False, head=False)
             v.false = (cosine_matrix(guide, guide) > self.phi).fill_diagonal_(False)
-        v.weigh(v.anchor.new_zeros(v.false.shape).masked_fill(v.false, -inf))
-        return v.against(self.ascended(v)) if self.noise else v
+        v.with_pair_weights(v.anchor.new_zeros(v.false.shape).masked_fill(v.false, -inf))
+        return v.with_negatives(self.ascended(v)) if self.noise else v
 
     @torch.enable_grad()
     def ascended(self, v: Views) -> Float[Tensor, "k d"]:

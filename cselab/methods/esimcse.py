@@ -61,7 +61,7 @@ class ESimCSE(Contrastive):
         if not self.queue:
             return v
         keys = self.slow.keys(encode, tokens, dropout=False)
-        v.against(self.earlier.vectors)
+        v.with_negatives(self.earlier.vectors)
         self.earlier.put(keys)
         return v
 

@@ -41,7 +41,7 @@ class MixCSE(Contrastive):
             return v
         own = torch.eye(len(v.anchor), dtype=torch.bool, device=v.anchor.device)
         taken_out = ~own if self.appended == "own" else own.roll(-1, 1)
-        return v.against(
+        return v.with_negatives(
             self.mixed(v.positive), torch.zeros_like(own, dtype=v.anchor.dtype).masked_fill(taken_out, -inf)
         )
 

@@ -50,6 +50,6 @@ class MoCo(Contrastive):
         keys = self.slow.keys(encode, self.column(batch, self.columns[-1]))
         v = Views(encode(self.column(batch, self.columns[0])), keys)
         out = torch.full((len(batch), len(batch)), -torch.inf).fill_diagonal_(0)  # the batch is no negative
-        v.weigh(out.to(keys)).against(self.earlier.vectors)
+        v.with_pair_weights(out.to(keys)).with_negatives(self.earlier.vectors)
         self.earlier.put(torch.nn.functional.normalize(keys, dim=1))
         return v

@@ -65,7 +65,7 @@ class MoCoSE(Contrastive):
                 encode, sentences, lambda z: info_nce(self.online(z), keys, self.temperature).total
             )
             view = {**tokens, "inputs_embeds": tokens["inputs_embeds"] + self.fgsm * slope.sign()}
-        v = Views(self.online(encode(view)), keys).against(self.past.vectors)
+        v = Views(self.online(encode(view)), keys).with_negatives(self.past.vectors)
         self.past.put(keys)
         return v
 

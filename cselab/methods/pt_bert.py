@@ -53,7 +53,7 @@ class PTBERT(Contrastive):
         with torch.no_grad():
             self.slow.follow(encode.encoder)
             keys = head(self._pooled(self.slow.encoder, tokens))
-        v = Views(anchor, keys).against(self.earlier.vectors)
+        v = Views(anchor, keys).with_negatives(self.earlier.vectors)
         self.earlier.put(keys)
         return v
 

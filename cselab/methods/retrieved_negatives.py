@@ -55,7 +55,7 @@ class RetrievedNegatives(Contrastive):
         retrieved = self.neighbours[rows, drawn].cpu()
         itself = to_device(rows[:, None] == retrieved, v.anchor.device)
         near = encode([self.sentences[row] for row in retrieved.tolist()])
-        return v.against(near, near.new_zeros(itself.shape).masked_fill(itself, -inf))
+        return v.with_negatives(near, near.new_zeros(itself.shape).masked_fill(itself, -inf))
 
 
 def nearest_others(vectors: Float[Tensor, "n d"], k: int) -> Int[Tensor, "n k"]:

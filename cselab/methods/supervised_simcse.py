@@ -34,4 +34,4 @@ class SupervisedSimCSE(Contrastive):
     def views(self, encode: Encode, batch: Rows) -> Views:
         anchor, positive, negative = encode(*(self.column(batch, name) for name in self.columns))
         own = self.hard_negative_weight * torch.eye(len(anchor), device=anchor.device)
-        return Views(anchor, positive).against(negative, own)
+        return Views(anchor, positive).with_negatives(negative, own)

@@ -13,7 +13,7 @@ class Marked(Contrastive):
     def views(self, encode, batch):
         v = super().views(encode, batch)
         weights = torch.tensor([[0.5, 0.0]]).expand(len(v.anchor), 2)
-        return v.against(torch.ones(2, v.anchor.shape[1]), weights)
+        return v.with_negatives(torch.ones(2, v.anchor.shape[1]), weights)
 
 
 class MarkedFocal(Marked, Focal):
@@ -50,23 +50,35 @@ def test_off_dropout_measures_further_negatives_against_the_clean_view(table, ba
 
 def test_negatives_are_appended_and_weights_fall_on_their_own_cells():
     one, two = torch.randn(4, 3), torch.randn(4, 3)
-    views = Views(one, two).against(torch.ones(1, 3)).weigh(torch.eye(4)).against(-torch.ones(2, 3))
+    views = (
+        Views(one, two)
+        .with_negatives(torch.ones(1, 3))
+        .with_pair_weights(torch.eye(4))
+        .with_negatives(-torch.ones(2, 3))
+    )
     assert views.negatives.tolist() == [[1.0] * 3, [-1.0] * 3, [-1.0] * 3]
     assert torch.equal(views.log_weights, torch.cat([torch.eye(4), torch.zeros(4, 3)], dim=1))
-    late = Views(one, two).against(torch.ones(1, 3)).against(torch.ones(2, 3), torch.full((4, 2), 2.0))
+    late = Views(one, two).with_negatives(torch.ones(1, 3)).with_negatives(torch.ones(2, 3), torch.full((4, 2), 2.0))
     assert late.log_weights.sum(0).tolist() == [0.0] * 5 + [8.0] * 2
-    assert Views(one, two).against(torch.ones(1, 3)).log_weights is None
+    assert Views(one, two).with_negatives(torch.ones(1, 3)).log_weights is None
 
 
 def test_negatives_of_all_and_of_each_anchors_own_go_together_in_their_order():
     one, two, own = torch.randn(4, 3), torch.randn(4, 3), torch.randn(4, 2, 3)
     log_weights = torch.full((4, 2), -1.0)
-    views = Views(one, two).against(torch.ones(1, 3)).against(own, log_weights).against(torch.zeros(1, 3))
+    views = (
+        Views(one, two)
+        .with_negatives(torch.ones(1, 3))
+        .with_negatives(own, log_weights)
+        .with_negatives(torch.zeros(1, 3))
+    )
     assert views.negatives.shape == (4, 4, 3)
     assert torch.equal(views.negatives[:, 1:3], own)
     assert (views.negatives[:, 0] == 1).all() and (views.negatives[:, 3] == 0).all()
     assert views.log_weights.sum(0).tolist() == [0.0] * 5 + [-4.0] * 2 + [0.0]
-    assert views.weigh(torch.ones(4, 4)).log_weights.sum(0).tolist() == [4.0] * 4 + [0.0] + [-4.0] * 2 + [0.0]
+    assert views.with_pair_weights(torch.ones(4, 4)).log_weights.sum(0).tolist() == [4.0] * 4 + [0.0] + [-4.0] * 2 + [
+        0.0
+    ]
 
 
 def test_with_nothing_added_it_is_simcse(table, batch):

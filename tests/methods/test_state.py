@@ -117,7 +117,7 @@ class Past(Contrastive):
     def views(self, encode, batch):
         v, past = super().views(encode, batch), self.queue
         self.queue = torch.cat([v.anchor.detach(), past])[:20]
-        return v.against(past)
+        return v.with_negatives(past)
 
 
 def train_past(output=None, callbacks=(), method=Past):
