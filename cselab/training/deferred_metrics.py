@@ -9,15 +9,15 @@ from torch import Tensor
 
 from cselab.encoders.speed import is_asynchronous
 
-STEPS_A_READING = 16
+MOST_STEPS_BEHIND = 16
 """How many steps of training a GPU may be behind."""
 
 
-class Readings:
+class DeferredMetrics:
     """Loss terms and gradient norms of the steps that were not read yet. On a CPU each step is due at once."""
 
     def __init__(self, device: torch.device) -> None:
-        self.most = STEPS_A_READING if is_asynchronous(device) else 1
+        self.most = MOST_STEPS_BEHIND if is_asynchronous(device) else 1
         self.waiting: list[tuple[int, dict[str, Tensor], Mapping[str, float]]] = []
 
     @property

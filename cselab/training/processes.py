@@ -49,6 +49,8 @@ def from_main(processes: "PartialState", compute: Callable[[], Any]) -> Any:
 
 def average_gradients(parameters: Sequence[torch.nn.Parameter]) -> None:
     """Give every process the mean of all processes' gradients, in one exchange."""
+    if not torch.distributed.is_initialized():
+        return
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     flat = mean_over_processes(torch.cat([gradient.reshape(-1) for gradient in gradients]))
     for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):

@@ -1,7 +1,7 @@
-"""A loop of steps that may be killed at any moment: started again, it goes on from its last checkpoint."""
+"""Steps that may be killed at any moment: started again, they go on from the last checkpoint."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,8 +34,8 @@ def check_complete(module: nn.Module) -> None:
 
 
 @contextmanager
-def fitting(file: Path) -> Iterator[None]:
-    """State of a file is loaded inside: what does not fit is told in one sentence.
+def state_dict_errors(file: Path) -> Iterator[None]:
+    """State of a file is loaded inside; what does not fit is an error of one sentence.
 
     Raises:
         CheckpointError: it has not the parts of this run, or in other shapes.
@@ -52,28 +52,29 @@ def fitting(file: Path) -> Iterator[None]:
         ) from error
 
 
-class ResumableLoop:
-    """Steps 1 to `steps`, with a checkpoint of the parts now and then.
+class ResumableSteps:
+    """Steps 1 to `last`, with a checkpoint of the parts now and then: `for step in steps: ...; steps.save_if_due(...)`.
 
-    Training and pretraining are this loop with a step of their own. What a step does must follow from its number
-    and from the state of the parts alone; then a run that was killed ends as one that was not.
+    Training and pretraining are loops over these. What a step does must follow from its number and from the state of
+    the parts alone; then a run that was killed ends as one that was not. `done` is the step at hand, `note` what the
+    progress says after it; `stopped` ends the loop.
 
     Args:
         name: of the work, for its progress.
-        steps: how many there are.
+        last: how many steps there are.
         parts: what has a state: name -> model, optimiser, schedule, method.
         checkpoint: the file; None keeps none.
         every: steps between checkpoints; the last step needs none.
         show: whether progress is shown.
         lines: how many lines of progress a log gets.
-        writes: False for a process that reads the checkpoint only.
-        identity: what the work was told, JSON-able; a checkpoint of another work is refused.
+        writes: False for a process that only reads the checkpoint.
+        identity: the settings of the work, JSON-able; a checkpoint of another work is refused.
     """
 
     def __init__(
         self,
         name: str,
-        steps: int,
+        last: int,
         parts: Mapping[str, Stateful],
         checkpoint: Path | None = None,
         every: int = 1,
@@ -83,10 +84,10 @@ class ResumableLoop:
         identity: Mapping[str, Any] | None = None,
     ) -> None:
         self.identity = identity
-        self.name, self.steps, self.parts = name, steps, parts
+        self.name, self.last, self.parts = name, last, parts
         self.checkpoint, self.every, self.show, self.lines = checkpoint, every, show, lines
         self.writes = writes and checkpoint is not None
-        self.step, self.stopped = 0, False
+        self.done, self.note, self.stopped = 0, "", False
         self._began, self._seconds_before = time.monotonic(), 0.0
 
     @property
@@ -94,52 +95,55 @@ class ResumableLoop:
         """Spent so far, in all processes that worked on it one after another."""
         return self._seconds_before + time.monotonic() - self._began
 
+    @property
+    def due(self) -> bool:
+        """Whether a checkpoint belongs to the step at hand."""
+        return self.done % self.every == 0
+
     def resume(self) -> dict[str, Any]:
-        """Bring the parts to where the checkpoint left them; what else it holds.
+        """Load the state of the parts from the checkpoint. Returns what else it holds.
 
         Raises:
             CheckpointError: no checkpoint, or a damaged one.
             RunFolderError: one of another run.
         """
-        assert self.checkpoint is not None, "a loop without a checkpoint file cannot be resumed"
+        assert self.checkpoint is not None, "steps without a checkpoint file cannot be resumed"
         tensors, info = load_checkpoint(self.checkpoint)
         if self.identity is not None and info.get("identity") is not None:
             refuse_another(self.checkpoint, info["identity"], self.identity)
-        with fitting(self.checkpoint):
+        with state_dict_errors(self.checkpoint):
             for name, part in self.parts.items():
                 part.load_state_dict(unpack(tensors, info[name]))
-            self.step, self._seconds_before = info["step"], info["seconds"]
+            self.done, self._seconds_before = info["step"], info["seconds"]
         return info
 
-    def run(self, take: Callable[[], str], info: Callable[[], Mapping[str, Any]] = dict) -> None:
-        """Take the steps that are left.
-
-        Args:
-            take: takes the step after `step`, and returns a note for the progress; setting `stopped` ends the loop.
-            info: whatever else a checkpoint should hold, JSON-able.
-        """
-        if self.show and self.step > 0:
-            say(f"{self.name}: goes on from step {self.step} of {self.steps}")
-        with Progress(self.steps, self.name, show=self.show, lines=self.lines) as progress:
-            progress.done = self.step
-            while self.step < self.steps and not self.stopped:
-                if self.step <= 1:  # before the first step, and after it
+    def __iter__(self) -> Iterator[int]:
+        """The numbers of the steps that are left."""
+        if self.show and self.done > 0:
+            say(f"{self.name}: goes on from step {self.done} of {self.last}")
+        with Progress(self.last, self.name, show=self.show, lines=self.lines) as progress:
+            progress.done = self.done
+            while self.done < self.last and not self.stopped:
+                if self.done <= 1:  # before the first step, and after it
                     for part in self.parts.values():
                         if isinstance(part, nn.Module):
                             check_complete(part)
-                note = take()
-                self.step += 1
-                progress.update(note=note)
-                if self.writes and self.step % self.every == 0 and self.step < self.steps:
-                    self.save(info())
+                self.done += 1
+                yield self.done
+                progress.update(note=self.note)
 
-    def save(self, info: Mapping[str, Any]) -> None:
-        """Write the checkpoint: the state of all parts, and `info`."""
-        assert self.checkpoint is not None, "a loop without a checkpoint file keeps none"
+    def save_if_due(self, **info: Any) -> None:
+        """Write the checkpoint after each `every` steps but the last; see `save`."""
+        if self.writes and self.due and self.done < self.last:
+            self.save(**info)
+
+    def save(self, **info: Any) -> None:
+        """Write the checkpoint: the state of all parts, and `info`, JSON-able."""
+        assert self.checkpoint is not None, "steps without a checkpoint file keep none"
         tensors: dict[str, Any] = {}
         trees: dict[str, Any] = {}
         for name, part in self.parts.items():
             part_tensors, trees[name] = pack(name, part.state_dict())
             tensors |= part_tensors
-        said = {"step": self.step, "seconds": self.seconds, "identity": self.identity}
-        save_checkpoint(self.checkpoint, tensors, {**said, **trees, **info})
+        own = {"step": self.done, "seconds": self.seconds, "identity": self.identity}
+        save_checkpoint(self.checkpoint, tensors, {**own, **trees, **info})

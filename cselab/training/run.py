@@ -94,6 +94,11 @@ class TrainConfig:
         """How many steps a run over so many rows takes."""
         return self.steps or max(1, round(self.epochs * (rows // self.batch_size)))
 
+    def rate(self, step: int, steps: int) -> float:
+        """Share of `lr` after so many of all steps: linear warm-up, then linear decay to zero."""
+        warmup = round(self.warmup * steps)
+        return (step + 1) / (warmup + 1) if step < warmup else (steps - step) / max(1, steps - warmup)
+
 
 @dataclass(repr=False)
 class Run:

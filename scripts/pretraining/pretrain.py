@@ -28,7 +28,7 @@ from cselab._util.versions import versions
 from cselab.data import read_sentences
 from cselab.encoders.folder import quiet_transformers
 from cselab.encoders.speed import faster_in_bf16
-from cselab.training.resumable import ResumableLoop
+from cselab.training.resumable import ResumableSteps
 from cselab.training.run_folder import RunFolder
 from pretraining.corpus import (
     SPECIAL_TOKENS,
@@ -244,18 +244,17 @@ def pretrain(
     checkpoint = output / "checkpoint.safetensors"
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
     identity = {"config": asdict(config)}
-    loop = ResumableLoop(
+    steps = ResumableSteps(
         "pretrain", config.steps, parts, checkpoint, config.checkpoint_every, lines=100, identity=identity
     )
     if checkpoint.exists():
-        precision = loop.resume()["precision"]
-    _cut_log(log, loop.step)
+        precision = steps.resume()["precision"]
+    _cut_log(log, steps.done)
     prepared, stepper = accelerator.prepare(model, optimizer)
     prepared.train()
-    curve = _Curve(log, config, loop)
-
-    def take() -> str:
-        batch = make_batch(corpora, tokenizer, config, loop.step, weights)
+    curve = _Curve(log, config, steps)
+    for step in steps:
+        batch = make_batch(corpora, tokenizer, config, step - 1, weights)
         batch = Batch(*(tensor.to(accelerator.device) for tensor in vars(batch).values()))
         # not accelerate's own autocast: it keeps the first precision of a process for good
         with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=precision == "bf16"):
@@ -263,7 +262,7 @@ def pretrain(
         loss = words + neighbours
         if not math.isfinite(loss.item()):
             raise FloatingPointError(
-                f"step {loop.step + 1}: loss is {loss.item()} (words {words.item()}, next {neighbours.item()}); "
+                f"step {step}: loss is {loss.item()} (words {words.item()}, next {neighbours.item()}); "
                 "a lower lr may help"
             )
         accelerator.backward(loss)
@@ -271,11 +270,10 @@ def pretrain(
         stepper.step()
         schedule.step()
         stepper.zero_grad()
-        return curve.add(words.item(), neighbours.item())
-
-    loop.run(take, lambda: {"precision": precision})
-    if loop.step:
-        loop.save({"precision": precision})
+        steps.note = curve.add(words.item(), neighbours.item())
+        steps.save_if_due(precision=precision)
+    if steps.done:
+        steps.save(precision=precision)
     export(accelerator.unwrap_model(prepared), tokenizer, output)
     return output
 
@@ -283,14 +281,14 @@ def pretrain(
 class _Curve:
     """The log of the losses: a row each `LOG_EVERY` steps and at each checkpoint, so that no mean is half made."""
 
-    def __init__(self, file: Path, config: PretrainConfig, loop: ResumableLoop) -> None:
-        self.file, self.config, self.loop = file, config, loop
-        self.logged, self.sums = loop.step, np.zeros(2)
+    def __init__(self, file: Path, config: PretrainConfig, steps: ResumableSteps) -> None:
+        self.file, self.config, self.steps = file, config, steps
+        self.logged, self.sums = steps.done, np.zeros(2)
 
     def add(self, words: float, neighbours: float) -> str:
         """Count the losses of a step; a note for the progress where a row was written."""
         self.sums += words, neighbours
-        done = self.loop.step + 1
+        done = self.steps.done
         if done % self.config.checkpoint_every and done % LOG_EVERY and done != self.config.steps:
             return ""
         mean = self.sums / (done - self.logged)
@@ -299,7 +297,7 @@ class _Curve:
             "tokens": done * self.config.batch_size * self.config.length,
             "words": round(float(mean[0]), 4),
             "next": round(float(mean[1]), 4),
-            "seconds": round(self.loop.seconds, 1),
+            "seconds": round(self.steps.seconds, 1),
         }
         with open(self.file, "a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")

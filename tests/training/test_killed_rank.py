@@ -27,7 +27,7 @@ CONFIG = TrainConfig(
 def run_training(output=None):
     """Without dropout, which several processes draw otherwise than one."""
     encoder = make_encoder(layers=1, dropout=0)
-    with patch("cselab.training.loop.refuse_identical_views"):
+    with patch("cselab.training.state.refuse_identical_views"):
         return train(encoder, "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
 
 
@@ -40,16 +40,16 @@ def signal_at(step, number, first):
 
     `first` is the file with the number of the other process.
     """
-    take_step = cselab.training.loop._Training._take_step
+    batch_of_step = cselab.training.loop.batch_of_step
 
-    def taken(self, evaluate):
-        if self.step == step:
+    def taken(corpus, config, at):
+        if at == step + 1:
             if number == signal.SIGSTOP:
                 subprocess.Popen(["sh", "-c", END_AFTER.format(first=first.read_text(), own=os.getpid())])
             os.kill(os.getpid(), number)
-        return take_step(self, evaluate)
+        return batch_of_step(corpus, config, at)
 
-    cselab.training.loop._Training._take_step = taken
+    cselab.training.loop.batch_of_step = taken
 
 
 def test_a_killed_process_ends_the_launch_with_a_message_and_the_next_one_goes_on(tmp_path):

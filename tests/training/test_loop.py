@@ -13,14 +13,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import cselab.encoders.encoding
 import cselab.encoders.speed
 import cselab.training
-import cselab.training.readings
+import cselab.training.deferred_metrics
+import cselab.training.state
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
 from cselab.methods import SimCSE, WhitenedCSE, create_method
 from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
-from cselab.training.loop import _Training
 from cselab.training.run_folder import RunFolder, RunFolderError
 
 pytestmark = pytest.mark.slow
@@ -79,7 +79,7 @@ class Scripted:
 @pytest.fixture
 def equal_views(monkeypatch):
     """Training on two equal views, which is refused otherwise: nothing is drawn, so that it can be followed by hand."""
-    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
+    monkeypatch.setattr("cselab.training.state.refuse_identical_views", lambda *_: None)
 
 
 # ------------------------------------------------------------------------------------ history
@@ -376,8 +376,8 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    loop, readings = cselab.training.loop, cselab.training.readings
-    for module in (cselab.encoders.speed, cselab.encoders.encoding, readings, loop):
+    deferred, state = cselab.training.deferred_metrics, cselab.training.state
+    for module in (cselab.encoders.speed, cselab.encoders.encoding, deferred, state):
         monkeypatch.setattr(module, "is_asynchronous", lambda device: True)
 
 
@@ -472,21 +472,20 @@ class Waits(TorchDispatchMode):
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "noise", "barlow_twins"])
 def test_no_step_asks_the_device_for_a_number(method, queued, monkeypatch):
-    counts = []
-    step = _Training._take_step
+    counts, waits, step = [], Waits(), torch.optim.AdamW.step
 
-    def counted(self, evaluate):
-        with Waits() as waits:
-            rows = step(self, evaluate)
+    def counted(optimizer):  # what waits between two steps of the optimiser
         counts.append(waits.count)
-        return rows
+        waits.count = 0
+        return step(optimizer)
 
-    monkeypatch.setattr(_Training, "_take_step", counted)
+    monkeypatch.setattr(torch.optim.AdamW, "step", counted)
     options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
-    run = run_training(create_method(method, **options), steps=20, eval_every=100)
+    with waits:
+        run = run_training(create_method(method, **options), steps=20, eval_every=100)
     assert [row["step"] for row in run.history] == [*range(21)]
     own_check = 3 if method == "whitenedcse" else 0  # of its permutations, which are drawn on the CPU
-    assert counts[:15] == [own_check] * 15 and counts[16:19] == [own_check] * 3
+    assert counts[1:15] == [own_check] * 14 and counts[16:19] == [own_check] * 3
 
 
 @pytest.mark.gpu
@@ -494,16 +493,13 @@ def test_no_step_asks_the_device_for_a_number(method, queued, monkeypatch):
 def test_no_step_on_the_gpu_waits_for_it(method, monkeypatch):
     if not torch.cuda.is_available():
         pytest.skip("there is no CUDA device")
-    step = _Training._take_step
+    batch_of_step = cselab.training.loop.batch_of_step
 
-    def watched(self, evaluate):
-        torch.cuda.set_sync_debug_mode("error" if self.step in (4, 5, 6) else "default")
-        try:
-            return step(self, evaluate)
-        finally:
-            torch.cuda.set_sync_debug_mode("default")
+    def watched(corpus, config, step):  # from the batch of step 5 to that of step 8
+        torch.cuda.set_sync_debug_mode("error" if step in (5, 6, 7) else "default")
+        return batch_of_step(corpus, config, step)
 
-    monkeypatch.setattr(_Training, "_take_step", watched)
+    monkeypatch.setattr(cselab.training.loop, "batch_of_step", watched)
     PartialState._reset_state()
     options = {"variance": 0.1} if method == "noise" else {}
     run = run_training(create_method(method, **options), steps=10, eval_every=100)

@@ -53,7 +53,7 @@ def run_training(method, output=None, watched=None, callbacks=()):
     """Without dropout, so that there is nothing to draw in which processes could differ."""
     watched = watched or Watched()
     method = create_method(method)
-    unguarded = patch("cselab.training.loop.refuse_identical_views")
+    unguarded = patch("cselab.training.state.refuse_identical_views")
     with patch("torch.optim.AdamW", plain_descent), unguarded:
         return train(
             make_encoder(layers=1, dropout=0),

@@ -462,18 +462,18 @@ def test_quiet_training_prints_nothing(encoder, corpus, own_pairs, tmp_path):
 
 def test_ctrl_c_says_where_the_run_stands_and_how_to_go_on(encoder, corpus, tmp_path, monkeypatch):
     module = sys.modules["cselab.training.loop"]
-    take, at = module._Training._take_step, {"step": 1}
+    batch_of_step, at = module.batch_of_step, {"step": 2}
 
-    def interrupted(self, *arguments):
-        if self.step == at["step"]:
+    def interrupted(corpus, config, step):
+        if step == at["step"]:
             raise KeyboardInterrupt
-        return take(self, *arguments)
+        return batch_of_step(corpus, config, step)
 
-    monkeypatch.setattr(module._Training, "_take_step", interrupted)
+    monkeypatch.setattr(module, "batch_of_step", interrupted)
     options = ("--dev", "none", "--eval-every", 2)
     said = train(encoder, corpus, tmp_path / "run", *options, ok=False)
     assert "nothing of the run in" in said and "the same command starts it again" in said
-    at["step"] = 3
+    at["step"] = 4
     said = train(encoder, corpus, tmp_path / "run", *options, ok=False)
     assert "holds the run up to step 2; the same command continues from there" in said
     at["step"] = None
