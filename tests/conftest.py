@@ -21,7 +21,7 @@ CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, 
     "cselab.metrics",
     *(
         f"cselab.evaluators.{module}"
-        for module in "clustering comparison dev geometry records references sts task transfer vectors world".split()
+        for module in "baselines clustering comparison dev geometry records sts task transfer vectors world".split()
     ),
 ]
 install_import_hook(CHECKED, "typechecker.check")

@@ -3,6 +3,16 @@
 See also: `cselab.metrics`, the numbers of arrays that the suites are made of.
 """
 
+from cselab.evaluators.baselines import (
+    RandomEncoder,
+    StaticEmbeddings,
+    TransformedEncoder,
+    evaluate_beside,
+    fitted,
+    named_encoder,
+    with_baselines,
+    word_overlap,
+)
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.comparison import compare
 from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
@@ -10,16 +20,6 @@ from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.records import Record, Scores, read_scores
-from cselab.evaluators.references import (
-    RandomEncoder,
-    StaticEmbeddings,
-    TransformedEncoder,
-    evaluate_beside,
-    fitted,
-    named_encoder,
-    with_references,
-    word_overlap,
-)
 from cselab.evaluators.sts import STS
 from cselab.evaluators.suites import SUITES, register
 from cselab.evaluators.transfer import Transfer
@@ -51,6 +51,6 @@ __all__ = [
     "named_encoder",
     "read_scores",
     "register",
-    "with_references",
+    "with_baselines",
     "word_overlap",
 ]

@@ -7,7 +7,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from cselab.encoders import as_encoder
-from cselab.evaluators import compare, evaluate, with_references, word_overlap
+from cselab.evaluators import compare, evaluate, with_baselines, word_overlap
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -23,7 +23,7 @@ def test_a_sentence_transformer_and_a_folder_are_encoders(tmp_path):
     theirs.save(str(tmp_path / "st"))
     scores = [evaluate(given, PAIRS).scores["toy"] for given in (theirs, str(tmp_path / "st"), tmp_path / "st")]
     assert scores == pytest.approx([scores[0]] * 3, abs=0.01)
-    beside = with_references(theirs, transforms=())
+    beside = with_baselines(theirs, transforms=())
     assert "SentenceTransformer" in beside and not any("input embeddings" in name for name in beside)
 
 

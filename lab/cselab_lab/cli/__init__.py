@@ -1,4 +1,4 @@
-"""The command line: `cselab train`, `evaluate`, `references`, `encode`, `methods`, and so on.
+"""The command line: `cselab train`, `evaluate`, `baselines`, `encode`, `methods`, and so on.
 
 A command is a function in a module of its own kind, which is imported when the command is called. What `cselab --help`
 shows stands in `overview`, so that it waits for nothing.

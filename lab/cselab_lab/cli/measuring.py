@@ -1,4 +1,4 @@
-"""`cselab evaluate` and `references`: what an encoder is worth, alone and beside simple references."""
+"""`cselab evaluate` and `baselines`: the scores of an encoder, and those of simple baselines."""
 
 import json
 from collections.abc import Sequence
@@ -136,7 +136,7 @@ def _cells(record: Any) -> dict[str, Any]:
 )
 @options.several(*SHOWN)
 @click.pass_context
-def references(
+def baselines(
     context: click.Context,
     encoder: str,
     tasks: Sequence[str],
@@ -147,7 +147,7 @@ def references(
     form: str,
     **given: Any,
 ) -> None:
-    """Score an encoder beside simple references.
+    """Score an encoder and simple baselines.
 
     Those are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
     """

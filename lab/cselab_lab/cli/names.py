@@ -9,7 +9,7 @@ from cselab.data.files import check_file, ending
 from cselab.encoders.open import BUNDLED
 from cselab_lab.cli import registered
 
-REFERENCES = ("random", "word-overlap")
+BASELINES = ("random", "word-overlap")
 
 
 def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> str:
@@ -52,7 +52,7 @@ def check_method(name: str) -> str:
 
 def check_scored(name: str) -> str:
     """The name of what `evaluate` can score."""
-    return name if name.startswith("static:") else check_encoder(name, REFERENCES)
+    return name if name.startswith("static:") else check_encoder(name, BASELINES)
 
 
 def check_suite(name: str) -> str:

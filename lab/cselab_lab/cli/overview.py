@@ -10,7 +10,7 @@ OPTIONS = {
 COMMANDS = {
     "train": ("training", "Train an encoder with a method."),
     "evaluate": ("measuring", "Score an encoder; fails if a task has no score."),
-    "references": ("measuring", "Score an encoder beside simple references."),
+    "baselines": ("measuring", "Score an encoder and simple baselines."),
     "compare": ("comparing", "Test whether one encoder is better than another."),
     "diagnose": ("diagnosing", "Name what is wrong with a run, an encoder or vectors."),
     "explain-score": ("diagnosing", "Say which unsaid choice makes a score another than expected."),

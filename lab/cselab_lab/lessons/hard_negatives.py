@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cselab.data import Pairs
-from cselab.evaluators.references import word_overlap
+from cselab.evaluators.baselines import word_overlap
 from cselab.evaluators.vectors import Encoder, encode_distinct
 
 

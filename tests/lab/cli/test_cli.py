@@ -523,7 +523,7 @@ def test_the_average_is_there_when_all_seven_ran(seven, encoder, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["word-overlap", "random"])
-def test_references_are_encoders(name, seven, tmp_path):
+def test_baselines_are_encoders(name, seven, tmp_path):
     file = tmp_path / "scores.json"
     run("evaluate", name, "--suite", "sts", "--json", file)
     assert len(json.loads(file.read_text())["scores"]) == 7
@@ -573,10 +573,10 @@ def test_a_transform_that_cannot_be_made_says_why(name, options, said, encoder, 
     assert said in run("evaluate", name or encoder, "--suite", "sts", "--data", stsb, *options, ok=False)
 
 
-def test_references_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, tmp_path):
+def test_baselines_stand_beside_the_encoder_in_one_table(encoder, stsb, corpus, tmp_path):
     file = tmp_path / "beside.json"
     said = run(
-        "references", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--fit", corpus, "--json", file
+        "baselines", encoder, "--suite", "sts", "--task", "STS-B", "--data", stsb, "--fit", corpus, "--json", file
     )  # fmt: skip
     rows = [line for line in said.splitlines() if re.search(r" -?\d+\.\d\d$", line)]
     found = json.loads(file.read_text())
@@ -988,7 +988,7 @@ def test_names_are_checked_before_torch_is_imported_or_the_hub_is_asked():
         "train simcse --temperature 1", "experiment run focal --profile smok",
         "encode micro no.txt --output v.npy", "encode micro pyproject.toml --output no/v.npy",
         "search micro no.txt cat", "train simcse --corpus no.txt --output run", "evaluate micro --suite no.tsv",
-        "evaluate micro --format markdown", "references micro --fit no.txt",
+        "evaluate micro --format markdown", "baselines micro --fit no.txt",
         "data negate no.txt rows.tsv",
     ]  # fmt: skip
     script = (

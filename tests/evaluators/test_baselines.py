@@ -14,7 +14,7 @@ from cselab.evaluators import (
     evaluate_beside,
     fitted,
     named_encoder,
-    with_references,
+    with_baselines,
     word_overlap,
 )
 from cselab.metrics import DegenerateEmbeddings
@@ -241,7 +241,7 @@ def test_encoders_and_baselines_have_names(tmp_path, glove):
         named_encoder(f"static:{tmp_path}/none")
 
 
-def test_an_encoder_stands_beside_its_references(corpus, glove, scored):
+def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
     encoder = make_encoder()
     found = evaluate_beside(encoder, scored, text=corpus, word_vectors=glove)
     assert list(found) == [
@@ -285,7 +285,7 @@ def test_the_encoder_passes_once_over_each_set_of_sentences(corpus, scored):
     assert calls == [90, 40]
 
 
-def test_a_reference_without_vectors_is_left_out_where_all_tasks_need_them(corpus):
+def test_a_baseline_without_vectors_is_left_out_where_all_tasks_need_them(corpus):
     found = evaluate_beside(make_encoder(), "geometry", make_sentences(30, seed=5), text=corpus)
     assert "word overlap" not in found and len(found) == 5
     assert (
@@ -294,5 +294,5 @@ def test_a_reference_without_vectors_is_left_out_where_all_tasks_need_them(corpu
     )
 
 
-def test_an_encoder_without_input_embeddings_has_the_other_references(angles, tmp_path):
-    assert list(with_references(angles, transforms=())) == ["random", "word overlap", "angles"]
+def test_an_encoder_without_input_embeddings_has_the_other_baselines(angles, tmp_path):
+    assert list(with_baselines(angles, transforms=())) == ["random", "word overlap", "angles"]

@@ -1,5 +1,5 @@
 """What every score should be seen beside: chance, word overlap, word vectors without a context, and the encoder's
-own vectors whitened or made normal afterwards. `with_references` has them all.
+own vectors whitened or made normal afterwards. `with_baselines` has them all.
 """
 
 import hashlib
@@ -228,7 +228,7 @@ def named_encoder(
     )
 
 
-def with_references(
+def with_baselines(
     encoder: Encoder,
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
@@ -274,9 +274,9 @@ def evaluate_beside(
     prompt_name: str | None = None,
     **options: Any,
 ) -> dict[str, Scores]:
-    """The scores of what `with_references` has, by name; `cselab_lab.tables` shows them side by side.
+    """The scores of what `with_baselines` has, by name; `cselab_lab.tables` shows them side by side.
 
-    A reference that can score none of the tasks is left out: word overlap where all need vectors.
+    A baseline that can score none of the tasks is left out: word overlap where all need vectors.
 
     Args:
         suite, data, tasks, options: as `evaluate` takes them.
@@ -284,7 +284,7 @@ def evaluate_beside(
     """
     scores = {}
     prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
-    for name, model in with_references(encoder, text, word_vectors, limit=limit, **prompt).items():
+    for name, model in with_baselines(encoder, text, word_vectors, limit=limit, **prompt).items():
         own = prompt if isinstance(model, _Once | TransformedEncoder) else {}
         try:
             scores[name] = evaluate(model, suite, data, tasks, **own, **options)
