@@ -485,15 +485,34 @@ class SentenceEncoder(nn.Module):
             sentences = [before + sentence for sentence in sentences]
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
-        if len(distinct) > WINDOW:
-            distinct.sort(key=len)
-        windows = [distinct[start : start + WINDOW] for start in range(0, len(distinct), WINDOW)]
+        vectors, row_of, cut, beyond = self._encode_distinct(distinct, batch_size, show_progress_bar)
+        cut_rows = sum(text in cut for text in sentences)
+        self._tell(Truncation(cut_rows, len(sentences), self.max_length), beyond, len(distinct))
+        self._check_finite(vectors)
+        if self.normalize or (normalize_embeddings and dimensions is None):
+            vectors = F.normalize(vectors, dim=1)
+        if dimensions is not None:
+            vectors = vectors[:, :dimensions]
+            vectors = F.normalize(vectors, dim=1) if normalize_embeddings else vectors
+        vectors = vectors[row_of[sentences[0]] if single else [row_of[text] for text in sentences]]
+        return vectors if convert_to_tensor else vectors.cpu().numpy()
+
+    def _encode_distinct(
+        self, texts: list[str], batch_size: int, show: bool | None
+    ) -> tuple[Float[Tensor, "n d"], dict[str, int], set[str], int]:
+        """Vectors of different texts, and how they are made fast: window by window, each sequence of tokens once, and
+        those of like length together.
+
+        Returns:
+            The vectors; the row of each text; the texts that were cut; how many reach positions that were not trained.
+        """
+        if len(texts) > WINDOW:
+            texts = sorted(texts, key=len)
+        windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
         passes = sum(math.ceil(len(window) / batch_size) for window in windows)
-        vectors = torch.empty(len(distinct), self._width, device=self.device)
-        rows_by_tokens = RowsByTokens()
-        cut: set[str] = set()
-        beyond = 0
-        show = passes > 100 if show_progress_bar is None else show_progress_bar
+        vectors = torch.empty(len(texts), self._width, device=self.device)
+        rows_by_tokens, cut, beyond = RowsByTokens(), set[str](), 0
+        show = passes > 100 if show is None else show
         arithmetic = computing_in(self.precision, self.device)
         with eval_mode(self), arithmetic, fastest_linear(), Progress(passes, "encode", show=show) as progress:
             for window in windows:
@@ -510,19 +529,7 @@ class SentenceEncoder(nn.Module):
                     places = to_device(torch.tensor(rows) + start, self.device)
                     vectors[places] = self(features).float()
                     progress.update()
-        vectors = vectors[: len(rows_by_tokens)]
-        cut_rows = sum(text in cut for text in sentences)
-        self._tell(Truncation(cut_rows, len(sentences), self.max_length), beyond, len(distinct))
-        self._check_finite(vectors)
-        if self.normalize or (normalize_embeddings and dimensions is None):
-            vectors = F.normalize(vectors, dim=1)
-        if dimensions is not None:
-            vectors = vectors[:, :dimensions]
-            vectors = F.normalize(vectors, dim=1) if normalize_embeddings else vectors
-        vectors = vectors[
-            rows_by_tokens.of[sentences[0]] if single else [rows_by_tokens.of[text] for text in sentences]
-        ]
-        return vectors if convert_to_tensor else vectors.cpu().numpy()
+        return vectors[: len(rows_by_tokens)], rows_by_tokens.of, cut, beyond
 
     @staticmethod
     def similarity(a: np.ndarray | Tensor, b: np.ndarray | Tensor) -> Tensor:
