@@ -41,15 +41,16 @@ def test_a_tab_within_a_text_becomes_a_space(tmp_path):
     assert load_clustering("Tweet", tmp_path).sentences[0] == "one two"
 
 
-def test_a_file_cut_short_is_named_with_rows_found_and_expected(tmp_path):
-    write(tmp_path, "AgNews", lines("AgNews")[:7000])
-    with pytest.raises(DataError, match=r"agnews-8000\.tsv: 7000 rows found, 8000 expected"):
-        load_clustering("AgNews", tmp_path)
-
-
-def test_a_missing_class_is_noticed(tmp_path):
-    write(tmp_path, "AgNews", [line.replace("4\t", "3\t", 1) for line in lines("AgNews")])
-    with pytest.raises(DataError, match=r"agnews-8000\.tsv: 3 classes found, 4 expected"):
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (lambda lines: lines[:7000], "7000 rows found, 8000 expected"),
+        (lambda lines: [line.replace("4\t", "3\t", 1) for line in lines], "3 classes found, 4 expected"),
+    ],
+)
+def test_missing_rows_and_classes_are_noticed(tmp_path, changed, said):
+    write(tmp_path, "AgNews", changed(lines("AgNews")))
+    with pytest.raises(DataError, match=rf"agnews-8000\.tsv: {said}"):
         load_clustering("AgNews", tmp_path)
 
 
@@ -62,17 +63,14 @@ def test_a_line_without_label_or_text_is_named(tmp_path, line):
         load_clustering("AgNews", tmp_path)
 
 
-def test_a_set_that_is_absent_and_an_unknown_one(tmp_path):
+def test_a_set_that_is_absent_and_an_unknown_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSELAB_DATA", "")
+    with pytest.raises(MissingFile, match="set CSELAB_DATA"):
+        load_clustering("Tweet")
     with pytest.raises(MissingFile, match=r"Biomedical: no file biomedical\.tsv"):
         load_clustering("Biomedical", tmp_path)
     with pytest.raises(ValueError, match=r"unknown clustering set 'News'.* Choose one of AgNews"):
         load_clustering("News", tmp_path)
-
-
-def test_without_any_data_folder_the_message_says_what_to_give(monkeypatch):
-    monkeypatch.setenv("CSELAB_DATA", "")
-    with pytest.raises(MissingFile, match="set CSELAB_DATA"):
-        load_clustering("Tweet")
 
 
 def test_the_real_sets_that_are_on_this_machine_are_as_published():

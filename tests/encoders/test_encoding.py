@@ -23,12 +23,19 @@ def encode():
 
 
 @pytest.fixture
-def passes(encode, monkeypatch):
+def widths():
+    """(rows, tokens) of each forward pass of the backbone that `passes` sees."""
+    return []
+
+
+@pytest.fixture
+def passes(encode, widths, monkeypatch):
     """(rows, dropout on) of each forward pass of the backbone."""
     seen, forward = [], encode.encoder.backbone.forward
 
     def spy(**features):
         seen.append((len(features["attention_mask"]), encode.encoder.backbone.training))
+        widths.append(tuple(features["attention_mask"].shape))
         return forward(**features)
 
     monkeypatch.setattr(encode.encoder.backbone, "forward", spy)
@@ -159,32 +166,10 @@ SHORT, LONG = ["a cat", "a dog", "this bird"] * 8, [" ".join(["the old house"] *
 MIXED = [*SHORT[:7], LONG[0], *SHORT[7:], LONG[1]]
 
 
-def one_pass(encoder, texts):
-    """What parts are held against: all rows padded to the longest, and put through the backbone at once."""
-    return encoder.pooled(encoder.tokenize(texts, 32))
-
-
-@pytest.fixture
-def widths(encode, monkeypatch):
-    """(rows, tokens) of each forward pass of the backbone."""
-    seen, forward = [], encode.encoder.backbone.forward
-
-    def spy(**features):
-        seen.append(tuple(features["attention_mask"].shape))
-        return forward(**features)
-
-    monkeypatch.setattr(encode.encoder.backbone, "forward", spy)
-    return seen
-
-
-def test_a_few_long_texts_do_not_make_the_short_ones_long(encode, widths):
-    encode(MIXED, MIXED)
-    assert widths == [(48, 4), (4, 32)]
-
-
-def test_rows_of_like_length_stay_one_pass_in_their_order(encode, widths):
-    encode(SHORT, SHORT)
-    assert widths == [(48, 4)]
+@pytest.mark.parametrize(("texts", "cut"), [(MIXED, [(48, 4), (4, 32)]), (SHORT, [(48, 4)])])
+def test_a_few_long_texts_do_not_make_the_short_ones_long(encode, passes, widths, texts, cut):
+    encode(texts, texts)
+    assert widths == cut
 
 
 def test_vectors_come_back_in_order_with_the_gradient_of_one_pass(encode):
@@ -194,7 +179,7 @@ def test_vectors_come_back_in_order_with_the_gradient_of_one_pass(encode):
 
     ours = encode(MIXED, dropout=False, head=False)
     encode.encoder.eval()
-    theirs = one_pass(encode.encoder, MIXED)
+    theirs = encode.encoder.pooled(encode.encoder.tokenize(MIXED, 32))  # one pass, padded to the longest row
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
     weights = list(encode.encoder.backbone.parameters())
     found, wanted = (torch.autograd.grad(loss(z), weights, allow_unused=True) for z in (ours, theirs))
@@ -204,7 +189,7 @@ def test_vectors_come_back_in_order_with_the_gradient_of_one_pass(encode):
             torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
 
 
-def test_changed_tokens_keep_all_that_belongs_to_a_row(encode, widths):
+def test_changed_tokens_keep_all_that_belongs_to_a_row(encode, passes, widths):
     tokens = encode.tokens(MIXED)
     rows, length = tokens["attention_mask"].shape
     embeds = encode.encoder.backbone.get_input_embeddings()(tokens["input_ids"]).detach().requires_grad_()
@@ -235,7 +220,7 @@ def test_a_row_that_pads_on_the_left_keeps_its_words(encode):
 
 
 @pytest.mark.parametrize("size", [3, 10])
-def test_small_parts_are_cut_by_length_too(encode, widths, size):
+def test_small_parts_are_cut_by_length_too(encode, passes, widths, size):
     encode.mini_batch_size = size
     encode(MIXED, MIXED)
     assert max(rows for rows, _ in widths) == size
@@ -248,11 +233,7 @@ def test_the_same_texts_are_always_cut_alike_and_draw_the_same_masks(encode):
     torch.manual_seed(5)
     again = encode(MIXED, MIXED)
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-
-
-def test_the_views_of_a_part_have_a_mask_each(encode):
-    one, two = encode(MIXED, MIXED)
-    assert ((one - two).abs().amax(1) > 1e-3).all()
+    assert ((first[0] - first[1]).abs().amax(1) > 1e-3).all()  # the views have a mask each
 
 
 def test_a_device_with_a_queue_is_not_asked_how_long_its_rows_are(encode):

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules
 from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
-from transformers import AutoModel, BertConfig, BertForMaskedLM
+from transformers import BertConfig, BertForMaskedLM
 
 from cselab.encoders import open as opening
 from cselab.encoders.checkpoint import CheckpointError
@@ -122,13 +122,6 @@ def test_a_prompt_is_taken_off_when_another_pooling_is_asked_for(tmp_path):
     opened = SentenceEncoder.from_pretrained(tmp_path, template=other)
     tokens = opened.tokenizer.convert_ids_to_tokens(opened.tokenizer("a dog")["input_ids"])
     assert tokens == "[CLS] a dog : [MASK] [SEP]".split()
-
-
-def test_transformers_opens_the_backbone(tmp_path):
-    encoder = make_encoder()
-    encoder.save_pretrained(tmp_path)
-    plain = AutoModel.from_pretrained(tmp_path)
-    assert all(torch.equal(value, encoder.backbone.state_dict()[name]) for name, value in plain.state_dict().items())
 
 
 # ------------------------------------------------------------------------------------ folders of others
@@ -346,23 +339,6 @@ def cut(file, share=0.5):
     file.write_bytes(content[: int(len(content) * share)])
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
-@pytest.mark.parametrize("file", ["model.safetensors", "3_Dense/model.safetensors"])
-def test_weights_cut_short_are_an_error_that_names_the_folder(file, share, saved):
-    cut(saved / file, share)
-    with pytest.raises(CheckpointError, match=str((saved / file).parent)):
-        SentenceEncoder.from_pretrained(saved)
-
-
-@pytest.mark.parametrize(
-    "file", ["config.json", "cselab.json", "tokenizer.json", "tokenizer_config.json", "3_Dense/config.json"]
-)
-def test_a_text_file_cut_short_is_an_error_that_names_it(file, saved):
-    cut(saved / file)
-    with pytest.raises(CheckpointError, match=str((saved / file).parent)):
-        SentenceEncoder.from_pretrained(saved)
-
-
 @pytest.mark.parametrize("file", ["modules.json", "1_Pooling/config.json"])
 def test_a_damaged_file_of_sentence_transformers_is_named(file, tmp_path):
     make_encoder().save_pretrained(tmp_path)
@@ -388,29 +364,36 @@ def test_a_missing_file_is_named(file, message, saved):
         SentenceEncoder.from_pretrained(saved)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
+@pytest.mark.parametrize(
+    "file",
+    "model.safetensors config.json cselab.json tokenizer.json tokenizer_config.json "
+    "3_Dense/model.safetensors 3_Dense/config.json".split(),
+)
+def test_a_file_cut_short_is_an_error_that_names_its_folder(file, share, saved):
+    cut(saved / file, share if file.endswith(".safetensors") else 0.9 * share)
+    with pytest.raises(CheckpointError, match=str((saved / file).parent)):
+        SentenceEncoder.from_pretrained(saved)
+
+
 def test_a_tokenizer_with_more_tokens_than_the_model_is_an_error(saved):
     make_tokenizer("roberta").save_pretrained(saved)
     with pytest.raises(CheckpointError, match=r"the tokenizer of .*saved knows 320 tokens, its model 85"):
         SentenceEncoder.from_pretrained(saved)
 
 
-def test_weights_of_another_shape_or_depth_are_named(saved):
-    config = json.loads((saved / "config.json").read_text())
-    (saved / "config.json").write_text(json.dumps(config | {"hidden_size": 10}))
-    with pytest.raises(CheckpointError, match=r"another size \(.*LayerNorm\.bias \[8\], not \[10\]"):
-        SentenceEncoder.from_pretrained(saved)
-    (saved / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
-    with pytest.raises(CheckpointError, match=r"lacks weights .*encoder\.layer\.2"):
-        SentenceEncoder.from_pretrained(saved)
-
-
-def test_dense_weights_that_do_not_fit_are_named(saved):
-    config = json.loads((saved / "4_Dense/config.json").read_text())
-    (saved / "4_Dense/config.json").write_text(json.dumps(config | {"out_features": 9}))
-    with pytest.raises(CheckpointError, match=r"4_Dense/model\.safetensors does not fit"):
-        SentenceEncoder.from_pretrained(saved)
-    (saved / "4_Dense/config.json").write_text(json.dumps(config | {"activation_function": "os.system"}))
-    with pytest.raises(CheckpointError, match=r"unknown activation 'os\.system'; known are"):
+@pytest.mark.parametrize(
+    ("file", "settings", "message"),
+    [
+        ("config.json", {"hidden_size": 10}, r"another size \(.*LayerNorm\.bias \[8\], not \[10\]"),
+        ("config.json", {"num_hidden_layers": 3}, r"lacks weights .*encoder\.layer\.2"),
+        ("4_Dense/config.json", {"out_features": 9}, r"4_Dense/model\.safetensors does not fit"),
+        ("4_Dense/config.json", {"activation_function": "os.system"}, r"unknown activation 'os\.system'; known are"),
+    ],
+)
+def test_weights_that_do_not_fit_their_config_are_named(file, settings, message, saved):
+    change(saved / file, **settings)
+    with pytest.raises(CheckpointError, match=message):
         SentenceEncoder.from_pretrained(saved)
 
 
@@ -512,7 +495,7 @@ def test_a_local_folder_opens_offline_and_never_asks_the_hub(tmp_path, monkeypat
 
 @pytest.fixture
 def assets(tmp_path, monkeypatch):
-    """An bundled encoder called "wee", with its checksums."""
+    """A bundled encoder called "wee", with its checksums."""
     import hashlib
 
     write_checkpoint(tmp_path / "wee")
@@ -526,23 +509,18 @@ def assets(tmp_path, monkeypatch):
     opening.bundled_folder.cache_clear()
 
 
-def test_an_bundled_encoder_opens_by_its_name(assets):
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_bundled_file_that_is_missing_or_has_a_flipped_bit_is_named(file, assets):
     opened = SentenceEncoder.from_pretrained("wee")
     assert opened.name == "wee" and np.array_equal(opened.encode(SENTENCES), make_encoder().encode(SENTENCES))
-
-
-@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
-def test_an_bundled_file_with_a_flipped_bit_is_named(file, assets):
+    opening.bundled_folder.cache_clear()
     content = bytearray((assets / file).read_bytes())
     content[len(content) // 2] ^= 1
     (assets / file).write_bytes(content)
     with pytest.raises(CheckpointError, match=rf"wee/{file} is damaged \(sha256 .* install cselab again"):
         SentenceEncoder.from_pretrained("wee")
-
-
-def test_an_bundled_file_that_is_missing_is_named(assets):
-    (assets / "tokenizer.json").unlink()
-    with pytest.raises(CheckpointError, match=r"wee/tokenizer\.json is missing: install cselab again"):
+    (assets / file).unlink()
+    with pytest.raises(CheckpointError, match=rf"wee/{file} is missing: install cselab again"):
         SentenceEncoder.from_pretrained("wee")
 
 
@@ -550,9 +528,3 @@ def test_the_bundled_encoders_are_whole_and_open():
     assert {folder.name for folder in opening.ASSETS.iterdir() if folder.is_dir()} == set(opening.BUNDLED)
     for name in opening.BUNDLED:
         assert SentenceEncoder.from_pretrained(name).name == name
-
-
-def test_a_copied_folder_is_the_same_encoder(saved, tmp_path):
-    shutil.copytree(saved, tmp_path / "elsewhere")
-    first, second = (SentenceEncoder.from_pretrained(path) for path in (saved, tmp_path / "elsewhere"))
-    assert first.weights_hash() == second.weights_hash()
