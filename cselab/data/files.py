@@ -12,6 +12,8 @@ from typing import Any
 
 BLOCK = 1 << 20
 
+SAVE_AS = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook or document (.xlsx, .docx, .pdf) as .csv or .txt"
+
 
 @contextmanager
 def _open_zstd(path: Path, mode: str) -> Iterator[Iterator[bytes]]:
@@ -73,25 +75,42 @@ def check_file(path: str | Path) -> Path:
     """The path, if it is that of a file.
 
     Raises:
-        MissingFile: it is not.
+        MissingFile: it is not, or git-lfs or git-annex left a pointer in its place.
     """
     path = Path(path)
     if path.is_dir():
         raise MissingFile(f"{path} is a folder; a text file was expected")
     if not path.is_file():
         raise MissingFile(f"{path}: no such file")
+    with open(path, "rb") as file:
+        start = file.read(64)
+    if start.startswith((b"version https://git-lfs", b"version https://hawser", b"/annex/objects/")):
+        raise MissingFile(f"{path} points to a file that is not here: fetch it with `git lfs pull` or `git annex get`")
     return path
+
+
+def check_characters(text: str, place: str) -> None:
+    """Refuse half a character: a surrogate without its other half, which JSON and Python can hold and UTF-8 cannot.
+
+    Raises:
+        DataError: there is one; names the place.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise DataError(f"{place}: {half!r} is half a character (a lone surrogate): remove it from the text") from None
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a text file, one at a time, without line ends; .gz, .xz and .zst are unpacked on the way.
 
-    Lines end at "\\n" (or "\\r\\n") and nowhere else: `str.splitlines` would also break at U+2028 and its
+    Lines end at "\\n", "\\r\\n" or "\\r" and nowhere else: `str.splitlines` would also break at U+2028 and its
     kin, which occur inside sentences. A byte order mark is dropped.
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: a line is not valid in the encoding, or a packed file is cut short.
+        DataError: a line is not valid in the encoding or has a NUL byte, or a packed file is cut short.
     """
     return _decoded_lines(check_file(path), encoding)
 
@@ -101,12 +120,12 @@ def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as file:
             for number, line in enumerate(file, start=1):
-                text = line.decode(encoding).removesuffix("\n").removesuffix("\r")
-                yield text.removeprefix("\ufeff") if number == 1 else text
+                text = line.decode(encoding).removesuffix("\n").rstrip("\r")
+                if "\0" in text:
+                    raise DataError(f"{path}, line {number}: a NUL byte, which text never has; {SAVE_AS}")
+                yield from (text.removeprefix("\ufeff") if number == 1 else text).split("\r")
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise DataError(
-            f"{path}, line {number}: byte 0x{byte:02x} is not {encoding}; save the file as {encoding}"
-        ) from None
+        raise DataError(f"{path}, line {number}: byte 0x{byte:02x} is not {encoding}; {SAVE_AS}") from None
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path}: cannot be unpacked after line {number} ({error}); is it complete?") from None

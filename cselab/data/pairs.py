@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from cselab.data.files import DataError, ending
-from cselab.data.tables import csv_rows, tab_rows
+from cselab.data.files import DataError, check_characters
+from cselab.data.tables import (
+    DATASET,
+    check_corpus,
+    holds_rows,
+    named_rows,
+    names_in_memory,
+    rows_in_memory,
+    separated_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,9 @@ class Pairs:
             )
         if self.subsets and len(self.subsets) != len(self.scores):
             raise ValueError(f"{self.name}: {len(self.subsets)} subset names for {len(self.scores)} pairs")
+        for side in (self.sentences1, self.sentences2):
+            for row, sentence in enumerate(side):
+                check_characters(sentence, f"{self.name}, row {row}")
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -75,6 +88,18 @@ class Pairs:
 COLUMNS = ("sentence1", "sentence2", "score")
 """The names of the columns of a table of pairs."""
 
+SIDES = [
+    (stem + first, stem + second)
+    for stem in ("sentence", "sent", "text", "question", "phrase", "s")
+    for first, second in ("12", "ab", "01")
+]
+SCORES = ("score", "similarityscore", "similarity", "relatednessscore", "relatedness", "gold", "goldscore", "label")
+SPLITS = ("split", "semevalset", "partition")
+"""Other names that are read, case and all but letters and digits dropped: sentence_A, relatedness_score, SemEval_set.
+The first that a table has is taken."""
+
+WANTED = f"wanted are {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
+
 
 @runtime_checkable
 class Table(Protocol):
@@ -86,82 +111,196 @@ class Table(Protocol):
     def __getitem__(self, name: str, /) -> Any: ...
 
 
-PairSource = Pairs | Table | str | Path | Sequence[tuple[str, str, float]]
+PairSource = Pairs | Table | str | Path | Iterable[Any]
 """Scored pairs in the forms that users have them in; `as_pairs` reads each."""
 
 
-def as_pairs(source: PairSource, name: str = "pairs") -> Pairs:
+def as_pairs(source: PairSource, name: str = "pairs", split: str | None = None) -> Pairs:
     """Scored pairs from whatever holds them.
 
     Args:
-        source: `Pairs`; (sentence1, sentence2, score) tuples; a DataFrame with columns of these names; or a file that
-            `read_pairs` reads.
+        source: `Pairs`; (sentence1, sentence2, score) tuples or rows of an array; InputExamples; a table in memory
+            (`cselab.data.tables.rows_in_memory`: a DataFrame, a `datasets.Dataset`, dicts ...) with columns of these
+            names; or a file that `read_pairs` reads.
         name: of pairs that bring none.
+        split: of a table with a column of splits; None takes "test" where there are several, and a warning says so.
 
     Raises:
-        DataError: a row without two sentences and a finite score, or a table without a column; it is named.
+        DataError: a row without two sentences and a finite score, a table without a column, or no pairs at all.
         MissingFile: there is no such file.
 
     >>> as_pairs([("a dog", "a puppy", 4), ("a dog", "a stone", 0)]).scores
     [4.0, 0.0]
+    >>> as_pairs([{"similarity": 4, "text_a": "a dog", "text_b": "a puppy"}]).sentences2
+    ['a puppy']
     """
     if isinstance(source, Pairs):
         return source
     if isinstance(source, str | Path):
-        return read_pairs(source)
-    if hasattr(source, "columns"):
-        lost = [column for column in COLUMNS if column not in source.columns]
-        if lost:
-            raise DataError(
-                f"{name}: a table of pairs has the columns {', '.join(COLUMNS)}; "
-                f"this one lacks {', '.join(lost)} and has {', '.join(map(str, source.columns))}"
-            )
-        table: Any = source
-        source = list(zip(*(table[column] for column in COLUMNS), strict=True))
-    return _pairs([_row(row, f"{name}, row {number}") for number, row in enumerate(source)], name, name)
+        return read_pairs(source, split)
+    if not holds_rows(source):
+        raise DataError(f"{name}: {source!r:.80} holds no pairs; a pair is a sentence, another sentence and a score")
+    names, rows = rows_in_memory(source)
+    held = [(f"{name}, row {number}", _fields(row)) for number, row in enumerate(rows)]
+    places = (0, 1, 2)
+    if names:
+        places, held, split = _by_name(names, held, name, split)
+    return _pairs([_row([row[place] for place in places] if names else row, at) for at, row in held], name, name, split)
 
 
 def is_pairs(source: object) -> bool:
-    """Whether `as_pairs` would try to read this: pairs, a table, a sequence of tuples, or a file's name."""
+    """Whether `as_pairs` would try to read this: pairs, a table, rows, or a file's name, and no suites."""
     if isinstance(source, str | Path):
-        return isinstance(source, Path) or Path(source).suffix != "" or Path(source).is_file()
-    if isinstance(source, Sequence):
-        return len(source) > 0 and isinstance(source[0], tuple | list)
-    return isinstance(source, Pairs) or hasattr(source, "columns")
+        return isinstance(source, Path) or Path(source).suffix != "" or Path(source).exists()
+    if isinstance(source, list | tuple):
+        return len(source) > 0 and not isinstance(source[0], str) and not hasattr(source[0], "collect")
+    return not hasattr(source, "collect") or hasattr(source, "columns")
 
 
-def read_pairs(path: str | Path) -> Pairs:
-    """Pairs from a plain file: sentence1, sentence2 and score, one pair a line; also .gz and .xz.
+def has_pairs(table: Any) -> bool:
+    """Whether the columns of a table in memory are those of scored pairs."""
+    return _places(names_in_memory(table)) is not None
 
-    Fields are parted by tabs, never by a quote parser, since sentences hold single double quotes; in a .csv file by
-    commas, with quotes as a spreadsheet writes them. A first line with the three names may put the columns in
-    another order, among others. Blank lines are passed over.
+
+def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
+    """Pairs from a file or the folder of a data set; also .gz, .xz and .zst.
+
+    Any table that `cselab.data.tables` reads will do. The columns are taken by their names (`COLUMNS`, or a spelling of
+    `SIDES` and `SCORES`). A file of separated values needs no names: then a line has sentence1, sentence2 and score
+    first, or its only two columns of text and its only column of numbers are taken, and a warning says which. Blank
+    lines are passed over.
+
+    Args:
+        path: the file; separated values unless its ending says .jsonl, .json or .parquet.
+        split: the rows of this split, where a column "split" (or a folder of several data sets) tells several apart;
+            None takes "test", and a warning says so.
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: a line without its fields, a score that is not a number, no pair at all.
+        DataError: columns that cannot be told apart, a line without its fields, a "sentence" that is no text, a score
+            that is not a number, no pair at all; several splits, and none is that asked for.
     """
-    rows: list[Any] = []
-    columns: tuple[int, ...] = (0, 1, 2)
-    read = csv_rows if ending(path) == ".csv" else tab_rows
-    for number, fields in read(Path(path)):
-        if number == 1 and set(COLUMNS) <= {field.strip().lower() for field in fields}:
-            named = [field.strip().lower() for field in fields]
-            columns = tuple(named.index(column) for column in COLUMNS)
-        elif any(field.strip() for field in fields):
-            rows.append(pair_from(fields, columns, f"{path}, line {number}"))
-    return _pairs(rows, Path(path).name.split(".")[0], path)
+    file = check_corpus(path)
+    if (file / DATASET[1]).is_file():
+        split = split or "test"
+    named = named_rows(file, split or "test")
+    rows = separated_rows(file) if named is None else named
+    held = [(f"{path}, line {number}", row) for number, row in rows if any(field.strip() for field in row)]
+    names = held[0][1] if held else []
+    if named is not None or _places(names) is not None:
+        places, held, split = _by_name(names, held[1:], path, split)
+    else:
+        places = _by_content([row for _, row in held], path)
+    return _pairs([pair_from(row, places, at) for at, row in held], Path(path).name.split(".")[0], path, split)
 
 
-def _pairs(rows: list[tuple[str, str, float]], name: str, place: str | Path) -> Pairs:
+def _places(names: Sequence[str]) -> tuple[int, int, int] | None:
+    """Where the two sentences and the score are among the columns."""
+    plain = [_plain(str(name)) for name in names]
+    sides = next((sides for sides in SIDES if set(sides) <= set(plain)), None)
+    score = next((score for score in SCORES if score in plain), None)
+    return None if sides is None or score is None else (*map(plain.index, sides), plain.index(score))  # type: ignore
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+Held = list[tuple[str, Any]]
+
+
+def _by_name(
+    names: Sequence[str], rows: Held, source: str | Path, split: str | None
+) -> tuple[tuple[int, int, int], Held, str | None]:
+    """Where the columns are, and the rows of one split with its name."""
+    places = _places(names)
+    if places is None:
+        raise DataError(f"{source}: its columns are {', '.join(names):.200}; {WANTED}")
+    column = next((place for place, name in enumerate(names) if _plain(name) in SPLITS), None)
+    if column is None:
+        return places, rows, split
+    found = list(dict.fromkeys(str(row[column]) for _, row in rows if len(row) > column))
+    chosen = next((name for name in found if name.lower() == (split or "test").lower()), None)
+    if chosen is None and (split is not None or len(found) > 1):
+        raise DataError(
+            f"{source}: its column {names[column]!r} names {', '.join(found):.200}, and none is {split or 'test'!r}: "
+            "say which, as_pairs(..., split=NAME), or keep the rows of one"
+        )
+    if chosen is not None and split is None and len(found) > 1:
+        warnings.warn(
+            f"{source}: of {', '.join(found):.200} in its column {names[column]!r} only {chosen} is taken", stacklevel=4
+        )
+    rows = [(at, row) for at, row in rows if chosen is None or (len(row) > column and str(row[column]) == chosen)]
+    return places, rows, chosen or next(iter(found), None)
+
+
+def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int, int, int]:
+    """Where the columns are in rows without names: the two of text and the one of numbers; else they come first."""
+    width = min(map(len, rows), default=0)
+    columns = [[row[place].strip() for row in rows] for place in range(width)]
+    found = ", ".join(rows[0] if rows else [])
+    if (
+        width
+        and not any(map(_is_number, rows[0]))
+        and any(all(map(_is_number, column[1:] or "?")) for column in columns)
+    ):
+        raise DataError(f"{source}: its columns are {found:.200}; {WANTED}")
+    numbers = [place for place, column in enumerate(columns) if all(map(_is_number, column))]
+    texts = [place for place, column in enumerate(columns) if place not in numbers and any(map(_has_letter, column))]
+    if len(numbers) > 1:  # numbers of rows and years have no fractions
+        numbers = [place for place in numbers if any("." in text for text in columns[place])]
+    if len(texts) > 2:  # names of sources are single words
+        texts = [place for place in texts if 2 * sum(" " in text for text in columns[place]) > len(rows)]
+    if len(texts) == 2 and len(numbers) == 1:
+        places = (texts[0], texts[1], numbers[0])
+        if places != (0, 1, 2):
+            first, second, score = (place + 1 for place in places)
+            warnings.warn(
+                f"{source}: no line of names; columns {first} and {second} are taken for the sentences, {score} for "
+                "the score",
+                stacklevel=3,
+            )
+        return places
+    if width > 3:
+        found = ", ".join(rows[0])
+        raise DataError(
+            f"{source}: two columns of text and one of scores cannot be told apart in {found:.200}; {WANTED}"
+        )
+    return 0, 1, 2
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+def _pairs(rows: list[tuple[str, str, float]], name: str, source: str | Path, split: str | None) -> Pairs:
     if not rows:
-        raise DataError(f"{place}: no pair in it; a pair is a sentence, another sentence and a score")
+        raise DataError(f"{source}: no pair in it; a pair is a sentence, another sentence and a score")
     first, second, scores = map(list, zip(*rows, strict=True))
-    return Pairs(first, second, scores, name=name)
+    for side, sentences in (("first", first), ("second", second)):
+        if not any(map(_has_letter, sentences)):
+            raise DataError(
+                f"{source}: no {side} sentence has a letter (the first is {sentences[0]!r:.40}): is it a column of "
+                f"numbers? {WANTED}"
+            )
+    return Pairs(first, second, scores, name=name, split=split or "")
 
 
-def _row(row: Sequence[Any], place: str) -> tuple[str, str, float]:
-    if len(row) != 3 or not all(isinstance(side, str) for side in row[:2]):
+def _fields(row: Any) -> Any:
+    """A row of pairs as its fields; an InputExample has its score as the label."""
+    return (*row.texts, row.label) if hasattr(row, "texts") else row
+
+
+def _row(row: Any, place: str) -> tuple[str, str, float]:
+    if not hasattr(row, "__len__") or len(row) != 3 or not all(isinstance(side, str) for side in row[:2]):
         raise DataError(f"{place}: {row!r:.80} is not a sentence, another sentence and a score")
     return pair_from([*row[:2], str(row[2])], (0, 1, 2), place)
 
@@ -169,7 +308,7 @@ def _row(row: Sequence[Any], place: str) -> tuple[str, str, float]:
 def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:
     """First sentence, second sentence and score from the fields of a line, or an error naming the place."""
     if len(fields) <= max(columns):
-        raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}")
+        raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}; {WANTED}")
     first, second, score = (fields[column].strip() for column in columns)
     if not first or not second:
         raise DataError(f"{place}: a sentence of the pair is blank")
@@ -181,7 +320,7 @@ def number_from(text: str, place: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise DataError(f"{place}: the score {text!r} is not a number") from None
+        raise DataError(f"{place}: the score {text!r:.80} is not a number (decimals have a point); {WANTED}") from None
     if not math.isfinite(value):
         raise DataError(f"{place}: the score {text!r} is not finite")
     return value

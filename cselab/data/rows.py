@@ -1,52 +1,105 @@
 """The rows of a corpus: sentences, or tuples of texts with named columns; read, and checked before they are used."""
 
 import hashlib
+import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import DataError, read_lines
-from cselab.data.tables import TEXT_COLUMNS, Rows, read_table, text_column
+from cselab.data.files import DataError, check_characters, read_lines
+from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, read_table, rows_in_memory, text_column
 
 
-def read_sentences(path: str | Path, column: str | None = None) -> Iterator[str]:
+def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
     """The sentences of a corpus, streamed: plain UTF-8 text, one a line, or a column of a table.
 
-    The file's ending says which: .csv, .tsv, .jsonl and .parquet are tables, all else is text; .gz, .xz and .zst are
-    unpacked. A folder that `datasets.Dataset.save_to_disk` wrote is a table, too (of several splits "train").
-    Surrounding white space is dropped and blank lines are passed over. The file is never held in memory as a whole, so
-    a corpus of any length may be read.
+    The file's ending says which: .csv, .tsv, .jsonl, .json and .parquet are tables, all else is text; .gz, .xz and .zst
+    are unpacked. A folder that `datasets.Dataset.save_to_disk` wrote is a table, too (of several splits "train").
+    Surrounding white space is dropped. The file is never held in memory as a whole (.json is), so a corpus of any
+    length may be read.
 
     Args:
         path: the file, or the folder of a data set.
         column: of a table; None takes one that is called "sentence" or "text", see `cselab.data.tables.text_column`.
+        every_row: refuse rows without text. Else they are passed over, and a warning says how many.
 
     Raises:
         MissingFile: the path is not a file.
         DataError: no sentence in the file, a line that is not UTF-8, a packed file cut short; a table without the
-            column; text that is JSON lines under another name.
+            column; JSON, XML or HTML under another name; rows without text where every row is wanted.
 
     See also: `cselab.data.read_pairs` for sentence pairs with a score.
     """
-    return (sentence for _, sentence in numbered_sentences(path, column))
+    return (sentence for _, sentence in numbered_sentences(path, column, every_row))
 
 
-def numbered_sentences(path: str | Path, column: str | None = None) -> Iterator[tuple[int, str]]:
+def numbered_sentences(
+    path: str | Path, column: str | None = None, every_row: bool = False
+) -> Iterator[tuple[int, str]]:
     """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
-    table = text_column(path, column)
-    lines: Iterator[tuple[int, str]] = enumerate(read_lines(path), start=1) if table is None else _only(table[1])
-    sentences = ((number, text) for number, line in lines if (text := line.strip()))
+    if every_row and (empty := [number for number, text in _numbered(path, column) if not text.strip()]):
+        raise DataError(f"{path}: {_without_text(empty)}: every row is wanted here; fill these rows or delete them")
+    sentences = _with_text(path, _numbered(path, column))
     first = next(sentences, None)
     if first is None:
-        raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line")
-    if table is None and first[1].startswith('{"') and first[1].endswith("}"):
-        raise DataError(f"{path}: its first line is {first[1]:.40}: JSON lines have the ending .jsonl; rename the file")
+        raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line, or a table")
     return chain([first], sentences)
 
 
-def _only(rows: Rows) -> Iterator[tuple[int, str]]:
-    return ((number, text) for number, (text,) in rows)
+def _numbered(path: str | Path, column: str | None) -> Iterator[tuple[int, str]]:
+    table = text_column(path, column)
+    if table is not None:
+        return ((number, text) for number, (text,) in table[1])
+    lines = enumerate(read_lines(path), start=1)
+    start = []
+    for number, line in lines:
+        start.append((number, line))
+        if line.strip():
+            _check_plain(path, line.strip())
+            break
+    return chain(start, lines)
+
+
+def _check_plain(path: str | Path, first: str) -> None:
+    """Refuse what is no plain text, by its first line."""
+    if re.fullmatch(r"[\[{]|[\[{]\s*[\"{].*[\]}\[{,:\"]", first):
+        raise DataError(
+            f"{path}: its first line is {first:.40}, which is JSON: JSON lines have the ending .jsonl, a list of "
+            "strings or objects .json; rename the file"
+        )
+    if re.match(r"\d+\t|.*\t.*\t", first):
+        raise DataError(
+            f"{path}: its first line is {first:.40}, with tabs: a table has the ending .tsv; rename the file, or put "
+            "spaces for the tabs"
+        )
+    if re.match(r"<[?!]|<(html|svg)\b|<\w[^<>]*>$|<(\w+).*</\2>$|\{\\rtf|%(PDF|!PS)", first, re.IGNORECASE):
+        raise DataError(
+            f"{path}: its first line is {first:.40}: wanted is plain text, a sentence a line, not a page or document "
+            "(XML, HTML, RTF, PDF); extract its text first"
+        )
+
+
+def _with_text(path: str | Path, rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The rows that hold text; at the end, or where the reading stops, a warning counts the others."""
+    empty: list[int] = []
+    found = False
+    try:
+        for number, text in rows:
+            if text := text.strip():
+                found = True
+                yield number, text
+            else:
+                empty.append(number)
+    finally:
+        if empty and found:
+            warnings.warn(f"{path}: {_without_text(empty)}: they are passed over", stacklevel=2)
+
+
+def _without_text(empty: Sequence[int]) -> str:
+    lines = ", ".join(map(str, empty[:5])) + (" ..." if len(empty) > 5 else "")
+    return f"1 row has no text (line {lines})" if len(empty) == 1 else f"{len(empty)} rows have no text (lines {lines})"
 
 
 def read_rows(
@@ -85,27 +138,32 @@ def read_rows(
 
 def _rows(path: str | Path, rows: Rows, places: Sequence[int], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for number, fields in rows:
+        if not any(fields):  # a blank line
+            continue
         row = tuple(fields[place] for place in places)
         if not all(row):
             raise DataError(f"{path}, line {number}: the column {names[places[row.index('')]]!r} is empty")
         yield row
 
 
-def check_sentences(sentences: Iterable[str], first: int = 0) -> list[str]:
+def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
     """The sentences as a list, each a string that is not empty; `first` is the index of the first one in messages.
 
-    Of a table (a DataFrame) the sentences are its only column, or that which is called "sentence", "text" ...; see
-    `cselab.data.tables.TEXT_COLUMNS`.
+    Of a table in memory (`cselab.data.tables.rows_in_memory`) the sentences are its only column, or that which is
+    called "sentence", "text" ...; see `cselab.data.tables.TEXT_COLUMNS`.
 
     Raises:
         TypeError: something is not a string; names its index and type.
-        ValueError: no sentence at all, or an empty one (its index is named); a table of which no column is known.
+        ValueError: no sentence at all, an empty one or one with half a character (its index is named); a table of which
+            no column is known.
     """
-    if hasattr(sentences, "columns"):
-        sentences = _text_of(sentences)
-    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+    if not holds_rows(sentences):
         raise TypeError(f"sentences is {sentences!r:.60}, not a list of strings")
-    sentences = list(sentences)
+    names, rows = rows_in_memory(sentences)
+    if names:
+        place = _text_place(names)
+        rows = (row[place] for row in rows)
+    sentences = [row if isinstance(row, str) else _only_text(row) for row in rows]
     if not sentences:
         raise ValueError("sentences is empty: give at least one sentence")
     for index, sentence in enumerate(sentences, first):
@@ -113,29 +171,34 @@ def check_sentences(sentences: Iterable[str], first: int = 0) -> list[str]:
             raise TypeError(f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string")
         if not sentence.strip():
             raise ValueError(f"sentences[{index}] is an empty string: leave it out")
+        check_characters(sentence, f"sentences[{index}]")
     return sentences
 
 
-def _text_of(table: Any) -> Any:
-    """The column of a DataFrame that holds its sentences."""
-    names = list(table.columns)
-    lower = [str(name).lower() for name in names]
+def _text_place(names: Sequence[str]) -> int:
+    """Where the column of sentences is in a table."""
+    lower = [name.lower() for name in names]
     known = [lower.index(name) for name in TEXT_COLUMNS if name in lower]
     if len(names) != 1 and not known:
         raise ValueError(
-            f"a table with the columns ({', '.join(map(str, names)):.200}) was given, and none is called "
+            f"a table with the columns ({', '.join(names):.200}) was given, and none is called "
             f"{', '.join(TEXT_COLUMNS)}: name one: table[{names[0]!r}]"
-            if names
-            else "a table without columns was given, not sentences"
         )
-    return table[names[known[0] if known else 0]]
+    return known[0] if known else 0
 
 
-def check_rows(corpus: Sequence[Any], columns: Sequence[str], name: str) -> list[Any]:
+def _only_text(row: Any) -> Any:
+    """The text of a tuple or array of one, or of an InputExample whose texts are the same; else what was given."""
+    if hasattr(row, "texts"):
+        return row.texts[0] if len(set(row.texts)) == 1 else row
+    return row[0] if (isinstance(row, tuple) or getattr(row, "ndim", 0) == 1) and len(row) == 1 else row
+
+
+def check_rows(corpus: Iterable[Any], columns: Sequence[str], name: str) -> list[Any]:
     """The rows of a corpus, checked: texts for one column, tuples of texts for several.
 
     Args:
-        corpus: the rows.
+        corpus: the rows; tuples, or a table in memory (`cselab.data.tables.rows_in_memory`).
         columns: what a row holds.
         name: who takes the rows; named in the messages.
 
@@ -146,16 +209,20 @@ def check_rows(corpus: Sequence[Any], columns: Sequence[str], name: str) -> list
         return check_sentences(corpus)
     wanted = f"{name} takes rows of {len(columns)} texts ({', '.join(columns)})"
     help_ = "cselab.data.read_rows reads them from a tab-separated file, World().rows makes some"
-    if hasattr(corpus, "columns"):
-        table: Any = corpus
-        if lost := [column for column in columns if column not in table.columns]:
-            raise ValueError(f"{wanted}, and the table has no column {lost[0]!r}")
-        corpus = list(zip(*(table[column] for column in columns), strict=True))
+    if not holds_rows(corpus):
+        raise TypeError(f"corpus is {corpus!r:.60}, and {wanted}: {help_}")
+    names, given = rows_in_memory(corpus)
+    if lost := [column for column in columns if names and column not in names]:
+        raise ValueError(f"{wanted}, and the table has no column {lost[0]!r}; it has {', '.join(names):.200}")
+    places = [names.index(column) for column in columns] if names else []
     rows = []
-    for index, row in enumerate(corpus):
-        if isinstance(row, str) or len(row) != len(columns):
-            given = "one text" if isinstance(row, str) else f"{len(row)} texts"
-            raise ValueError(f"corpus[{index}] is {given}, but {wanted}: {help_}")
+    for index, held in enumerate(given):
+        row = [held[place] for place in places] if names else getattr(held, "texts", held)
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != len(columns):
+            texts = f"{len(row)} texts" if hasattr(row, "__len__") else repr(row)
+            raise ValueError(
+                f"corpus[{index}] is {'one text' if isinstance(row, str) else texts:.80}, but {wanted}: {help_}"
+            )
         for column, text in zip(columns, row, strict=True):
             if not isinstance(text, str):
                 kind = type(text).__name__
@@ -164,6 +231,7 @@ def check_rows(corpus: Sequence[Any], columns: Sequence[str], name: str) -> list
                 )
             if not text.strip():
                 raise ValueError(f"{column} of corpus[{index}] is {text!r}, an empty text: leave the row out")
+            check_characters(text, f"{column} of corpus[{index}]")
         rows.append(tuple(row))
     return rows
 

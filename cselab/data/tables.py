@@ -1,18 +1,19 @@
-"""The rows of a table: comma- or tab-separated, JSON lines or Parquet, as the file's ending says, or a data set.
+"""The rows of a table: a file (separated values, JSON, Parquet), the folder of a data set, or a table in memory.
 
-A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
+A file's ending says its form. A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
 """
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import DataError, MissingFile, check_file, ending, read_lines
+from cselab.data.files import DataError, MissingFile, check_characters, check_file, ending, read_lines
 
-TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 """The endings of tables; all but .parquet may be packed (.gz, .xz, .zst). Any other file is plain text."""
 
 DATASET = "dataset_info.json", "dataset_dict.json"
@@ -26,12 +27,15 @@ SIMCSE_NAMES = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contrad
 TEXT_COLUMNS = ("sentence", "text", "sentences", "content", "sentence1")
 """The columns that are taken for sentences where none is named, the first that there is."""
 
+LONGEST_FIELD = 2**31 - 1
+"""Of a .csv file: the csv module would refuse more than 131,072 characters."""
+
 
 def read_table(path: str | Path) -> tuple[list[str], Rows]:
     """The names of the columns, and the rows with the numbers of their lines, streamed.
 
-    The first line of .csv and .tsv has the names. Fields of .tsv are never quoted; those of .csv are as a spreadsheet
-    writes them. A line of .jsonl (.ndjson) is an object, and the first one has the names.
+    The first line of .csv and .tsv has the names; see `separated_rows`. A line of .jsonl (.ndjson) is an object, as is
+    an element of .json, and the first one has the names; a string is a row with the column "text".
 
     Raises:
         MissingFile: the path is not a file.
@@ -39,12 +43,71 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
             is not installed; a dictionary of data sets without "train".
     """
     path = check_corpus(path)
-    read = {".csv": csv_rows, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}
-    rows = _dataset(path) if path.is_dir() else read.get(ending(path), tab_rows)(path)
+    rows = named_rows(path) or separated_rows(path)
     number, names = next(rows, (0, []))
     if not number:
         raise DataError(f"{path}: it is empty; wanted is a table whose first line names its columns")
     return [SIMCSE_NAMES.get(name.strip(), name.strip()) for name in names], _of_one_width(path, rows, len(names))
+
+
+def named_rows(path: Path, split: str = "train") -> Rows | None:
+    """The rows of a file whose columns have names, these first; None for separated values.
+
+    Of the folder of several data sets the one of the split is read.
+    """
+    if path.is_dir():
+        return _dataset(path, split)
+    read = {".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json, ".parquet": _parquet}.get(ending(path))
+    return read(path) if read is not None else None
+
+
+def names_in_memory(table: Any) -> list[Any]:
+    """The names of the columns of a table in memory; none of something else."""
+    if isinstance(table, Mapping):
+        return list(table)
+    places = (table, "column_names"), (table, "columns"), (getattr(table, "dtype", None), "names")
+    return next((list(found) for place, name in places if (found := getattr(place, name, None)) is not None), [])
+
+
+def holds_rows(given: Any) -> bool:
+    """Whether `rows_in_memory` reads this."""
+    return not isinstance(given, str) and (isinstance(given, Iterable) or bool(names_in_memory(given)))
+
+
+def rows_in_memory(table: Any) -> tuple[list[str], Iterable[Any]]:
+    """The names of the columns of a table in memory, and its rows; without names, the elements as they are.
+
+    A DataFrame, an Arrow table, a `datasets.Dataset`, a structured array, {name: column}, dicts or named tuples.
+
+    Raises:
+        DataError: a dictionary of data sets, or of something else than columns; a row without one of the columns.
+    """
+    names = names_in_memory(table)
+    if isinstance(table, Mapping) and any(
+        isinstance(held, str) or hasattr(held, "column_names") or not hasattr(held, "__len__")
+        for held in table.values()
+    ):
+        raise DataError(
+            f"a dictionary of {', '.join(map(str, names)):.200} was given, and its values are not columns: of several "
+            "data sets give one, such as dataset['test']; give a single row in a list"
+        )
+    if names:
+        columns = [column.to_pylist() if hasattr(column := table[name], "to_pylist") else column for name in names]
+        return [str(name) for name in names], zip(*columns, strict=True)
+    rows = iter(table.to_pylist() if hasattr(table, "to_pylist") else table)
+    start = list(islice(rows, 1))
+    if start:
+        names = list(start[0]) if isinstance(start[0], Mapping) else getattr(start[0], "_fields", [])
+    rows = chain(start, rows)
+    return list(map(str, names)), _by_name(rows, names) if names else rows
+
+
+def _by_name(rows: Iterable[Any], names: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    for index, row in enumerate(rows):
+        held = row if isinstance(row, Mapping) else row._asdict() if hasattr(row, "_asdict") else {}
+        if lost := [name for name in names if name not in held]:
+            raise DataError(f"row {index} has no {lost[0]!r}, which the first row has: {row!r:.80}")
+        yield tuple(held[name] for name in names)
 
 
 def check_corpus(path: str | Path) -> Path:
@@ -97,10 +160,21 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
 
 def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:
     for number, row in rows:
-        if any(field.strip() for field in row):
-            if len(row) != width:
-                raise DataError(f"{path}, line {number}: {len(row)} fields, its header has {width}")
-            yield number, [field.strip() for field in row]
+        fields = [field.strip() for field in row]
+        if any(fields) and len(fields) != width:
+            raise DataError(f"{path}, line {number}: {len(fields)} fields, its header has {width}")
+        yield number, fields if any(fields) else [""] * width
+
+
+def separated_rows(path: Path) -> Rows:
+    """The fields of each row of separated values; the number is that of its last line.
+
+    Of .csv the separator is a comma, semicolon, tab or bar: the one that parts the first lines into most fields. Every
+    other file is parted by tabs. Its fields are quoted only if all quotes in it are those of a csv writer (pandas):
+    sentences hold single quotes.
+    """
+    separator = _separator(path) if ending(path) == ".csv" else "\t"
+    return csv_rows(path, separator) if separator != "\t" or _is_quoted(path) else tab_rows(path)
 
 
 def tab_rows(path: Path) -> Rows:
@@ -108,9 +182,10 @@ def tab_rows(path: Path) -> Rows:
     return ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
 
 
-def csv_rows(path: Path) -> Rows:
-    """The fields of each row, parted by commas and quoted as a spreadsheet does it; the number is of its last line."""
-    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
+def csv_rows(path: Path, separator: str = ",") -> Rows:
+    """The fields of each row, quoted as a spreadsheet does it; the number is of its last line."""
+    csv.field_size_limit(LONGEST_FIELD)
+    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True, delimiter=separator)
     try:
         for row in reader:
             yield reader.line_num, row
@@ -118,21 +193,78 @@ def csv_rows(path: Path) -> Rows:
         raise DataError(f"{path}, line {reader.line_num}: {error}") from None
 
 
-def _json_lines(path: Path) -> Rows:
-    names: list[str] = []
+def _separator(path: Path) -> str:
+    csv.field_size_limit(LONGEST_FIELD)
+    lines = list(islice(read_lines(path), 20))
+    fewest = {}
+    for mark in ",;\t|":
+        rows = [row for row in csv.reader(lines, delimiter=mark) if row]
+        whole = rows[:-1] if len(lines) == 20 else rows  # the last field may go on after these lines
+        fewest[mark] = min(map(len, whole), default=0)
+    return max(fewest, key=lambda mark: fewest[mark])
+
+
+_QUOTED = re.compile(r'(?:(?<=\t)|^)"(?>[^"]|"")*"(?=\t|$)')
+
+
+def _is_quoted(path: Path) -> bool:
+    """Whether every quote of a tab-separated file is a csv writer's: round the whole header, or where it is needed."""
+    row, needed = "", False
     for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
+        row = f"{row}\n{line}" if row else line
+        if row.count('"') % 2 and len(row) < 1 << 20:
+            continue  # the field goes on in the next line
+        rest = _QUOTED.sub("", row)
+        if '"' in rest:
+            return False
+        needed |= number == 1 and bool(row) and not rest.strip("\t")
+        needed |= any(re.search('["\t\n]', field[1:-1]) for field in _QUOTED.findall(row))
+        row = ""
+    return needed and not row
+
+
+def _json(path: Path) -> Rows:
+    """A list of objects or strings; else JSON lines under this ending."""
+    try:
+        held = json.loads("\n".join(read_lines(path)))
+    except (ValueError, RecursionError):
+        return _json_lines(path)
+    if isinstance(held, dict):
+        raise DataError(
+            f"{path}: it is one object, with the keys {', '.join(held):.200}; wanted is a list of objects or strings: "
+            '[{"text": "..."}, ...], or JSON lines'
+        )
+    return _objects(path, "row", enumerate(held if isinstance(held, list) else [held], start=1))
+
+
+def _json_lines(path: Path) -> Rows:
+    return _objects(path, "line", _json_values(path))
+
+
+def _json_values(path: Path) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(read_lines(path), start=1):
         try:
-            row = json.loads(line)
-        except ValueError as error:
+            yield number, json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{path}, line {number}: it is not JSON ({error})") from None
+
+
+def _objects(path: Path, unit: str, values: Iterable[tuple[int, Any]]) -> Rows:
+    names: list[str] = []
+    for number, value in values:
+        row = {"text": value} if isinstance(value, str) else value
         if not isinstance(row, dict):
-            raise DataError(f'{path}, line {number}: an object such as {{"text": "..."}} is expected, not {line:.40}')
+            raise DataError(
+                f'{path}, {unit} {number}: an object such as {{"text": "..."}} is expected, not {json.dumps(row):.40}'
+            )
         if not names:
+            if not row:
+                continue
             names = list(row)
             yield number, names
-        yield number, _texts([row.get(name, "") for name in names])
+        fields = _texts([row.get(name, "") for name in names])
+        check_characters("".join(fields), f"{path}, {unit} {number}")
+        yield number, fields
 
 
 def _parquet(path: Path) -> Rows:
@@ -151,17 +283,17 @@ def _parquet(path: Path) -> Rows:
         raise DataError(f"{path} cannot be read as Parquet ({error}); is it complete?") from None
 
 
-def _dataset(path: Path) -> Rows:
+def _dataset(path: Path, split: str) -> Rows:
     try:
         from datasets import load_from_disk
     except ImportError:
         raise DataError(f"{path}: a data set is read with datasets: pip install datasets, or save a .csv") from None
     dataset: Any = load_from_disk(path)
     if isinstance(dataset, dict):
-        if "train" not in dataset:
-            folders = ", ".join(str(path / split) for split in dataset)
-            raise DataError(f"{path} holds several data sets, and none is called train: name one ({folders})")
-        dataset = dataset["train"]
+        if split not in dataset:
+            folders = ", ".join(str(path / name) for name in dataset)
+            raise DataError(f"{path} holds several data sets, and none is called {split}: name one ({folders})")
+        dataset = dataset[split]
     yield 1, dataset.column_names
     yield from _numbered([batch[name] for name in dataset.column_names] for batch in dataset.iter(1024))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from cselab._util.choices import check_choice
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
-from cselab.data.pairs import COLUMNS, Table, as_pairs
+from cselab.data.pairs import as_pairs, has_pairs
 from cselab.data.rows import check_sentences
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.task import Collected, Source, folder
@@ -135,8 +135,9 @@ class Geometry:
         return Collected([GeometryTask(sentences, positive, metrics, origin, self.threshold)], missing)
 
     def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
-        if isinstance(data, Table) and set(COLUMNS) <= set(data.columns):
-            data = as_pairs(data)
+        if has_pairs(data):
+            table: Any = data
+            data = as_pairs(table)
         file = Path(data) if isinstance(data, str | Path) and Path(data).is_file() else None
         held: Any = None if isinstance(data, str | Path | Pairs) else data
         if file is not None or held is not None:

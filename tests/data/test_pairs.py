@@ -82,7 +82,10 @@ def test_a_csv_file_has_quotes_commas_and_line_ends_in_its_fields(tmp_path):
         ([("a", "b", "high")], "pairs, row 0: the score 'high' is not a number"),
         ([("a", None, 1.0)], "pairs, row 0: "),
         ([], "no pair in it"),
-        (pandas.DataFrame({"text": ["a"], "score": [1.0]}), "lacks sentence1, sentence2 and has text, score"),
+        (
+            pandas.DataFrame({"text": ["a"], "score": [1.0]}),
+            "its columns are text, score; wanted are sentence1, sentence2, score, by",
+        ),
     ],
 )
 def test_what_is_no_pair_is_named(source, message):

@@ -53,7 +53,8 @@ def diagnose(
     from cselab.data import read_sentences
     from cselab_lab.diagnosis import diagnose as examine
 
-    read = {name: list(read_sentences(file, column)) for name, file in (("texts", texts), ("corpus", corpus)) if file}
+    files = {"texts": texts, "corpus": corpus}
+    read = {name: list(read_sentences(file, column, name == "texts")) for name, file in files.items() if file}
     diagnosis = examine(subject, pooling=pooling, **read)
     click.echo(json.dumps(diagnosis.to_dict(), indent=1) if form == "json" else str(diagnosis))
     if page is not None:

@@ -39,13 +39,13 @@ def encode(
 ) -> None:
     """Write the vectors of a file's sentences.
 
-    An array of float32 [n, d], its rows in the order of the sentences.
+    An array of float32 [n, d], a row for each of the file's; a file with a row without text is refused.
     """
     if options.writable(output).suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {output}")
     from cselab.data import read_sentences
 
-    sentences = read_sentences(corpus, column)
+    sentences = read_sentences(corpus, column, every_row=True)
     options.tell_column(corpus, column)
     from safetensors.numpy import save_file
 

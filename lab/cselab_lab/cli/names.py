@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cselab._util.choices import check_choice, did_you_mean
-from cselab.data.files import check_file, ending
+from cselab.data.files import ending
+from cselab.data.tables import TABLES, check_corpus
 from cselab.encoders.open import BUNDLED
 from cselab_lab.cli import registered
 
@@ -84,6 +85,6 @@ def check_transform(name: str) -> str:
 
 
 def _or_pairs(what: str, name: str, known: Iterable[str]) -> str:
-    if Path(name).is_file() or ending(name) in (".tsv", ".txt", ".csv"):
-        return str(check_file(name))
+    if name not in known and (Path(name).exists() or ending(name) in (".txt", *TABLES)):
+        return str(check_corpus(name))
     return check_name(what, name, known, ", or a file of pairs")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 ENCODERS = "bundled name (micro, mini), folder, or hub name"
 CORPUS = (
-    "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .parquet), packed or not (.gz, .xz, .zst); the "
-    "folder of a data set; or - for standard input"
+    "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .json, .parquet), packed or not (.gz, .xz, .zst); "
+    "the folder of a data set; or - for standard input"
 )
 
 
@@ -75,7 +75,8 @@ def _corpus(name: str) -> Path:
     folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
     lines = sys.stdin.buffer
     first = lines.readline()
-    file = folder / ("standard-input.jsonl" if first.startswith(b'{"') else "standard-input.txt")
+    form = "jsonl" if first.startswith(b'{"') else "json" if re.match(rb'\[\s*([{"]|$)', first) else "txt"
+    file = folder / f"standard-input.{form}"
     with open(file, "wb") as copy:
         copy.write(first)
         copyfileobj(lines, copy)
@@ -110,8 +111,8 @@ pooling = click.option(
 column = click.option(
     "--column",
     metavar="NAME",
-    help="the column of a table (.csv, .tsv, .jsonl, .parquet) that holds the sentences; a number, from 1 on, where it "
-    "has no header  [default: sentence, text ...]",
+    help="the column of a table that holds the sentences; a number, from 1 on, where it has no header  "
+    "[default: sentence, text ...]",
 )
 data_folder = click.option("--data", type=PATH, help="SentEval folder  [default: CSELAB_DATA, or ~/.cache/cselab/data]")
 suites = click.option(
@@ -120,7 +121,7 @@ suites = click.option(
     multiple=True,
     type=SUITE,
     is_eager=True,
-    help="sts, geometry, transfer, dimensions, world ..., or a file of pairs (sentence, tab, sentence, tab, score); "
+    help="sts, geometry, transfer, dimensions, world ..., or a file of pairs (sentence1, sentence2, score); "
     "may be repeated  [default: world, and sts where its data are found]",
 )
 tasks = click.option(

@@ -1,0 +1,278 @@
+"""Files and tables as people bring them: the right rows, or a message that says what is wrong and what is wanted."""
+
+from collections import namedtuple
+
+import numpy as np
+import pandas
+import pytest
+
+from cselab import evaluate
+from cselab.data import DataError, as_pairs, read_pairs, read_rows, read_sentences
+from cselab.data.pairs import is_pairs
+from cselab.data.rows import check_rows, check_sentences
+from cselab.evaluators import word_overlap
+
+JSON = "which is JSON: JSON lines have the ending"
+PAGE = "wanted is plain text, a sentence a line, not a page or document"
+POINTER = "points to a file that is not here: fetch it with `git lfs pull`"
+BYTES = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook"
+LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("t.json", '[{"id": 1, "text": "one"}, {"text": "two", "id": 2}]', ["one", "two"]),
+        ("t.json", '[\n "one",\n "two"\n]', ["one", "two"]),
+        ("t.json", '{"text": "one"}\n{"text": "two"}\n', ["one", "two"]),
+        ("t.jsonl", '"one"\n"two"\n', ["one", "two"]),
+        (
+            "t.json",
+            '{\n "cells": [], "metadata": {}}',
+            "one object, with the keys cells, metadata; wanted is a list of",
+        ),
+        ("t.json", "[1, 2]", r't.json, row 1: an object such as {"text": "..."} is expected, not 1'),
+        ("t.json", '[{"text": "one"},', "line 1: it is not JSON"),
+        ("t.json", "[]", "it is empty"),
+        ("t.jsonl", "[" * 100_000, "line 1: it is not JSON (maximum recursion depth"),
+        ("t.txt", '{"text": "A cat"}\n', JSON),
+        ("t.txt", '[{"text": "one"}]', JSON),
+        ("t.txt", '[\n {"text": "one"}\n]', JSON),
+        ("t.ipynb", '{\n "cells": [', JSON),
+        ("t.txt", '["Hi," he said.\n[1] A note\n', ['["Hi," he said.', "[1] A note"]),
+        ("t.xml", '<?xml version="1.0"?>\n<a>', PAGE),
+        ("t.xml", "<corpus>\n<s>one</s>", PAGE),
+        ("t.txt", "<corpus><s>one</s></corpus>", PAGE),
+        ("t.txt", '<!DOCTYPE html PUBLIC\n"-//W3C"', PAGE),
+        ("t.txt", "\n<html><body>404", PAGE),
+        ("t.txt", "{\\rtf1\\ansi\n", PAGE),
+        ("t.txt", "%PDF-1.4\n", PAGE),
+        ("t.txt", "<3 this is love\n<unk> is a token", ["<3 this is love", "<unk> is a token"]),
+        ("t.txt", "1\tone\n2\ttwo", "with tabs: a table has the ending .tsv"),
+        ("t.txt", "id\tone\ttwo\n", "with tabs: a table has the ending .tsv"),
+        ("t.txt", "one\ttab\n", ["one\ttab"]),
+        ("t.txt", LFS, POINTER),
+        ("t.csv", "/annex/objects/MD5E-s1--1", POINTER),
+        ("t.parquet", LFS, POINTER),
+        ("t.txt", "one\0two", f"line 1: a NUL byte, which text never has; {BYTES}"),
+        ("t.txt", "one\ntwo".encode("utf-16-le"), f"line 1: a NUL byte, which text never has; {BYTES}"),
+        ("t.txt", "one\ntwo".encode("utf-16"), f"line 1: byte 0xff is not utf-8; {BYTES}"),
+        ("t.csv", b"PK\x03\x04\x14\x00\x06\x00\x80", BYTES),
+        ("t.txt", "one\rtwo\r", ["one", "two"]),
+        ("t.txt", "one\r\r\ntwo\r\r\n", ["one", "two"]),
+        ("t.csv", "id,text\r1,one\r2,two\r", ["one", "two"]),
+        ("t.csv", f"text\n{'one ' * 50_000}two\n", ["one " * 50_000 + "two"]),
+        ("t.csv", 'id;text\n1;"one; a, b"\n2;c, two\n', ["one; a, b", "c, two"]),
+        ("t.csv", "id\ttext\n1\tone, a\n2\ttwo, b\n", ["one, a", "two, b"]),
+        ("t.tsv", 'id\ttext\n1\t"say ""no"""\n2\t"two\nlines"\n', ['say "no"', "two\nlines"]),
+        ("t.tsv", '"id"\t"text"\n"1"\t"one"\n', ["one"]),
+        ("t.tsv", 'id\ttext\n1\t"one" and a "\n2\t"two"\n', ['"one" and a "', '"two"']),
+        ("t.tsv", 'id\ttext\n1\t"two"\n', ['"two"']),
+        ("t.jsonl", '{"text": "\\ud83d\\ude00"}\n', ["\U0001f600"]),
+        ("t.jsonl", '{"text": "fine"}\n{"text": "half \\ud83d"}\n', "line 2: '\\ud83d' is half a character"),
+        ("t.json", '["half \\ude00"]', "row 1: '\\ude00' is half a character"),
+    ],
+)
+def test_a_corpus_is_read_as_it_is_meant_or_refused_in_words(name, content, expected, tmp_path):
+    file = tmp_path / name
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    if isinstance(expected, list):
+        assert list(read_sentences(file)) == expected
+        assert list(read_sentences(file, every_row=True)) == expected
+        return
+    with pytest.raises(DataError) as raised:
+        list(read_sentences(file))
+    assert name in str(raised.value) and expected in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kept", "said"),
+    [
+        ("t.csv", "id,text\n1,one\n2,\n3,three\n4,   \n", ["one", "three"], "2 rows have no text (lines 3, 5)"),
+        ("t.csv", "text\none\n\nthree\n", ["one", "three"], "1 row has no text (line 3)"),
+        ("t.tsv", "text\tid\none\t1\n\t2\n", ["one"], "1 row has no text (line 3)"),
+        ("t.txt", "one\n\n \ntwo\n", ["one", "two"], "2 rows have no text (lines 2, 3)"),
+        ("t.txt", "\none\n\n", ["one"], "2 rows have no text (lines 1, 3)"),
+        ("t.txt", "one\n" + "\n" * 6, ["one"], "6 rows have no text (lines 2, 3, 4, 5, 6 ...)"),
+        (
+            "t.jsonl",
+            '{"text": "one"}\n{"sentence": "two"}\n{"text": null}\n\n{}\n{"text": ["six"]}\n',
+            ["one"],
+            "5 rows",
+        ),
+        ("t.json", '["one", {"body": "two"}, ""]', ["one"], "2 rows have no text (lines 2, 3)"),
+        ("t.parquet", pandas.DataFrame({"text": ["one", None, "", "four"]}), ["one", "four"], "2 rows"),
+        ("t.parquet", pandas.DataFrame({"text": [1.5, float("nan")]}), ["1.5"], "1 row has no text (line 2)"),
+    ],
+)
+def test_rows_without_text_are_counted_in_a_corpus_and_refused_where_each_is_wanted(
+    name, content, kept, said, tmp_path
+):
+    file = tmp_path / name
+    if isinstance(content, str):
+        file.write_text(content)
+    else:
+        pytest.importorskip("pyarrow")
+        content.to_parquet(file)
+    with pytest.warns(UserWarning) as warned:
+        assert list(read_sentences(file)) == kept
+    assert said in str(warned[0].message) and len(warned) == 1
+    with pytest.raises(DataError) as raised:
+        read_sentences(file, every_row=True)
+    assert said in str(raised.value) and "every row is wanted here" in str(raised.value)
+
+
+ONE = (["a dog"], ["a cat"], [3.5], "")
+WANTED = "wanted are sentence1, sentence2, score"
+SPLITS = "score,split,sentence1,sentence2\n1,train,x,y\n3.5,test,a dog,a cat\n"
+
+
+@pytest.mark.filterwarnings("ignore:.*(no line of names|only test is taken)")
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("t.csv", "sentence_a,sentence_b,similarity\na dog,a cat,3.5\n", ONE),
+        ("t.txt", "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tlabel\n1\ta dog\ta cat\t3.5\t0\n", ONE),
+        ("t.tsv", "ID\tText 1\tText 2\tGold\n7\ta dog\ta cat\t3.5\n", ONE),
+        ("t.csv", "score;sentence1;sentence2\n3.5;a dog;a cat\n", ONE),
+        ("t.jsonl", '{"sentence_pair_id": "1", "sentence1": "a dog", "sentence2": "a cat", "label": 3.5}\n', ONE),
+        ("t.json", '[{"score": 3.5, "text1": "a dog", "text2": "a cat"}]', ONE),
+        ("t.parquet", pandas.DataFrame({"s1": ["a dog"], "s2": ["a cat"], "similarity_score": [3.5]}), ONE),
+        ("t.tsv", 'sentence1\tsentence2\tscore\n"a ""dog"""\ta cat\t3.5\n', (['a "dog"'], ["a cat"], [3.5], "")),
+        ("t.tsv", "3.5\ta dog\ta cat\n", ONE),
+        ("t.tsv", "12\t2012\t3.5\ta dog\ta cat\n", ONE),
+        ("t.csv", "main\tMSR\t2012test\t0001\t3.500\ta dog\ta cat\n", ONE),
+        ("t.tsv", "a dog\ta cat\t3.5\tMSR\n", ONE),
+        ("t.csv", SPLITS, (["a dog"], ["a cat"], [3.5], "test")),
+        ("t.csv", SPLITS.replace("train", "TEST").replace(",test", ",dev"), (["x"], ["y"], [1.0], "TEST")),
+        ("t.csv", SPLITS.replace("test", "train"), (["x", "a dog"], ["y", "a cat"], [1.0, 3.5], "train")),
+        ("t.csv", SPLITS.replace("test", "dev"), "its column 'split' names train, dev, and none is 'test': say which"),
+        ("t.tsv", "12\t2012\t3.5\n13\t2013\t2\n", "no first sentence has a letter (the first is '12')"),
+        ("t.csv", "sentence1,sentence2,score\na,7,1\nb,8,2\n", "no second sentence has a letter (the first is '7')"),
+        ("t.tsv", "a\tb\t3.5\tc\nd\te\t2\tf\n", f"cannot be told apart in a, b, 3.5, c; {WANTED}"),
+        ("t.tsv", "1\ta b\tc d\t3\n2\te f\tg h\t4\n", f"cannot be told apart in 1, a b, c d, 3; {WANTED}"),
+        ("t.tsv", "eins\tzwei\twert\na b\tc d\t3\n", f"its columns are eins, zwei, wert; {WANTED}"),
+        ("t.jsonl", '{"premise": "a", "hypothesis": "b", "label": 1}\n', "its columns are premise, hypothesis, label"),
+        ("t.csv", "sentence1;sentence2;score\na;b;3,5\n", "line 2: the score '3,5' is not a number (decimals have"),
+        ("t.txt", "a dog,a cat,3.5\n", f"line 1: at least 3 fields are expected, not 1; {WANTED}"),
+    ],
+)
+def test_pairs_are_found_by_name_or_content_or_refused_in_words(name, content, expected, tmp_path):
+    file = tmp_path / name
+    if isinstance(content, str):
+        file.write_text(content)
+    else:
+        pytest.importorskip("pyarrow")
+        content.to_parquet(file)
+    if isinstance(expected, tuple):
+        pairs = read_pairs(file)
+        assert (pairs.sentences1, pairs.sentences2, pairs.scores, pairs.split) == expected
+        return
+    with pytest.raises(DataError) as raised:
+        read_pairs(file)
+    assert name in str(raised.value) and expected in str(raised.value)
+
+
+def test_what_was_chosen_is_said_and_a_split_can_be_asked_for(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(SPLITS)
+    with pytest.warns(UserWarning, match="of train, test in its column 'split' only test is taken"):
+        read_pairs(file)
+    assert read_pairs(file, "train").scores == as_pairs(pandas.read_csv(file), split="train").scores == [1.0]
+    with pytest.raises(DataError, match="none is 'dev'"):
+        read_pairs(file, "dev")
+    file.write_text("3.5,a dog,a cat\n")
+    with pytest.warns(UserWarning, match="columns 2 and 3 are taken for the sentences, 1 for the score"):
+        read_pairs(file)
+
+
+def test_of_a_folder_of_data_sets_pairs_are_those_of_test(tmp_path):
+    datasets = pytest.importorskip("datasets", reason="a data set is read with datasets")
+    splits = {name: datasets.Dataset.from_list([dict(zip(NAMES, row, strict=True))]) for name, row in FOLDER.items()}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "pairs")
+    assert as_pairs(tmp_path / "pairs").scores == [3.5] and is_pairs(str(tmp_path / "pairs"))
+    assert read_pairs(tmp_path / "pairs").split == "test"
+    assert read_pairs(tmp_path / "pairs", "train").scores == [1.0]
+    with pytest.raises(DataError, match=r"a dictionary of train, test was given.*dataset\['test'\]"):
+        as_pairs(datasets.DatasetDict(splits))
+
+
+NAMES = ("sentence1", "sentence2", "score")
+FOLDER = {"train": ("x", "y", 1.0), "test": ("a dog", "a cat", 3.5)}
+ROWS = [("a dog runs", "a dog runs", 5.0), ("a dog runs", "a cat runs", 2.0), ("a dog", "no", 0.0)]
+FRAME = pandas.DataFrame(ROWS, columns=NAMES)
+
+
+class Example:
+    """As `sentence_transformers.InputExample` holds a row."""
+
+    def __init__(self, texts, label=0):
+        self.texts, self.label = texts, label
+
+
+def in_memory(frame):
+    """The same table in every form in which Python holds one."""
+    names = list(frame.columns)
+    yield "frame", frame
+    yield "dicts", frame.to_dict("records")
+    yield "generator of dicts", (row for row in frame.to_dict("records"))
+    yield "columns", frame.to_dict("list")
+    yield "series", frame.to_dict("series")
+    yield "records", frame.to_records(index=False)
+    yield "itertuples", frame.itertuples()
+    yield "named tuples", list(map(namedtuple("Row", names)._make, frame.values))
+    yield "zip", zip(*(frame[name] for name in names), strict=True)
+    yield "values", frame.values
+    yield "objects", np.array(frame.values.tolist(), dtype=object)
+    datasets, pyarrow = pytest.importorskip("datasets"), pytest.importorskip("pyarrow")
+    yield "arrow", pyarrow.Table.from_pandas(frame)
+    yield "data set", datasets.Dataset.from_pandas(frame)
+    yield "streamed", datasets.Dataset.from_pandas(frame).to_iterable_dataset()
+
+
+def test_pairs_in_memory_are_the_same_in_every_form():
+    for form, held in [*in_memory(FRAME), ("examples", [Example(list(row[:2]), row[2]) for row in ROWS])]:
+        assert evaluate(word_overlap, held).scores == evaluate(word_overlap, ROWS).scores, form
+    for form, held in in_memory(FRAME[["score", "sentence2", "sentence1"]].rename(columns={"score": "similarity"})):
+        if form not in ("zip", "values", "objects"):
+            assert as_pairs(held).scores == FRAME["score"].tolist(), form
+
+
+def test_rows_in_memory_are_the_same_in_every_form():
+    texts, names = ["one two", "three"], ("sentence", "entailment", "contradiction")
+    for form, held in [*in_memory(pandas.DataFrame({"text": texts})), ("examples", [Example([t, t]) for t in texts])]:
+        assert check_rows(held, ("sentence",), "simcse") == texts, form
+    triples = pandas.DataFrame([("a", "b", "c"), ("d", "e", "f")], columns=names)
+    for form, held in [*in_memory(triples), ("examples", map(Example, triples.values.tolist()))]:
+        assert check_rows(held, names, "supervised_simcse") == list(map(tuple, triples.values)), form
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: check_sentences(["fine", "half \ud83d"]), r"sentences\[1\]: '\\ud83d' is half a character"),
+        (lambda: check_rows([("a", "b \udc00")], ("sentence", "negation"), "sncse"), r"negation of corpus\[0\]: "),
+        (lambda: as_pairs([("a", "b", 1.0), ("half \ud83d", "b", 1.0)]), r"pairs, row 1: .* is half a character"),
+        (
+            lambda: as_pairs([{"sentence1": "a", "sentence2": "b", "score": 1}, {"sentence1": "a"}]),
+            "row 1 has no 'sent",
+        ),
+        (lambda: as_pairs({"sentence1": "a", "sentence2": "b", "score": 1}), "its values are not columns"),
+        (lambda: as_pairs([("1", "2", 3.0)]), "no first sentence has a letter"),
+        (lambda: evaluate(word_overlap, 5), "pairs: 5 holds no pairs"),
+        (lambda: check_rows(5, ("sentence", "negation"), "sncse"), "corpus is 5, and sncse takes rows of 2 texts"),
+        (lambda: check_rows([5], ("sentence", "negation"), "sncse"), r"corpus\[0\] is 5, but sncse takes rows of 2"),
+        (lambda: check_sentences([None]), r"sentences\[0\] is None of type NoneType"),
+        (lambda: check_sentences(np.array([1.0])), r"sentences\[0\] is .*1\.0.* of type float64"),
+        (lambda: check_sentences([Example(["a", "b"])]), r"sentences\[0\] is .*Example"),
+        (lambda: check_sentences([{"text": "a"}, {"txt": "b"}]), "row 1 has no 'text', which the first row has"),
+    ],
+)
+def test_what_is_no_row_in_memory_is_named_by_its_index(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_blank_lines_in_a_table_of_several_columns_are_no_rows(tmp_path):
+    (tmp_path / "t.tsv").write_text("sentence\tnegation\na\tb\n\nc\td\n")
+    assert list(read_rows(tmp_path / "t.tsv", ("negation", "sentence"))) == [("b", "a"), ("d", "c")]
