@@ -68,7 +68,9 @@ def check_dev(name: str) -> str:
 
 def all_tasks() -> list[str]:
     """The tasks of all suites."""
-    return [task for tasks in registered.suites().values() for task in tasks]
+    from cselab.evaluators import SUITES
+
+    return [task for suite in SUITES.values() for task in suite.tasks]
 
 
 def check_task(name: str) -> str:

@@ -1,127 +1,108 @@
-"""What the registries hold, known without importing torch: read from them once, and again when a source file changed.
+"""The names in the registries, read from their source: to import a registry imports torch, which takes seconds."""
 
-The registries are code: to read them takes seconds. What they hold is kept beside the compiled modules, as Python keeps
-those, and is thrown away when any file of the packages was changed, added or removed.
-"""
-
-import json
-import os
+import ast
+import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
-from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any
 
 import cselab
 
-PACKAGES = (Path(cselab.__file__).parent, Path(__file__).parents[1])
+CORE, LAB = Path(cselab.__file__).parent, Path(__file__).parents[1]
+ASSIGNED = {
+    "poolings": (CORE / "encoders" / "pooling.py", "POOLINGS"),
+    "transforms": (CORE / "transforms" / "factory.py", "NAMES"),
+    "dev": (LAB / "experiments" / "run.py", "CHOICES"),
+    "recipes": (LAB / "experiments" / "plan.py", "RECIPES"),
+    "lessons": (LAB / "headless" / "sizes.py", "SIZES"),
+}
+"""Where the dictionary or tuple is whose names are asked for."""
 
 
-def methods() -> dict[str, list[str]]:
-    """The hyper-parameters of each method, those of `--code` among them."""
-    return _packaged()["methods"] | _methods(_loaded("cselab.methods", "METHODS"))
+def methods() -> list[str]:
+    """The methods, those of `--code` among them."""
+    named = [name for file in sorted((CORE / "methods").rglob("*.py")) for name in _found(r'^@register\("(\w+)"', file)]
+    return list(dict.fromkeys([*named, *getattr(sys.modules.get("cselab.methods"), "METHODS", ())]))
 
 
-def suites() -> dict[str, list[str]]:
-    """The tasks of each suite, those of `--code` among them."""
-    return _packaged()["suites"] | _suites(_loaded("cselab.evaluators.suites", "SUITES"))
+def is_hyperparameter(name: str) -> bool:
+    """Whether the class of some method has a field of that name."""
+    pattern = rf"^    {re.escape(name)}: "
+    return any(re.search(pattern, file.read_text(encoding="utf-8"), re.M) for file in (CORE / "methods").rglob("*.py"))
 
 
-def names(what: Literal["poolings", "transforms", "dev", "profiles", "lessons", "recipes"]) -> list[str]:
-    """The names in one of the other registries."""
-    return list(_packaged()[what])
-
-
-def purposes() -> dict[str, str]:
-    """What the numbers of each profile of experiments are good for."""
-    return _packaged()["profiles"]
-
-
-def train_settings() -> list[dict[str, Any]]:
-    """The fields of `TrainConfig`: name, kind, default, what they may be, and what its docstring says of them."""
-    return _packaged()["settings"]
-
-
-def _loaded(module: str, registry: str) -> Mapping[str, Any]:
-    return getattr(sys.modules.get(module), registry, {})
+def suites() -> list[str]:
+    """The suites, those of `--code` among them."""
+    files = sorted((CORE / "evaluators").glob("*.py"))
+    named = [name for file in files for name in _found(r'^    name: ClassVar\[str\] = "([\w-]+)"', file)]
+    return list(dict.fromkeys([*named, *getattr(sys.modules.get("cselab.evaluators.suites"), "SUITES", ())]))
 
 
 @cache
-def _packaged() -> dict[str, Any]:
-    kept, state = Path(cache_from_source(__file__)).with_suffix(".json"), _state_of_sources()
-    try:
-        registries = json.loads(kept.read_text(encoding="utf-8"))
-        if registries["state"] == state:
-            return registries
-    except (OSError, ValueError, KeyError):
-        pass
-    pristine = "torch" not in sys.modules  # else a user's own may be among them: what registers imports torch
-    registries = {"state": state} | _read_registries()
-    if pristine:
-        try:
-            kept.parent.mkdir(exist_ok=True)
-            aside = kept.with_suffix(f".{os.getpid()}")
-            aside.write_text(json.dumps(registries), encoding="utf-8")
-            os.replace(aside, kept)
-        except OSError:
-            pass  # a package that may not be written to is read again each time
-    return registries
+def names(what: str) -> list[str]:
+    """The names in one of the other registries: a key of `ASSIGNED`, or "profiles"."""
+    if what == "profiles":
+        return list(purposes())
+    file, name = ASSIGNED[what]
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and name in ast.unparse(node).partition("=")[0]:
+            held: Any = node.value
+            entries: list[Any] = held.keys if isinstance(held, ast.Dict) else held.elts
+            return [ast.literal_eval(entry) for entry in entries]
+    raise LookupError(f"{file} assigns no {name}")
 
 
-def _state_of_sources() -> list[Any]:
-    files = sorted(file for package in PACKAGES for file in package.rglob("*.py"))
-    return [[str(file), stat.st_size, stat.st_mtime_ns] for file in files if (stat := file.stat())]
+@cache
+def purposes() -> dict[str, str]:
+    """What the numbers of each profile of experiments are good for."""
+    found = {}
+    for node in ast.walk(ast.parse((LAB / "experiments" / "plan.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            given = {one.arg: one.value for one in node.keywords}
+            if {"name", "purpose"} <= given.keys():
+                found[ast.literal_eval(given["name"])] = ast.literal_eval(given["purpose"])
+    return found
 
 
-def _read_registries() -> dict[str, Any]:
-    from cselab.encoders.pooling import POOLINGS
-    from cselab.evaluators.suites import SUITES
-    from cselab.methods import METHODS
-    from cselab.training import TrainConfig
-    from cselab.transforms import NAMES
-    from cselab_lab.experiments.plan import PROFILES, RECIPES
-    from cselab_lab.experiments.run import CHOICES
-    from cselab_lab.headless.sizes import SIZES
+@cache
+def train_settings() -> list[dict[str, Any]]:
+    """The fields of `TrainConfig`: name, kind, default, what they may be, and their line of its docstring."""
+    tree = ast.parse((CORE / "training" / "run.py").read_text(encoding="utf-8"))
+    (config,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "TrainConfig")
+    told = dict(
+        re.findall(
+            r"^    (\w+): (.+?)(?=\n    \w|\n\n)", inspect.cleandoc(ast.get_docstring(config) or ""), re.M | re.S
+        )
+    )
+    return [_setting(line, told) for line in config.body if isinstance(line, ast.AnnAssign)]
 
+
+def _setting(line: ast.AnnAssign, told: dict[str, str]) -> dict[str, Any]:
+    name, kind = ast.unparse(line.target), re.search(r"\b(int|float)\b", ast.unparse(line.annotation))
+    given = {one.arg: _literal(one.value) for one in line.value.keywords} if isinstance(line.value, ast.Call) else {}
     return {
-        "methods": _methods(METHODS),
-        "suites": _suites(SUITES),
-        "poolings": list(POOLINGS),
-        "transforms": list(NAMES),
-        "dev": list(CHOICES),
-        "profiles": {name: profile.purpose for name, profile in PROFILES.items()},
-        "lessons": list(SIZES),
-        "recipes": list(RECIPES),
-        "settings": list(_settings(TrainConfig)),
-    }
+        "name": name,
+        "kind": kind[0] if kind else "str",
+        "default": given.get("default") if given else _literal(line.value),
+        "help": " ".join(re.sub(r"`(\w+)`", _option, told[name]).split()).rstrip("."),
+    } | given.get("metadata", {})
 
 
-def _methods(registry: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {name: list(method.hyperparameters()) for name, method in registry.items()}
-
-
-def _suites(registry: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {name: list(suite.tasks) for name, suite in registry.items()}
-
-
-def _settings(config: type[Any]) -> Iterator[dict[str, Any]]:
-    """What an option needs to know of each field of a dataclass whose docstring has its Args."""
-    from dataclasses import fields
-    from inspect import getdoc
-
-    told = dict(re.findall(r"^    (\w+): (.+?)(?=\n    \w|\n\n)", getdoc(config) or "", re.M | re.S))
-    notes = get_type_hints(config)
-    for field in fields(config):
-        kinds = [kind for kind in (get_args(notes[field.name]) or (notes[field.name],)) if kind in (int, float)]
-        yield {
-            "name": field.name,
-            "kind": kinds[0].__name__ if kinds else "str",
-            "default": field.default,
-            "help": " ".join(re.sub(r"`(\w+)`", _option, told[field.name]).split()).rstrip("."),
-        } | dict(field.metadata)
+def _literal(node: Any) -> Any:
+    """The value of a literal; 10**9 is one."""
+    if isinstance(node, ast.BinOp):
+        return _literal(node.left) ** _literal(node.right)
+    if isinstance(node, ast.Dict):
+        return {_literal(key): _literal(value) for key, value in zip(node.keys, node.values, strict=True)}
+    return ast.literal_eval(node)
 
 
 def _option(field: re.Match[str]) -> str:
     return f"--{field[1].replace('_', '-')}"
+
+
+def _found(pattern: str, file: Path) -> Iterator[str]:
+    yield from re.findall(pattern, file.read_text(encoding="utf-8"), re.MULTILINE)

@@ -30,9 +30,11 @@ class Train(Command):
 
     def no_such_option(self, name: str) -> str:
         parameter = name.lstrip("-").replace("-", "_")
-        having = [method for method, known in registered.methods().items() if parameter in known]
-        if not having:
+        if not registered.is_hyperparameter(parameter):
             return super().no_such_option(name)
+        from cselab.methods import METHODS
+
+        having = [name for name, method in METHODS.items() if parameter in method.hyperparameters()]
         return f"No such option: {name}. It is a hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
 
 
