@@ -7,8 +7,8 @@ import re
 import pytest
 from cselab_lab.headless.page import loaded_from_outside
 from cselab_widgets import EmbeddingMap, Sphere, ToyTraining
-from cselab_widgets.kit.carried import packed
 from cselab_widgets.kit.page import figure_to_html
+from cselab_widgets.kit.static_export import packed
 from cselab_widgets.panels.sentence_cosines import SentenceCosines
 
 WORDS = {"summary": "a < b", "note": "a & b", "details": "<b>c</b>"}

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from cselab_widgets.kit.carried import controls_of
 from cselab_widgets.kit.page import bare_page
 from cselab_widgets.kit.plot import as_json
+from cselab_widgets.kit.static_export import controls_of
 from playwright.sync_api import expect
 from plotly.offline import get_plotlyjs
 from small_panels import PANELS

@@ -1,6 +1,6 @@
 // A panel's figure on a page without a kernel: its controls, and what they show. figure.js stands above.
 //
-// `lookup` finds what is shown for the controls' values among the pictures that the page carries (carried.py).
+// `lookup` finds what is shown for the controls' values among the pictures that the page carries (static_export.py).
 
 /**
  * @typedef {Record<string, any>} State the controls' values by name

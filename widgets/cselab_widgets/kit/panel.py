@@ -40,12 +40,12 @@ import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
-from .carried import piece
 from .fields import shown_fields
 from .page import figure_to_html, whole_page
 from .places import take_place
 from .plot import as_json
 from .shell import Shell
+from .static_export import export
 
 if TYPE_CHECKING:
     import pandas
@@ -270,7 +270,7 @@ class Panel(traitlets.HasTraits):
     def _html(self, answering: bool) -> str:
         """The panel on a page; `answering`: with controls, for which it is drawn some dozens of times."""
         words = {"summary": self.summary(), "note": self.explain(self.state), "details": self.details(self.state)}
-        return figure_to_html(self.figure().layout.height, words, piece(self, answering))
+        return figure_to_html(self.figure().layout.height, words, export(self, answering))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.

@@ -21,7 +21,7 @@ from .plot import CONFIG, as_json
 from .shell import family
 
 STATES = 160  # pictures of a panel, at most
-ALONE = 60  # values of its controls together
+CONTROL_VALUES = 60  # of all its controls together
 BYTES = 1_200_000  # of a panel's parts together, before they are packed; no picture is added beyond
 FEW = 12  # values of a slider
 SMALL = 48  # letters: parts shorter than that are repeated rather than named
@@ -29,7 +29,7 @@ SMALL = 48  # letters: parts shorter than that are repeated rather than named
 Option = tuple[str, Any]
 
 
-class Answering(Protocol):
+class PanelProtocol(Protocol):
     """What a page asks of a panel; see `Panel`."""
 
     state: Any
@@ -60,18 +60,18 @@ class Control(NamedTuple):
     all: int = 0
 
 
-def piece(panel: Answering, answering: bool) -> dict[str, Any]:
+def export(panel: PanelProtocol, answering: bool) -> dict[str, Any]:
     """What page_figure.js takes; without controls unless `answering`."""
     controls = controls_of(panel) if answering else []
-    carried = pictures(panel, controls)
-    shown = [_held(control, carried) for control in controls]
+    states = render_states(panel, controls)
+    shown = [_held(control, states) for control in controls]
     return {
         "controls": [control._asdict() for control in shown],
         "state": {control.name: getattr(panel.state, control.name) for control in controls},
         "clicks": panel.clicks,
         "config": CONFIG,
         "held": _in_words(shown),
-        "packed": packed(carried),
+        "packed": packed(states),
     }
 
 
@@ -81,13 +81,13 @@ def packed(value: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _held(control: Control, carried: Mapping[str, Any]) -> Control:
+def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
     """The control with the values that occur in some picture."""
     if control.kind == "text":
         return control
-    place = list(carried["values"]).index(control.name)
-    numbers = {int(numbers.split(",")[place]) for numbers in carried["states"]}
-    kept = {value for number, value in enumerate(carried["values"][control.name]) if number in numbers}
+    place = list(rendered["values"]).index(control.name)
+    numbers = {int(numbers.split(",")[place]) for numbers in rendered["states"]}
+    kept = {value for number, value in enumerate(rendered["values"][control.name]) if number in numbers}
     return control._replace(options=[one for one in control.options if one[1] in kept])
 
 
@@ -101,7 +101,7 @@ def _in_words(controls: Sequence[Control]) -> str:
     return f"Fewer choices here than in a notebook: {', '.join(fewer)}." if fewer else ""
 
 
-def controls_of(panel: Answering) -> list[Control]:
+def controls_of(panel: PanelProtocol) -> list[Control]:
     """The panel's controls with the values that a page may carry.
 
     What `page_values` says, else lists whole and of sliders a few. Buttons are for a kernel.
@@ -163,7 +163,7 @@ def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> 
     return [one for place, one in enumerate(options) if place in places or one[1] in kept]
 
 
-def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
+def render_states(panel: PanelProtocol, controls: Sequence[Control]) -> dict[str, Any]:
     """The pictures of a panel by the values of its controls: what `lookup` of page_figure.js reads.
 
     `values` has of each control its values, the one shown now among them; `states` leads from their numbers to what is
@@ -187,13 +187,15 @@ def pictures(panel: Answering, controls: Sequence[Control]) -> dict[str, Any]:
 
 def _few_enough(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> dict[str, list[Any]]:
     """So many values of each control that all can be shown one at a time: the longest lists are thinned."""
-    most = max(n for n in range(1, ALONE) if sum(min(n, len(each)) for each in values.values()) <= ALONE)
+    most = max(
+        n for n in range(1, CONTROL_VALUES) if sum(min(n, len(each)) for each in values.values()) <= CONTROL_VALUES
+    )
     options = {name: [("", value) for value in each] for name, each in values.items()}
     return {name: [value for _, value in thinned(options[name], most, [base[name]])] for name in values}
 
 
 def _states(
-    panel: Answering, controls: Sequence[Control], values: Mapping[str, list[Any]], base: Mapping[str, Any]
+    panel: PanelProtocol, controls: Sequence[Control], values: Mapping[str, list[Any]], base: Mapping[str, Any]
 ) -> dict[tuple[int, ...], Any]:
     """The states carried, by the numbers of their values.
 
@@ -219,7 +221,7 @@ def _states(
 
 
 def _ways(
-    panel: Answering,
+    panel: PanelProtocol,
     controls: Sequence[Control],
     values: Mapping[str, list[Any]],
     now: Mapping[str, int],
@@ -241,7 +243,7 @@ def _ways(
     return states
 
 
-def _offers(panel: Answering, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
+def _offers(panel: PanelProtocol, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
     """Whether each value of `changes` is still on offer beside the others, and by the same name."""
     offered, labels = panel.options(state), {control.name: _labels(control.options) for control in controls}
     return all(
@@ -256,7 +258,7 @@ def _labels(options: Sequence[Any]) -> dict[Any, str]:
 
 
 def _shown(
-    panel: Answering, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]
+    panel: PanelProtocol, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]
 ) -> dict[str, Any]:
     """What a page shows of a state, and what the controls say then."""
     figure = as_json(panel.draw(state))
