@@ -20,17 +20,13 @@ def paper(gain):
     return None if gain is None else {"a": 70.0, "b": 70.0 + gain}
 
 
-def test_what_a_seed_does_to_all_rows_drops_out():
-    verdict = judge(UP, "STS-B", None, seeds(1.0, 1.2, 0.8))
-    assert verdict.ours == pytest.approx(1.0) and verdict.answer == "the same direction"
-
-
 def test_the_test_is_the_paired_t_test():
     rows = seeds(0.5, 1.5, -0.3, 0.9)
     verdict = judge(UP, "STS-B", None, rows)
     paired = ttest_rel([row["b"] for row in rows], [row["a"] for row in rows])
     assert verdict.p_value == pytest.approx(paired.pvalue)
     assert verdict.interval == pytest.approx(tuple(paired.confidence_interval(0.95)))
+    assert verdict.ours == pytest.approx(0.65)  # what a seed does to both rows drops out
 
 
 def test_the_exact_test_counts_changes_of_sign_and_its_least_is_said():
@@ -60,7 +56,7 @@ def test_the_exact_test_counts_changes_of_sign_and_its_least_is_said():
         ((), 2.0, "not run"),
     ],
 )
-def test_direction_and_size_are_said_apart(gains, published, answer):
+def test_direction_and_size_are_judged_apart(gains, published, answer):
     verdict = judge(UP, "STS-B", paper(published), seeds(*gains))
     assert verdict.answer == answer and str(verdict).startswith(f"b is above a: {answer}")
 
@@ -75,7 +71,7 @@ def test_direction_and_size_are_said_apart(gains, published, answer):
         ((0.1,), "one run only"),
     ],
 )
-def test_a_claim_of_smallness_is_held_against_the_margin(gains, answer):
+def test_a_claim_of_smallness_is_compared_with_the_margin(gains, answer):
     assert judge(SMALL, "STS-B", None, seeds(*gains)).answer == answer
 
 
@@ -100,13 +96,6 @@ def test_the_margin_belongs_to_the_measure_and_the_statistic():
     assert order.answer == "undecided"  # no order is small
 
 
-def values(claim, size):
-    """Numbers of the rows that make the claim's statistic as large, of that sign."""
-    if isinstance(claim, Above):
-        return dict(zip(claim.labels, (50.0 + size, 50.0), strict=True))
-    return {label: 50.0 + place * size for place, label in enumerate(claim.labels)}
-
-
 DECLARED = [
     pytest.param(experiment, claim, id=f"{experiment.name}: {claim.claim}")
     for experiment in EXPERIMENTS.values()
@@ -115,39 +104,34 @@ DECLARED = [
 
 
 @pytest.mark.parametrize(("experiment", "claim"), DECLARED)
-def test_every_declared_claim_says_what_large_none_and_opposite_differences_are(experiment, claim):
-    study = get_profile("study")
+def test_every_declared_claim_is_the_papers_and_tells_large_small_and_opposite_differences(experiment, claim):
+    column, count = experiment.columns[0], len(claim.labels)
+    alone = replace(experiment, claims=(claim,), headlines=())
 
     def verdict(size):
-        column = experiment.columns[0]
         lines = {label: {} for label in claim.labels}
-        for seed in range(5):
-            for label, value in values(claim, size * (1 + seed / 100)).items():
-                scores = dict.fromkeys(column.over or (column.measure,), value)
+        for place, label in enumerate(claim.labels):
+            place = 1 - place if isinstance(claim, Above) else place
+            for seed in range(5):
+                scores = dict.fromkeys(column.over or (column.measure,), 50.0 + place * size * (1 + seed / 100))
                 lines[label][seed] = {"scores": scores, "failure": None}
-        alone = replace(experiment, claims=(claim,), headlines=())
-        (found,) = Results(alone, study, lines, {}).verdicts()
-        assert str(found).startswith(f"{claim.claim}: {found.answer}, ")
-        return found.answer
+        (found,) = Results(alone, get_profile("study"), lines, {}).verdicts()
+        return found
 
-    small = 1e-3 * MARGINS.get(experiment.columns[0].measure, MARGIN)
-    assert verdict(-100.0) == "the opposite"
+    small = 1e-3 * MARGINS.get(column.measure, MARGIN) / count
+    large, tiny, opposite = (verdict(size) for size in (100.0, small, -100.0))
+    assert opposite.answer == "the opposite"
     if isinstance(claim, Negligible):
-        assert verdict(100.0) == "the opposite" and verdict(small).startswith("smaller than")
+        assert large.answer == "the opposite" and tiny.answer.startswith("smaller than")
     elif isinstance(claim, Order):
-        assert verdict(100.0).startswith(("the same direction", "as large")) and verdict(0.0).startswith("undecided")
+        assert large.answer.startswith(("the same direction", "as large"))
+        assert verdict(0.0).answer.startswith("undecided")
     else:
-        assert verdict(100.0).startswith("the same direction")
-        assert "smaller than" in verdict(small) and "smaller than" in verdict(-small)
-
-
-@pytest.mark.parametrize(("experiment", "claim"), DECLARED)
-def test_what_a_claim_says_is_what_the_paper_prints(experiment, claim):
-    alone = replace(experiment, claims=(claim,), headlines=())
-    (verdict,) = Results(alone, get_profile("study"), {}, {}).verdicts()
-    if verdict.published is not None:
-        within = abs(verdict.published) < verdict.margin
-        assert within if isinstance(claim, Negligible) else verdict.published > 0
+        assert large.answer.startswith("the same direction")
+        assert "smaller than" in tiny.answer and "smaller than" in verdict(-small).answer
+    if large.published is not None:
+        within = abs(large.published) < large.margin
+        assert within if isinstance(claim, Negligible) else large.published > 0
 
 
 def test_the_sentence_has_the_number_the_interval_and_the_paper():
@@ -164,13 +148,9 @@ def test_a_bound_never_hides_its_sign():
     ]  # fmt: skip
 
 
-def test_geometry_is_not_in_points():
-    said = str(judge(UP, "uniformity", None, seeds(0.2, 0.3)))
-    assert "+0.25 of uniformity" in said
+def test_geometry_is_not_in_points_and_differences_without_spread_have_no_test():
+    assert "+0.25 of uniformity" in str(judge(UP, "uniformity", None, seeds(0.2, 0.3)))
     assert set(MARGINS) == set(GEOMETRY)
-
-
-def test_differences_without_spread_are_said_to_be_the_same():
     verdict = judge(UP, "STS-B", None, seeds(1.0, 1.0))
     assert verdict.p_value is None and verdict.answer == "the same direction"
     assert "the same with every seed" in str(verdict)

@@ -108,15 +108,6 @@ def test_a_worker_killed_in_mid_job_loses_nothing_and_nothing_is_there_twice(sch
     assert all(line["scores"] for line in found if line["seed"] is not None)
 
 
-def test_workers_give_the_numbers_of_this_process(scheduler, small, tmp_path, monkeypatch):
-    address, worker, _ = scheduler
-    monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", WAIT)
-    worker("third")
-    there = run_experiment(small, tiny_profile(), [0], ["cold"], scheduler=address, folder=tmp_path / "there")
-    here = run_experiment(small, tiny_profile(), [0], ["cold"], folder=tmp_path / "here")
-    assert there.values("cold", DEV)[0] == pytest.approx(here.values("cold", DEV)[0], abs=0.01)
-
-
 def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, small, tmp_path, monkeypatch):
     def other(name):
         return "1.0" if name == "torch" else version(name)
@@ -144,30 +135,28 @@ def test_a_scheduler_that_dies_in_the_middle_is_said_so_and_finished_jobs_stay(s
     assert 3 <= len(lines(tmp_path)) < 6
 
 
-def test_a_scheduler_without_workers_is_said_so(small, tmp_path, monkeypatch):
-    from distributed import LocalCluster
-
-    monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 1)
-    with (
-        LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty,
-        pytest.raises(ConnectionError, match="has no workers yet: start some and try again"),
-    ):
-        run_experiment(small, tiny_profile(), [0], scheduler=empty.scheduler_address, folder=tmp_path)
-
-
 def test_what_differs_between_machines_is_no_mismatch():
     require_same_versions(versions(), {**versions(), "device": "NVIDIA", "system": "Windows"}, "tcp://w")
 
 
-def test_a_scheduler_that_is_not_there_is_said_so(small, tmp_path, monkeypatch):
+def test_a_scheduler_that_is_not_there_or_has_no_workers_is_named(small, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
     monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 1)
-    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
-        run_experiment(small, tiny_profile(), [0], scheduler="tcp://127.0.0.1:9", folder=tmp_path)
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty:
+        for address, message in {
+            empty.scheduler_address: "has no workers yet: start some and try again",
+            "tcp://127.0.0.1:9": r"no Dask scheduler answers at tcp://127\.0\.0\.1:9",
+        }.items():
+            with pytest.raises(ConnectionError, match=message):
+                run_experiment(small, tiny_profile(), [0], scheduler=address, folder=tmp_path)
     assert lines(tmp_path) == []
 
 
-def test_workers_can_be_started_for_one_call_which_leaves_the_environment_as_it_was(small, tmp_path):
+def test_workers_started_for_one_call_give_the_numbers_of_this_process_and_leave_its_environment(small, tmp_path):
     before = dict(os.environ)
-    found = run_experiment(small, tiny_profile(), [0], workers=2, folder=tmp_path)
-    assert len(lines(tmp_path)) == 4 and set(found.lines) == {"plain", "plain, mean subtracted", "cold", "warm"}
+    there = run_experiment(small, tiny_profile(), [0], workers=2, folder=tmp_path)
+    assert len(lines(tmp_path)) == 4 and set(there.lines) == {"plain", "plain, mean subtracted", "cold", "warm"}
     assert dict(os.environ) == before  # with another number of threads the next process would compute other sums
+    here = run_experiment(small, tiny_profile(), [0], ["cold"], folder=tmp_path / "here")
+    assert there.values("cold", DEV)[0] == pytest.approx(here.values("cold", DEV)[0], abs=0.01)

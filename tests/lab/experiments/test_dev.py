@@ -31,32 +31,23 @@ def no_data(monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
 
 
-def test_none_keeps_the_last_step_and_all_sentences():
+def test_none_keeps_the_last_step_and_world_is_the_bundled_dev_pairs(world):
     assert dev_evaluator("none", CORPUS) == (None, CORPUS, "none")
+    evaluator, rest, description = dev_evaluator("world", CORPUS)
+    assert isinstance(evaluator, PairsEvaluator) and evaluator.pairs is world
+    assert rest == CORPUS and description == "the world's dev pairs"
 
 
 def test_corpus_holds_the_last_sentences_out_and_trains_on_none_of_them():
-    evaluator, rest, said = dev_evaluator("corpus", [CORPUS[-1], *CORPUS])
+    evaluator, rest, description = dev_evaluator("corpus", [CORPUS[-1], *CORPUS])
     assert isinstance(evaluator, UnlabelledEvaluator)
-    assert evaluator.sentences == CORPUS[-40:] and said == "40 held-out sentences"
+    assert evaluator.sentences == CORPUS[-40:] and description == "40 held-out sentences"
     assert rest == CORPUS[:-40]
     assert evaluator(make_encoder()).keys() >= {"score", "uniformity"}
-
-
-def test_corpus_holds_at_most_500_out():
     evaluator, rest, _ = dev_evaluator("corpus", [f"sentence {number}" for number in range(20_000)])
     assert len(evaluator.sentences) == 500 and len(rest) == 19_500
-
-
-def test_a_corpus_too_small_to_hold_out_says_what_to_do():
     with pytest.raises(ValueError, match=r"199 sentences, too few to hold some out: use --dev world"):
         dev_evaluator("corpus", CORPUS[:199])
-
-
-def test_world_is_the_bundled_dev_pairs(world):
-    evaluator, rest, said = dev_evaluator("world", CORPUS)
-    assert isinstance(evaluator, PairsEvaluator) and evaluator.pairs is world
-    assert rest == CORPUS and said == "the world's dev pairs"
 
 
 @pytest.mark.parametrize("choice", ["auto", "sts-b"])
@@ -71,11 +62,8 @@ def test_auto_finds_the_folder_that_the_environment_names(tmp_path, monkeypatch,
     assert dev_evaluator("auto", CORPUS)[2] == "STS-B dev (not the published text)"
 
 
-def test_auto_takes_the_world_where_there_are_no_data(no_data, world):
+def test_without_data_auto_takes_the_world_and_sts_b_is_an_error(no_data, world, tmp_path):
     assert dev_evaluator("auto", CORPUS)[0].pairs is world
-
-
-def test_sts_b_that_is_asked_for_and_missing_is_an_error(no_data, world, tmp_path):
     with pytest.raises(MissingFile, match="CSELAB_DATA"):
         dev_evaluator("sts-b", CORPUS)
     with pytest.raises(MissingFile):
