@@ -134,17 +134,23 @@ def ours(
     }
 
 
+def opened_by_sentence_transformers(encoder: SentenceEncoder, length: int) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    with tempfile.TemporaryDirectory() as folder:
+        encoder.save_pretrained(folder)
+        model = SentenceTransformer(folder, device=str(encoder.device))
+    model.max_seq_length = length
+    return model
+
+
 def theirs(asked: argparse.Namespace, batch: int) -> dict[str, float]:
     """sentence-transformers' loss on the same network in a plain loop with autocast and fused AdamW."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer import losses, modules
+    from sentence_transformers.sentence_transformer import losses
     from sentence_transformers.util import batch_to_device
 
     texts = texts_of(batch * 8)
-    with tempfile.TemporaryDirectory() as folder:
-        encoder_of(*asked.size, asked.device).save_pretrained(folder)
-        words = modules.Transformer(folder, max_seq_length=LENGTH)
-    model = SentenceTransformer(modules=[words, modules.Pooling(asked.size[1], "cls")], device=asked.device)
+    model = opened_by_sentence_transformers(encoder_of(*asked.size, asked.device), LENGTH)
     loss = losses.MultipleNegativesRankingLoss(model, scale=20)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-5, fused=asked.device == "cuda")
     model.train()
@@ -178,15 +184,9 @@ def encoding(asked: argparse.Namespace) -> Results:
 def encode_both(
     asked: argparse.Namespace, size: tuple[int, int], precision: Literal["fp32", "bf16"], texts: list[str]
 ) -> dict[str, float]:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer import modules
-
     own = encoder_of(*size, asked.device)
     own.precision = precision
-    with tempfile.TemporaryDirectory() as folder:
-        own.save_pretrained(folder)
-        words = modules.Transformer(folder, max_seq_length=own.max_length)
-    other = SentenceTransformer(modules=[words, modules.Pooling(size[1], "cls")], device=asked.device)
+    other = opened_by_sentence_transformers(own, own.max_length)
 
     def ours() -> np.ndarray:
         return own.encode(texts, batch_size=256, show_progress_bar=False)
