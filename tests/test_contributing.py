@@ -14,21 +14,11 @@ SECTIONS = dict(re.findall(r"^## (A new \w+)\n(.*?)(?=^## |\Z)", TEXT, flags=re.
 EXAMPLES = {title: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for title, text in SECTIONS.items()}
 
 
-def test_there_is_an_example_for_each_touch_list():
-    wanted = ["A new loss", "A new method", "A new experiment", "A new panel", "A new notebook"]
-    assert list(EXAMPLES)[:5] == wanted
-    assert all(EXAMPLES.values())
-
-
 @pytest.mark.parametrize("title", EXAMPLES)
-def test_the_example_runs(title, registered):
+def test_the_examples_of_a_section_run(title, registered):
+    assert EXAMPLES[title]
     for example in EXAMPLES[title]:
         exec(compile(example, f"CONTRIBUTING.md, {title}", "exec"), {"__name__": "example"})
-
-
-def test_a_methods_example_is_found_by_name_once_registered(registered):
-    exec(EXAMPLES["A new method"][0], {"__name__": "example"})
-    assert METHODS["both_ways"].hyperparameters() == {"temperature": 0.05, "head": "mlp", "representation": "backbone"}
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES["A new method"])))
