@@ -16,15 +16,16 @@ TOLERANCE, FLOW_TOLERANCE = 0.01, 0.03
 
 @dataclass(frozen=True)
 class Check:
-    """A recorded row and seed, computed again: the largest difference that is allowed, and the numbers beyond it.
+    """A recorded job, computed again.
 
     Attributes:
-        compared: the numbers that both have; those whose data are missing here are not compared.
-        differences: by number, the recorded value and the one of here.
+        job: its row and seed.
+        tolerance: the largest difference that is allowed.
+        compared: how many numbers both have; those whose data are missing here are not compared.
+        differences: the numbers beyond the tolerance: the recorded value and the one of here.
     """
 
-    row: str
-    seed: int | None
+    job: str
     tolerance: float
     compared: int
     differences: dict[str, tuple[float, float]]
@@ -35,11 +36,10 @@ class Check:
         return self.compared > 0 and not self.differences
 
     def __str__(self) -> str:
-        name = self.row if self.seed is None else f"{self.row}, seed {self.seed}"
         if self.agrees:
-            return f"{name}: {self.compared} numbers agree within {self.tolerance:g}"
+            return f"{self.job}: {self.compared} numbers agree within {self.tolerance:g}"
         found = [f"{number} {there:g} recorded, {here:g} here" for number, (there, here) in self.differences.items()]
-        return f"{name}: DIFFERS: {'; '.join(found) or 'nothing to compare'}"
+        return f"{self.job}: DIFFERS: {'; '.join(found) or 'nothing to compare'}"
 
 
 def check_experiment(
@@ -62,17 +62,16 @@ def check_experiment(
     results = read_results(experiment, profile, folder)
     labels = [results.experiment.row(label).label for label in only] or list(results.lines)
     recorded = [
-        (label, seed, line)
+        (Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry), line["scores"])
         for label in labels
         for seed, line in results.lines.get(label, {}).items()
         if seeds is None or seed is None or seed in seeds
     ]
     if not recorded:
         raise ValueError(results.nothing or f"no line of {', '.join(labels)} has these seeds")
-    for label, seed, line in recorded:
-        job = Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry)
+    for job, scores in recorded:
         here = run_job(job)["scores"]
-        tolerance = FLOW_TOLERANCE if line["settings"].get("posthoc") == "flow" else TOLERANCE
-        both = {number: (there, here[number]) for number, there in line["scores"].items() if number in here}
+        tolerance = FLOW_TOLERANCE if job.settings.get("posthoc") == "flow" else TOLERANCE
+        both = {number: (there, here[number]) for number, there in scores.items() if number in here}
         differences = {number: pair for number, pair in both.items() if abs(pair[0] - pair[1]) > tolerance}
-        yield Check(label, seed, tolerance, len(both), differences)
+        yield Check(job.name, tolerance, len(both), differences)

@@ -133,7 +133,6 @@ def published_gain(effect: str) -> float | None:
     name, label = PUBLISHED[effect]
     experiment = get_experiment(name)
     row = experiment.row(label)
-    pair = row, experiment.against(row)
-    theirs, base = (experiment.cell(one, experiment.column("Avg.")) for one in pair)
-    assert theirs is not None and base is not None and theirs.value is not None and base.value is not None
-    return theirs.value - base.value
+    cells = (experiment.cell(one, experiment.column("Avg.")) for one in (row, experiment.against(row)))
+    theirs, base = (float(cell.printed) for cell in cells if cell is not None)
+    return theirs - base
