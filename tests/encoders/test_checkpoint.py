@@ -33,6 +33,9 @@ def test_what_was_saved_comes_back_bit_for_bit(tmp_path, tensors):
     found, found_info = load_checkpoint(tmp_path / "state.safetensors")
     assert_same(found, tensors)
     assert found_info == info
+    save_checkpoint(tmp_path / "state.safetensors", tensors, {"step": 4})
+    assert [file.name for file in tmp_path.iterdir()] == ["state.safetensors"]
+    assert load_checkpoint(tmp_path / "state.safetensors")[1] == {"step": 4}
 
 
 def test_tensors_that_share_memory_are_saved_apart(tmp_path):
@@ -40,13 +43,6 @@ def test_tensors_that_share_memory_are_saved_apart(tmp_path):
     save_checkpoint(tmp_path / "state.safetensors", {"tied": weight, "to": weight, "row": weight[1]}, {})
     found, _ = load_checkpoint(tmp_path / "state.safetensors")
     assert_same(found, {"tied": weight, "to": weight, "row": weight[1]})
-
-
-def test_saving_again_replaces_the_file_and_leaves_nothing_beside_it(tmp_path, tensors):
-    for step in (1, 2):
-        save_checkpoint(tmp_path / "state.safetensors", tensors, {"step": step})
-    assert [file.name for file in tmp_path.iterdir()] == ["state.safetensors"]
-    assert load_checkpoint(tmp_path / "state.safetensors")[1] == {"step": 2}
 
 
 def test_a_save_that_fails_leaves_the_old_file_whole(tmp_path, tensors, monkeypatch):
@@ -123,28 +119,3 @@ def test_a_nested_state_is_taken_apart_and_put_together():
     assert torch.equal(back["state"][0]["exp_avg"], torch.ones(2)) and back["state"][0]["step"] == 3
     assert back["param_groups"] == [{"lr": 0.1, "betas": [0.9, 0.999], "params": [0, 7], "fused": None}]
     assert torch.equal(back["generator"], state["generator"])
-
-
-def test_an_optimizer_goes_on_from_its_packed_state():
-    def make():
-        weight = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
-        return weight, torch.optim.AdamW([weight], lr=0.1)
-
-    def step(weight, optimizer):
-        optimizer.zero_grad()
-        weight.square().sum().backward()
-        optimizer.step()
-
-    weight, optimizer = make()
-    step(weight, optimizer)
-    tensors, tree = pack("o", {"weight": weight.detach().clone(), "optimizer": optimizer.state_dict()})
-    kept = {name: tensor.clone() for name, tensor in tensors.items()}
-    step(weight, optimizer)
-
-    other, other_optimizer = make()
-    back = unpack(kept, tree)
-    with torch.no_grad():
-        other.copy_(back["weight"])
-    other_optimizer.load_state_dict(back["optimizer"])
-    step(other, other_optimizer)
-    assert torch.equal(weight, other)

@@ -18,7 +18,7 @@ from cselab import encode_to_file, evaluate
 from cselab.data import Pairs
 from cselab.encoders.distributed import DistributedEncoder
 from cselab.encoders.encoder import TruncationWarning
-from cselab.evaluators import STS, RandomEncoder, word_overlap
+from cselab.evaluators import STS, RandomEncoder
 from cselab.evaluators.task import Collected
 
 pytestmark = pytest.mark.process
@@ -163,12 +163,6 @@ def test_alone_it_is_the_encoder_itself():
     assert evaluate(shared, PAIRS).scores == evaluate(encoder, PAIRS).scores
     with pytest.raises(AttributeError):
         getattr(shared, "no_such_thing")  # noqa: B009
-
-
-def test_a_scorer_of_pairs_is_still_refused_by_tasks_that_need_vectors():
-    scores = evaluate(word_overlap, [Three(), "geometry"], PAIRS)
-    assert list(scores.scores) == ["first", "second", "third"]
-    assert list(scores.missing) == ["geometry"] and all("vectors" in reason for reason in scores.missing.values())
 
 
 def test_the_commands_share_the_work_and_one_process_speaks(together, seen):

@@ -127,7 +127,7 @@ def test_the_gradient_reaches_the_encoder_and_whatever_else_learns(name, variant
 
 
 @every_different_variant
-def test_parts_by_length_have_the_loss_and_the_gradient_of_one_pass(name, variant, trainer, monkeypatch):
+def test_buckets_by_length_have_the_loss_and_the_gradient_of_one_pass(name, variant, trainer, monkeypatch):
     """A part for every length that there is, beside one for all rows; in float64, where nothing is rounded away."""
     found, passes = [], []
     for overhead in (0, float("inf")):

@@ -95,15 +95,13 @@ def test_the_history_has_a_row_a_step_with_every_named_term():
     assert [row["step"] for row in run.history if "score" in row] == [0, 2, 4, 6]
     assert run.curve("score") == ([0, 2, 4, 6], [run.history[step]["score"] for step in (0, 2, 4, 6)])
     assert run.curve("loss")[0] == [1, 2, 3, 4, 5, 6]
-    with pytest.raises(ValueError, match=r"no column 'losss'; it has step, score, uniformity, loss"):
-        run.curve("losss")
+    for shown in (run.curve, run.plot):
+        with pytest.raises(ValueError, match=r"no column 'losss'; it has step, score, uniformity, loss"):
+            shown("losss")
+    frame = run.to_frame()
+    assert list(frame.index) == list(range(7)) and frame.loss.dropna().tolist() == run.curve("loss")[1]
+    assert [trace.name for trace in run.plot().data] == ["loss", "score"]
     json.dumps(run.history)
-
-
-def test_the_last_step_is_always_evaluated():
-    evaluator = Spread()
-    run = run_training(evaluator=evaluator, steps=5, eval_every=3)
-    assert run.curve("score")[0] == [0, 3, 5] and evaluator.calls == 3
 
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "noise", "barlow_twins"])
@@ -269,11 +267,9 @@ def test_the_best_weights_are_kept_and_step_zero_is_only_looked_at():
     assert run.best == run.history[4] and run.best["score"] == 3.0
     assert_equal_weights(weights(run), evaluator.seen[2])
     assert not run.encoder.training
-
-
-def test_of_equal_scores_the_first_is_kept():
-    run = run_training(evaluator=Scripted(0.0, 1.0, 1.0, 1.0))
-    assert run.best["step"] == 2
+    assert run_training(evaluator=Scripted(0.0, 1.0, 1.0, 1.0)).best["step"] == 2  # of equal scores the first
+    last = run_training(evaluator=Spread(), steps=5, eval_every=3)
+    assert last.curve("score")[0] == [0, 3, 5]  # the last step is always evaluated
 
 
 def test_the_evaluator_sees_the_representation_asked_for_with_dropout_off():
@@ -307,15 +303,6 @@ def test_callbacks_see_each_row_and_the_current_encoder():
     assert [entry[:3] for entry in seen] == [(step, True, step % 2 == 0) for step in range(7)]
     assert len({entry[3] for entry in seen}) == 7
     assert isinstance(run, Run)
-
-
-def test_a_callback_may_stop_the_run():
-    def stop(run, row):
-        if row["step"] == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_training(callbacks=[stop])
 
 
 def test_the_method_that_was_given_is_left_as_it_was():
@@ -600,13 +587,6 @@ def test_a_run_without_a_head_is_read_back_without_one(tmp_path):
         run_training(create_method("simcse", head="none"), representation="head")
 
 
-def test_a_run_of_the_head_saves_the_head(tmp_path):
-    run = run_training("whitenedcse", representation="head", output=tmp_path)
-    opened = SentenceEncoder.from_pretrained(tmp_path)
-    assert opened.representation == "head"
-    np.testing.assert_allclose(opened.encode(CORPUS[:5]), run.encoder.encode(CORPUS[:5]), atol=1e-6)
-
-
 def test_the_record_says_what_ran_and_with_what(tmp_path):
     run_training("focal", output=tmp_path, evaluator=Spread())
     record = json.loads((tmp_path / "run.json").read_text())
@@ -826,17 +806,6 @@ def test_each_terms_pull_is_measured_at_evaluated_steps():
         assert min(parts) > 0 and abs(parts[0] - parts[1]) <= row["gradient_norm"] <= sum(parts) * 1.0001
     alone = run_training("simcse", make_encoder(layers=1), steps=4, eval_every=2)
     assert not any(key.startswith("gradient_norm/") for row in alone.history for key in row)
-
-
-def test_a_history_becomes_a_frame_and_a_figure():
-    run = run_training(evaluator=Scripted(1.0, 2.0, 3.0, 4.0))
-    frame = run.to_frame()
-    assert list(frame.index) == [row["step"] for row in run.history]
-    assert frame.loss.dropna().tolist() == run.curve("loss")[1]
-    figure = run.plot()
-    assert [trace.name for trace in figure.data] == ["loss", "score"]
-    with pytest.raises(ValueError, match="the history has no column 'lose'"):
-        run.plot("lose")
 
 
 def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_path):
