@@ -39,3 +39,24 @@ def embeddings() -> np.ndarray:
 def tiny_encoder() -> tuple[SentenceEncoder, list[str]]:
     """An encoder of width 8 with dropout, and 14 sentences it knows the words of."""
     return make_encoder(), make_sentences(14)
+
+
+@pytest.fixture
+def offline(browser):
+    """Opens a file without a network; the page must have no fault, ask for nothing, and fit every width."""
+    browser.set_offline(True)
+    page, faults, asked = browser.new_page(), [], []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+
+    def opened(file):
+        page.goto(file.as_uri())
+        return page
+
+    yield opened
+    for width in (1400, 900, 400):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+    browser.set_offline(False)
+    assert faults == [] and [address for address in asked if not address.startswith(("file:", "data:"))] == []

@@ -334,29 +334,3 @@ def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, senten
     with pytest.raises(ImportError, match="pip install umap-learn"):
         panel.set(projection="UMAP")
     assert panel.state.projection == "PCA"
-
-
-def test_a_redraw_sends_the_places_that_moved_and_nothing_else():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 3000, 8))
-    panel = EmbeddingMap([f"sentence {i}" for i in range(3000)], {"plain": a, "SimCSE": {0: a, 9: b}})
-    plot = panel.widget.children[1]
-    panel.set(step=0)
-    still = [number for number, trace in enumerate(plot.figure["data"]) if trace["uid"].startswith("plain")]
-    assert not {str(number) for number in still} & plot.change["data"].keys()
-    (moved,) = plot.change["data"].values()
-    assert set(moved) == {"x", "y"}
-    assert len(moved["x"]["bytes"]) == 4 * 3000
-
-
-def test_vectors_are_saved_as_they_were_given_of_the_steps_shown(panel, embeddings, tmp_path):
-    panel.set(step=0)
-    files = panel.save(tmp_path / "map.npy")
-    assert [file.name for file in files] == ["map.plain.npy", "map.SimCSE--step-0.npy"]
-    np.testing.assert_array_equal(np.load(files[1]), embeddings)
-
-
-def test_an_encoder_may_be_given_for_its_vectors(tiny_encoder):
-    encoder, sentences = tiny_encoder
-    given = EmbeddingMap(sentences, {"a": encoder})
-    np.testing.assert_array_equal(given.vectors()["a"], encoder.encode(sentences))

@@ -92,13 +92,6 @@ def test_a_click_on_a_sentence_shows_its_cloud_and_a_row_is_a_sentence(lab):
     assert traces(lab)["radii"].customdata == tuple(range(12))
 
 
-def test_an_encoder_makes_its_own_passes(tiny_encoder):
-    encoder, sentences = tiny_encoder
-    lab = NoiseLab(encoder, sentences, passes=8)
-    assert lab.state.passes.shape == (8, 14, 8)
-    assert lab.state.mean_of == 4 and lab.state.most == 4
-
-
 def test_vectors_are_those_that_the_loss_sees(tiny_encoder):
     """Behind the head: of a plain encoder the one that training starts with, of a trained one its own."""
     encoder, sentences = tiny_encoder

@@ -1,5 +1,4 @@
 import string
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -125,20 +124,6 @@ def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypat
     monkeypatch.setattr("cselab_widgets.panels.pair_explorer.OFFERED", 6)
     labels = [label for label, _ in controls(PairExplorer({"a": Letters()}, pairs))["selection"].options[1:]]
     assert [label.split(":")[0] for label in labels] == ["grade 5"] * 2 + ["grade 2"] * 2 + ["grade 0"] * 2
-
-
-def test_one_encoder_needs_no_name_of_its_own(pairs):
-    nameless, named = Letters(), Letters()
-    named.name = "letters"
-    assert [list(PairExplorer(one, pairs).state.data.encoders) for one in (nameless, named)] == [
-        ["encoder"],
-        ["letters"],
-    ]
-
-
-def test_a_run_is_taken_for_its_encoder(pairs):
-    panel = PairExplorer({"trained": SimpleNamespace(encoder=Letters(), history=[])}, pairs)
-    assert panel.state.cosine("trained") > 0
 
 
 def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):

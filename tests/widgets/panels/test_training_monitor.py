@@ -301,12 +301,6 @@ def test_headless_what_goes_wrong_is_raised_at_once(monkeypatch):
         TrainingMonitor().train(make_encoder(), "simsce", SENTENCES, CONFIG)
 
 
-def test_the_frame_holds_every_row_of_every_run(history):
-    frame = TrainingMonitor({"SimCSE": [history, history]}).to_frame()
-    assert len(frame) == 6 and set(frame["number"]) == {0, 1}
-    assert set(frame["run"]) == {"SimCSE"} and frame["score"].max() == 53.0
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [({"command": "halt"}, "command is 'halt'; it must be one of run, pause, stop"), ({"phase": "x"}, "phase is 'x'")],
