@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from cselab.data.files import DataError, check_characters
 from cselab.data.tables import (
@@ -101,17 +101,7 @@ The first that a table has is taken."""
 WANTED = f"wanted are {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
 
 
-@runtime_checkable
-class Table(Protocol):
-    """What is read of a pandas DataFrame: its columns by name."""
-
-    @property
-    def columns(self) -> Any: ...
-
-    def __getitem__(self, name: str, /) -> Any: ...
-
-
-PairSource = Pairs | Table | str | Path | Iterable[Any]
+PairSource = Pairs | str | Path | Iterable[Any]
 """Scored pairs in the forms that users have them in; `as_pairs` reads each."""
 
 

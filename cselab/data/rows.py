@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cselab.data.files import DataError, check_characters, read_lines
-from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, read_table, rows_in_memory, text_column
+from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
 
 
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
@@ -161,7 +161,12 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
         raise TypeError(f"sentences is {sentences!r:.60}, not a list of strings")
     names, rows = rows_in_memory(sentences)
     if names:
-        place = _text_place(names)
+        place = 0 if len(names) == 1 else place_of(TEXT_COLUMNS, names)
+        if place is None:
+            raise ValueError(
+                f"a table with the columns ({', '.join(names):.200}) was given, and none is called "
+                f"{', '.join(TEXT_COLUMNS)}: name one: table[{names[0]!r}]"
+            )
         rows = (row[place] for row in rows)
     sentences = [row if isinstance(row, str) else _only_text(row) for row in rows]
     if not sentences:
@@ -173,18 +178,6 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
             raise ValueError(f"sentences[{index}] is an empty string: leave it out")
         check_characters(sentence, f"sentences[{index}]")
     return sentences
-
-
-def _text_place(names: Sequence[str]) -> int:
-    """Where the column of sentences is in a table."""
-    lower = [name.lower() for name in names]
-    known = [lower.index(name) for name in TEXT_COLUMNS if name in lower]
-    if len(names) != 1 and not known:
-        raise ValueError(
-            f"a table with the columns ({', '.join(names):.200}) was given, and none is called "
-            f"{', '.join(TEXT_COLUMNS)}: name one: table[{names[0]!r}]"
-        )
-    return known[0] if known else 0
 
 
 def _only_text(row: Any) -> Any:

@@ -144,18 +144,21 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
         if not 1 <= int(column) <= len(names):
             raise DataError(f"{path} has {len(names)} columns, no column {column}")
         return column, ((number, [row[int(column) - 1]]) for number, row in chain([(1, names)], rows))
-    lower = [name.lower() for name in names]
-    if column is None:
-        column = next((name for name in TEXT_COLUMNS if name in lower), None)
-        if column is None:
-            raise DataError(
-                f"{path}: none of its columns ({', '.join(names):.200}) is called {', '.join(TEXT_COLUMNS)}: name the "
-                "one with the sentences (`--column NAME`), or number it, from 1 on, where the first line is no header"
-            )
-    if column.lower() not in lower:
+    place = place_of([column] if column is not None else TEXT_COLUMNS, names)
+    if place is None and column is not None:
         raise DataError(f"{path}: it has no column {column!r}; its columns are {', '.join(names):.200}")
-    place = lower.index(column.lower())
+    if place is None:
+        raise DataError(
+            f"{path}: none of its columns ({', '.join(names):.200}) is called {', '.join(TEXT_COLUMNS)}: name the one "
+            "with the sentences (`--column NAME`), or number it, from 1 on, where the first line is no header"
+        )
     return names[place], ((number, [row[place]]) for number, row in rows)
+
+
+def place_of(known: Iterable[str], names: Sequence[str]) -> int | None:
+    """Where the first of the known names is among the columns, whatever its case."""
+    lower = [name.lower() for name in names]
+    return next((lower.index(name.lower()) for name in known if name.lower() in lower), None)
 
 
 def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:

@@ -135,9 +135,8 @@ class Geometry:
         return Collected([GeometryTask(sentences, positive, metrics, origin, self.threshold)], missing)
 
     def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
-        if has_pairs(data):
-            table: Any = data
-            data = as_pairs(table)
+        if data is not None and has_pairs(data):
+            data = as_pairs(data)
         file = Path(data) if isinstance(data, str | Path) and Path(data).is_file() else None
         held: Any = None if isinstance(data, str | Path | Pairs) else data
         if file is not None or held is not None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from cselab.data import MissingFile, Pairs
-from cselab.data.pairs import Table
 from cselab.evaluators.records import Measured, Record
 from cselab.evaluators.vectors import Encoded, Scorer
 
-Source = str | Path | Pairs | Table | Iterable[str] | None
+Source = str | Path | Pairs | Iterable[Any] | None
 """Where a suite gets its data: a folder, a text file, pairs, sentences, a table of either, or None for the default."""
 
 

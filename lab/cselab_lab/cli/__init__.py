@@ -6,6 +6,7 @@ shows stands in `overview`, so that it waits for nothing.
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from cselab_lab.cli.overview import COMMANDS, OPTIONS, help_text
@@ -27,6 +28,7 @@ def main() -> None:
     if sys.argv[1:] in (["-h"], ["--help"]):
         print(help_text())
         return
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"
     from cselab_lab.cli.commands import app
 
     app(prog_name="cselab")

@@ -722,6 +722,16 @@ def test_encode_writes_the_vectors_of_a_file_in_their_order(encoder, corpus, tmp
     assert vectors.dtype == np.float32 and np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize("output", ["vectors.npy", "vectors.safetensors"])
+@pytest.mark.parametrize("content", ["id,text\n1,one\n2,\n3,three\n4, \n", '{"text": "one"}\n{"txt": 2}\n\n'])
+def test_encode_names_the_rows_that_would_have_no_vector(content, output, encoder, tmp_path):
+    file = tmp_path / ("rows.jsonl" if content.startswith("{") else "rows.csv")
+    file.write_text(content)
+    said = run("encode", encoder, file, "--output", tmp_path / output, ok=False)
+    assert f"{file}: 2 rows have no text (lines {'2, 3' if file.suffix == '.jsonl' else '3, 5'})" in said
+    assert not (tmp_path / output).exists()
+
+
 @pytest.mark.parametrize(
     "output, said",
     [
