@@ -93,10 +93,20 @@ SIDES = [
     for stem in ("sentence", "sent", "text", "question", "phrase", "s")
     for first, second in ("12", "ab", "01")
 ]
-SCORES = ("score", "similarityscore", "similarity", "relatednessscore", "relatedness", "gold", "goldscore", "label")
-SPLITS = ("split", "semevalset", "partition")
-"""Other names that are read, case and all but letters and digits dropped: sentence_A, relatedness_score, SemEval_set.
-The first that a table has is taken."""
+SCORES = (
+    "score",
+    "similarityscore",
+    "similarity",
+    "relatednessscore",
+    "relatedness",
+    "gold",
+    "goldscore",
+    "label",
+    "isduplicate",
+)
+SPLITS = ("train", "training", "trial", "dev", "val", "valid", "validation", "test")
+"""Other names that are read, case and all but letters and digits dropped: sentence_A, relatedness_score. The first
+that a table has is taken. A column of nothing but `SPLITS`, or called split, tells splits apart."""
 
 WANTED = f"wanted are {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
 
@@ -134,7 +144,8 @@ def as_pairs(source: PairSource, name: str = "pairs", split: str | None = None) 
     held = [(f"{name}, row {number}", _fields(row)) for number, row in enumerate(rows)]
     places = (0, 1, 2)
     if names:
-        places, held, split = _by_name(names, held, name, split)
+        places = _by_name(names, name)
+        held, split = _one_split(names, held, places, name, split)
     return _pairs([_row([row[place] for place in places] if names else row, at) for at, row in held], name, name, split)
 
 
@@ -178,9 +189,10 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     held = [(f"{path}, line {number}", row) for number, row in rows if any(field.strip() for field in row)]
     names = held[0][1] if held else []
     if named is not None or _places(names) is not None:
-        places, held, split = _by_name(names, held[1:], path, split)
+        places, held = _by_name(names, path), held[1:]
     else:
-        places = _by_content([row for _, row in held], path)
+        places, names = _by_content([row for _, row in held], path), []
+    held, split = _one_split(names, held, places, path, split)
     return _pairs([pair_from(row, places, at) for at, row in held], Path(path).name.split(".")[0], path, split)
 
 
@@ -199,29 +211,38 @@ def _plain(name: str) -> str:
 Held = list[tuple[str, Any]]
 
 
-def _by_name(
-    names: Sequence[str], rows: Held, source: str | Path, split: str | None
-) -> tuple[tuple[int, int, int], Held, str | None]:
-    """Where the columns are, and the rows of one split with its name."""
+def _by_name(names: Sequence[str], source: str | Path) -> tuple[int, int, int]:
     places = _places(names)
     if places is None:
         raise DataError(f"{source}: its columns are {', '.join(names):.200}; {WANTED}")
-    column = next((place for place, name in enumerate(names) if _plain(name) in SPLITS), None)
-    if column is None:
-        return places, rows, split
-    found = list(dict.fromkeys(str(row[column]) for _, row in rows if len(row) > column))
+    return places
+
+
+def _one_split(
+    names: Sequence[str], rows: Held, places: Sequence[int], source: str | Path, split: str | None
+) -> tuple[Held, str | None]:
+    """The rows of one split with its name, where a column tells several apart."""
+    for column in range(min((len(row) for _, row in rows), default=0)):
+        found = list(dict.fromkeys(str(row[column]).strip() for _, row in rows))
+        called = column < len(names) and _plain(names[column]) == "split"
+        if column not in places and (called or all(name.lower() in SPLITS for name in found)):
+            break
+    else:
+        return rows, split
     chosen = next((name for name in found if name.lower() == (split or "test").lower()), None)
-    if chosen is None and (split is not None or len(found) > 1):
+    if chosen is None and split is None and len(found) == 1:
+        return rows, found[0]
+    title = repr(names[column]) if names else column + 1
+    if chosen is None:
         raise DataError(
-            f"{source}: its column {names[column]!r} names {', '.join(found):.200}, and none is {split or 'test'!r}: "
+            f"{source}: its column {title} names {', '.join(found):.200}, and none is {split or 'test'!r}: "
             "say which, as_pairs(..., split=NAME), or keep the rows of one"
         )
-    if chosen is not None and split is None and len(found) > 1:
+    if split is None and len(found) > 1:
         warnings.warn(
-            f"{source}: of {', '.join(found):.200} in its column {names[column]!r} only {chosen} is taken", stacklevel=4
+            f"{source}: of {', '.join(found):.200} in its column {title} only {chosen} is taken", stacklevel=4
         )
-    rows = [(at, row) for at, row in rows if chosen is None or (len(row) > column and str(row[column]) == chosen)]
-    return places, rows, chosen or next(iter(found), None)
+    return [(at, row) for at, row in rows if str(row[column]).strip() == chosen], chosen
 
 
 def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int, int, int]:
@@ -236,7 +257,8 @@ def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int,
     ):
         raise DataError(f"{source}: its columns are {found:.200}; {WANTED}")
     numbers = [place for place, column in enumerate(columns) if all(map(_is_number, column))]
-    texts = [place for place, column in enumerate(columns) if place not in numbers and any(map(_has_letter, column))]
+    texts = [place for place, column in enumerate(columns) if place not in numbers and any(map(_has_word, column))]
+    texts = [place for place in texts if not all(text.lower() in SPLITS for text in columns[place])]
     if len(numbers) > 1:  # numbers of rows and years have no fractions
         numbers = [place for place in numbers if any("." in text for text in columns[place])]
     if len(texts) > 2:  # names of sources are single words
@@ -267,8 +289,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _has_letter(text: str) -> bool:
-    return any(map(str.isalpha, text))
+def _has_word(text: str) -> bool:
+    """Whether there is a word in it: letters without digits, which ids have."""
+    return any(any(map(str.isalpha, word)) and not any(map(str.isdigit, word)) for word in text.split())
 
 
 def _pairs(rows: list[tuple[str, str, float]], name: str, source: str | Path, split: str | None) -> Pairs:
@@ -276,10 +299,10 @@ def _pairs(rows: list[tuple[str, str, float]], name: str, source: str | Path, sp
         raise DataError(f"{source}: no pair in it; a pair is a sentence, another sentence and a score")
     first, second, scores = map(list, zip(*rows, strict=True))
     for side, sentences in (("first", first), ("second", second)):
-        if not any(map(_has_letter, sentences)):
+        if not any(map(_has_word, sentences)):
             raise DataError(
-                f"{source}: no {side} sentence has a letter (the first is {sentences[0]!r:.40}): is it a column of "
-                f"numbers? {WANTED}"
+                f"{source}: no {side} sentence has a word (the first is {sentences[0]!r:.40}): is it a column of "
+                f"numbers or ids? {WANTED}"
             )
     return Pairs(first, second, scores, name=name, split=split or "")
 

@@ -64,7 +64,7 @@ def _numbered(path: str | Path, column: str | None) -> Iterator[tuple[int, str]]
 
 def _check_plain(path: str | Path, first: str) -> None:
     """Refuse what is no plain text, by its first line."""
-    if re.fullmatch(r"[\[{]|[\[{]\s*[\"{].*[\]}\[{,:\"]", first):
+    if re.fullmatch(r"[\[{]\s*[\]}]?|[\[{]\s*[\"{].*[\]}\[{,:\"]", first):
         raise DataError(
             f"{path}: its first line is {first:.40}, which is JSON: JSON lines have the ending .jsonl, a list of "
             "strings or objects .json; rename the file"
@@ -74,7 +74,7 @@ def _check_plain(path: str | Path, first: str) -> None:
             f"{path}: its first line is {first:.40}, with tabs: a table has the ending .tsv; rename the file, or put "
             "spaces for the tabs"
         )
-    if re.match(r"<[?!]|<(html|svg)\b|<\w[^<>]*>$|<(\w+).*</\2>$|\{\\rtf|%(PDF|!PS)", first, re.IGNORECASE):
+    if re.match(r"<[?!]|<(html|svg)\b|(<\w[^<>]*>\s*)+$|<(\w+).*</\3>$|\{\\rtf|%(PDF|!PS)", first, re.IGNORECASE):
         raise DataError(
             f"{path}: its first line is {first:.40}: wanted is plain text, a sentence a line, not a page or document "
             "(XML, HTML, RTF, PDF); extract its text first"

@@ -191,7 +191,8 @@ def csv_rows(path: Path, separator: str = ",") -> Rows:
     reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True, delimiter=separator)
     try:
         for row in reader:
-            yield reader.line_num, row
+            if reader.line_num > 1 or not row or not row[0].startswith("sep="):  # Excel's
+                yield reader.line_num, row
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: {error}") from None
 
@@ -211,17 +212,22 @@ _QUOTED = re.compile(r'(?:(?<=\t)|^)"(?>[^"]|"")*"(?=\t|$)')
 
 
 def _is_quoted(path: Path) -> bool:
-    """Whether every quote of a tab-separated file is a csv writer's: round the whole header, or where it is needed."""
-    row, needed = "", False
+    """Whether every quote of a tab-separated file is a csv writer's: round the whole header, or where it is needed.
+
+    It is needed round a quote, and round a tab or line end that would part a field.
+    """
+    row, tabs, needed = "", 0, False
     for number, line in enumerate(read_lines(path), start=1):
         row = f"{row}\n{line}" if row else line
         if row.count('"') % 2 and len(row) < 1 << 20:
             continue  # the field goes on in the next line
-        rest = _QUOTED.sub("", row)
+        rest, quoted = _QUOTED.sub("", row), _QUOTED.findall(row)
         if '"' in rest:
             return False
-        needed |= number == 1 and bool(row) and not rest.strip("\t")
-        needed |= any(re.search('["\t\n]', field[1:-1]) for field in _QUOTED.findall(row))
+        tabs = row.count("\t") if number == 1 else tabs
+        parted = any(line.count("\t") != tabs for line in row.split("\n"))
+        needed |= bool(quoted) and number == 1 and not rest.strip("\t")
+        needed |= any('"' in field[1:-1] or (parted and re.search(r"[\t\n]", field)) for field in quoted)
         row = ""
     return needed and not row
 
