@@ -23,8 +23,7 @@ def site(tmp_path_factory):
     nbformat.write(new_notebook(cells=cells), folder / "out" / "00_lesson.ipynb")
     patch = pytest.MonkeyPatch()
     patch.setattr(book, "REFERENCE", {"Losses": ["losses"]})
-    recipe = book.recipe
-    patch.setattr(book, "recipe", lambda name: replace(recipe(name), steps=2, eval_every=2))
+    patch.setitem(book.RECIPES, "micro", replace(book.RECIPES["micro"], steps=2, eval_every=2))
     try:
         book.main(folder / "out", folder / "book")
     finally:

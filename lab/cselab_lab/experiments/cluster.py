@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 
 from cselab._util.versions import versions
 from cselab_lab.experiments.plan import Job
-from cselab_lab.experiments.run import JobProgress, run_job
 
 TOPIC = "cselab"
 """Of the events by which workers report their steps."""
@@ -34,7 +33,8 @@ class Cluster:
     """Dask workers as an `Executor`; use as a context manager.
 
     Args:
-        progress: gets the steps that the jobs report.
+        work: computes a job on a worker: `run_job`.
+        reached: called with the name, the step and the steps of a job that reports.
         workers: processes to start on this machine, on the loopback interface; 0 takes those of `scheduler`.
         scheduler: "tcp://host:port".
         cache: a folder of encoders that the workers reach by the same path; see `run_experiment`.
@@ -45,9 +45,15 @@ class Cluster:
     """
 
     def __init__(
-        self, progress: JobProgress, workers: int = 0, scheduler: str | None = None, cache: Path | None = None
+        self,
+        work: Callable[..., dict[str, Any]],
+        reached: Callable[..., None],
+        workers: int = 0,
+        scheduler: str | None = None,
+        cache: Path | None = None,
     ) -> None:
-        self.progress, self.workers, self.scheduler, self.cache = progress, workers, scheduler, cache
+        self.work, self.reached = work, reached
+        self.workers, self.scheduler, self.cache = workers, scheduler, cache
         self.jobs: dict[str, Job] = {}
 
     def __enter__(self) -> Cluster:
@@ -56,7 +62,7 @@ class Cluster:
         with ExitStack() as stack:
             stack.enter_context(_environment_restored())
             self.client = stack.enter_context(self._client(stack))
-            self.client.subscribe_topic(TOPIC, lambda event: self.progress.reached(**event[1]))
+            self.client.subscribe_topic(TOPIC, lambda event: self.reached(**event[1]))
             try:
                 self.client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
             except TimeoutError:
@@ -96,7 +102,7 @@ class Cluster:
             ) from None
 
     def submit(self, job: Job) -> None:
-        future = self.client.submit(run_on_worker, job, self.cache, versions(), key=f"job-{job.hash}")
+        future = self.client.submit(run_on_worker, self.work, job, self.cache, versions(), key=f"job-{job.hash}")
         self.jobs[future.key] = job
         self.results.add(future)
 
@@ -125,7 +131,9 @@ def _environment_restored() -> Iterator[None]:
         os.environ.update(before)
 
 
-def run_on_worker(job: Job, cache: Path | None, sender: Mapping[str, str]) -> dict[str, Any]:
+def run_on_worker(
+    work: Callable[..., dict[str, Any]], job: Job, cache: Path | None, sender: Mapping[str, str]
+) -> dict[str, Any]:
     """Compute a job on a worker, which reports its steps to the sender.
 
     Raises:
@@ -140,7 +148,7 @@ def run_on_worker(job: Job, cache: Path | None, sender: Mapping[str, str]) -> di
         if step % max(1, steps // 20) == 0:
             worker.log_event(TOPIC, {"name": job.name, "step": step, "steps": steps})
 
-    return run_job(job, report, cache)
+    return work(job, report, cache)
 
 
 def require_same_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:

@@ -240,7 +240,7 @@ def _executor(
     if workers or scheduler:
         from cselab_lab.experiments.cluster import Cluster
 
-        return Cluster(progress, workers, scheduler, cache)
+        return Cluster(run_job, progress.reached, workers, scheduler, cache)
     return nullcontext(LocalExecutor(progress, cache))
 
 
