@@ -104,7 +104,7 @@ SCORES = (
     "label",
     "isduplicate",
 )
-SPLITS = ("train", "training", "trial", "dev", "val", "valid", "validation", "test")
+SPLITS = {"train", "training", "trial", "dev", "val", "valid", "validation", "test"}
 """Other names that are read, case and all but letters and digits dropped: sentence_A, relatedness_score. The first
 that a table has is taken. A column of nothing but `SPLITS`, or called split, tells splits apart."""
 
@@ -222,45 +222,33 @@ def _one_split(
     names: Sequence[str], rows: Held, places: Sequence[int], source: str | Path, split: str | None
 ) -> tuple[Held, str | None]:
     """The rows of one split with its name, where a column tells several apart."""
-    for column in range(min((len(row) for _, row in rows), default=0)):
-        found = list(dict.fromkeys(str(row[column]).strip() for _, row in rows))
+    for column, values in enumerate(zip(*(row for _, row in rows), strict=False)):
+        found = dict.fromkeys(map(str, values))
         called = column < len(names) and _plain(names[column]) == "split"
-        if column not in places and (called or all(name.lower() in SPLITS for name in found)):
-            break
-    else:
-        return rows, split
-    chosen = next((name for name in found if name.lower() == (split or "test").lower()), None)
-    if chosen is None and split is None and len(found) == 1:
-        return rows, found[0]
-    title = repr(names[column]) if names else column + 1
-    if chosen is None:
-        raise DataError(
-            f"{source}: its column {title} names {', '.join(found):.200}, and none is {split or 'test'!r}: "
-            "say which, as_pairs(..., split=NAME), or keep the rows of one"
-        )
-    if split is None and len(found) > 1:
-        warnings.warn(
-            f"{source}: of {', '.join(found):.200} in its column {title} only {chosen} is taken", stacklevel=4
-        )
-    return [(at, row) for at, row in rows if str(row[column]).strip() == chosen], chosen
+        if column in places or not (called or all(name.lower() in SPLITS for name in found)):
+            continue
+        chosen = split or ("test" if len(found) > 1 else str(values[0]))
+        kept = [(at, row) for at, row in rows if str(row[column]).lower() == chosen.lower()]
+        told = f"{source}: its column {names[column] if names else column + 1} names the splits {', '.join(found):.200}"
+        if not kept:
+            raise DataError(f"{told}, not {chosen}: name one, as_pairs(..., split=NAME), or keep the rows of one")
+        if split is None and len(found) > 1:
+            warnings.warn(f"{told}: only {chosen} is taken", stacklevel=4)
+        return kept, chosen
+    return rows, split
 
 
 def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int, int, int]:
     """Where the columns are in rows without names: the two of text and the one of numbers; else they come first."""
-    width = min(map(len, rows), default=0)
-    columns = [[row[place].strip() for row in rows] for place in range(width)]
-    found = ", ".join(rows[0] if rows else [])
-    if (
-        width
-        and not any(map(_is_number, rows[0]))
-        and any(all(map(_is_number, column[1:] or "?")) for column in columns)
-    ):
-        raise DataError(f"{source}: its columns are {found:.200}; {WANTED}")
+    columns = list(zip(*rows, strict=False))
     numbers = [place for place, column in enumerate(columns) if all(map(_is_number, column))]
-    texts = [place for place, column in enumerate(columns) if place not in numbers and any(map(_has_word, column))]
-    texts = [place for place in texts if not all(text.lower() in SPLITS for text in columns[place])]
+    texts = [
+        place
+        for place, column in enumerate(columns)
+        if place not in numbers and any(map(_has_word, column)) and not set(map(str.lower, column)) <= SPLITS
+    ]
     if len(numbers) > 1:  # numbers of rows and years have no fractions
-        numbers = [place for place in numbers if any("." in text for text in columns[place])]
+        numbers = [place for place in numbers if "." in "".join(columns[place])]
     if len(texts) > 2:  # names of sources are single words
         texts = [place for place in texts if 2 * sum(" " in text for text in columns[place]) > len(rows)]
     if len(texts) == 2 and len(numbers) == 1:
@@ -273,10 +261,9 @@ def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int,
                 stacklevel=3,
             )
         return places
-    if width > 3:
-        found = ", ".join(rows[0])
+    if len(columns) > 3 or (len(columns) == 3 and not any(map(_is_number, rows[0]))):
         raise DataError(
-            f"{source}: two columns of text and one of scores cannot be told apart in {found:.200}; {WANTED}"
+            f"{source}: its columns cannot be told apart, the first line is {', '.join(rows[0]):.200}; {WANTED}"
         )
     return 0, 1, 2
 

@@ -65,8 +65,8 @@ def names_in_memory(table: Any) -> list[Any]:
     """The names of the columns of a table in memory; none of something else."""
     if isinstance(table, Mapping):
         return list(table)
-    places = (table, "column_names"), (table, "columns"), (getattr(table, "dtype", None), "names")
-    return next((list(found) for place, name in places if (found := getattr(place, name, None)) is not None), [])
+    names: Any = getattr(table, "column_names", None) or getattr(getattr(table, "dtype", None), "names", None)
+    return list(names or getattr(table, "columns", ()))
 
 
 def holds_rows(given: Any) -> bool:
@@ -247,15 +247,14 @@ def _json(path: Path) -> Rows:
 
 
 def _json_lines(path: Path) -> Rows:
-    return _objects(path, "line", _json_values(path))
+    def values() -> Iterator[tuple[int, Any]]:
+        for number, line in enumerate(read_lines(path), start=1):
+            try:
+                yield number, json.loads(line.strip() or "{}")
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{path}, line {number}: it is not JSON ({error})") from None
 
-
-def _json_values(path: Path) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            yield number, json.loads(line) if line.strip() else {}
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}, line {number}: it is not JSON ({error})") from None
+    return _objects(path, "line", values())
 
 
 def _objects(path: Path, unit: str, values: Iterable[tuple[int, Any]]) -> Rows:

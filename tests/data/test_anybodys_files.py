@@ -153,15 +153,19 @@ SPLITS = "score,split,sentence1,sentence2\n1,train,x,y\n3.5,test,a dog,a cat\n"
         ("t.tsv", "x\ty\t1\tdev\na dog\ta cat\t3.5\ttest\n", (*ONE[:3], "test")),
         ("t.csv", SPLITS.replace("split", "set"), (["a dog"], ["a cat"], [3.5], "test")),
         ("t.csv", SPLITS, (["a dog"], ["a cat"], [3.5], "test")),
-        ("t.csv", SPLITS.replace("train", "TEST").replace(",test", ",dev"), (["x"], ["y"], [1.0], "TEST")),
+        ("t.csv", SPLITS.replace("train", "TEST").replace(",test", ",dev"), (["x"], ["y"], [1.0], "test")),
         ("t.csv", SPLITS.replace("test", "train"), (["x", "a dog"], ["y", "a cat"], [1.0, 3.5], "train")),
-        ("t.csv", SPLITS.replace("test", "dev"), "its column 'split' names train, dev, and none is 'test': say which"),
+        ("t.csv", SPLITS.replace("test", "dev"), "its column split names the splits train, dev, not test: name one"),
         ("t.tsv", "12\t2012\t3.5\n13\t2013\t2\n", "no first sentence has a word (the first is '12')"),
         ("t.tsv", "S1\tS2\t3.5\nS3\tS4\t2\n", "no first sentence has a word (the first is 'S1')"),
         ("t.csv", "sentence1,sentence2,score\na,7,1\nb,8,2\n", "no second sentence has a word (the first is '7')"),
-        ("t.tsv", "a\tb\t3.5\tc\nd\te\t2\tf\n", f"cannot be told apart in a, b, 3.5, c; {WANTED}"),
-        ("t.tsv", "1\ta b\tc d\t3\n2\te f\tg h\t4\n", f"cannot be told apart in 1, a b, c d, 3; {WANTED}"),
-        ("t.tsv", "eins\tzwei\twert\na b\tc d\t3\n", f"its columns are eins, zwei, wert; {WANTED}"),
+        ("t.tsv", "a\tb\t3.5\tc\nd\te\t2\tf\n", f"cannot be told apart, the first line is a, b, 3.5, c; {WANTED}"),
+        (
+            "t.tsv",
+            "1\ta b\tc d\t3\n2\te f\tg h\t4\n",
+            f"cannot be told apart, the first line is 1, a b, c d, 3; {WANTED}",
+        ),
+        ("t.tsv", "eins\tzwei\twert\na b\tc d\t3\n", f"told apart, the first line is eins, zwei, wert; {WANTED}"),
         ("t.jsonl", '{"premise": "a", "hypothesis": "b", "label": 1}\n', "its columns are premise, hypothesis, label"),
         ("t.csv", "sentence1;sentence2;score\na;b;3,5\n", "line 2: the score '3,5' is not a number (decimals have"),
         ("t.txt", "a dog,a cat,3.5\n", f"line 1: at least 3 fields are expected, not 1; {WANTED}"),
@@ -186,10 +190,10 @@ def test_pairs_are_found_by_name_or_content_or_refused_in_words(name, content, e
 def test_what_was_chosen_is_said_and_a_split_can_be_asked_for(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text(SPLITS)
-    with pytest.warns(UserWarning, match="of train, test in its column 'split' only test is taken"):
+    with pytest.warns(UserWarning, match="its column split names the splits train, test: only test is taken"):
         read_pairs(file)
     assert read_pairs(file, "train").scores == as_pairs(pandas.read_csv(file), split="train").scores == [1.0]
-    with pytest.raises(DataError, match="none is 'dev'"):
+    with pytest.raises(DataError, match="the splits train, test, not dev"):
         read_pairs(file, "dev")
     file.write_text("3.5,a dog,a cat\n")
     with pytest.warns(UserWarning, match="columns 2 and 3 are taken for the sentences, 1 for the score"):

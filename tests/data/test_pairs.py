@@ -45,7 +45,8 @@ def test_pairs_are_read_from_tabs_whatever_their_quotes(tmp_path):
     ("content", "message"),
     [
         ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: at least 3 fields are expected, not 2"),
-        ("a\tb\tfive\n", r"own\.tsv, line 1: the score 'five' is not a number"),
+        ("a\tb\t1\na\tb\tfive\n", r"own\.tsv, line 2: the score 'five' is not a number"),
+        ("a\tb\tfive\n", r"own\.tsv: its columns cannot be told apart, the first line is a, b, five; wanted are"),
         ("a\tb\tnan\n", "the score 'nan' is not finite"),
         ("a\t \t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
         ("\n\n", r"own\.tsv: no pair in it"),
