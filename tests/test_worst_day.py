@@ -422,7 +422,8 @@ def first_module(**values):
 def test_a_damaged_file_of_an_encoder_is_named_without_a_traceback(file, damage, said, of_others):
     text = (of_others / file).read_text() if callable(damage) else ""
     (of_others / file).write_text(damage(text) if callable(damage) else damage)
-    assert said in command("search", of_others, Path(__file__), "a cat")
+    (of_others.parent / "corpus.txt").write_text("a dog\n")
+    assert said in command("search", of_others, of_others.parent / "corpus.txt", "a cat")
 
 
 def test_a_dense_layer_of_another_width_is_named(of_others):
