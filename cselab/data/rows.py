@@ -94,7 +94,7 @@ def _with_text(path: str | Path, rows: Iterable[tuple[int, str]]) -> Iterator[tu
                 empty.append(number)
     finally:
         if empty and found:
-            warnings.warn(f"{path}: {_without_text(empty)}: they are passed over", stacklevel=2)
+            warnings.warn(f"{path}: {_without_text(empty)}, passed over", stacklevel=2)
 
 
 def _without_text(empty: Sequence[int]) -> str:
