@@ -1,7 +1,7 @@
 """Draw the pictures of the README and of the book's first page: `python scripts/pictures.py NAME FILE`.
 
     python scripts/pictures.py cosines docs/cosines.png              # trains as the tour does, about a minute
-    python scripts/pictures.py effects-grow docs/effects-grow.png    # from results/effects-grow.*.jsonl
+    python scripts/pictures.py motion docs/sphere.svg                # the sphere, as its panel moves it
     python scripts/pictures.py cover docs/book/cover.svg             # the sphere, as its panel draws it
 
 Chromium draws them (`make browser`).
@@ -17,21 +17,21 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 from browser import find_browser
-from cselab_lab.experiments import read_results
-from cselab_lab.experiments.growth import by_size
 from cselab_lab.lessons import lesson
-from cselab_widgets import Sphere, effect_planes
+from cselab_widgets import Sphere
 from cselab_widgets.kit.page_panel import CSS
-from cselab_widgets.kit.planes import side_by_side
-from pandas import concat
 from playwright.sync_api import Page, sync_playwright
 from plotly.subplots import make_subplots
 from scipy.stats import spearmanr
 
 from cselab import train
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 COVER = "Eight sentences as pairs of points on a sphere: arrows show how InfoNCE pushes each point."
+MOTION = (
+    "Eight sentences as points on a sphere start in a narrow cone; InfoNCE pulls pairs together and spreads the rest."
+)
+FRAMES = 40
+SVG = 'xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img"'
 ON_THE_COVER = r"\.cselab-(globe|net|point|hold|anchors|positives|arrow|tie|behind)\b"
 INTERACTIVE = r' (?:tabindex|role|aria-[a-z]+|style)="[^"]*"'
 
@@ -91,11 +91,16 @@ def cosines(picture: Path) -> None:
     save_png(sheet.update_layout(template="plotly_white", width=1100, height=430, font=font, margin=margin), picture)
 
 
-def effects_grow(picture: Path) -> None:
-    """The papers' effects by the steps of training, next to the papers' own points."""
-    sizes = concat([by_size(read_results("effects-grow", profile, RESULTS)) for profile in ("study", "million")])
-    figure = side_by_side(effect_planes(sizes.drop_duplicates()), columns=3)
-    save_png(figure.update_layout(template="plotly_white", width=1100), picture)
+def sphere_style() -> str:
+    """The rules of the panel's style sheet that draw the sphere, in the colours of a light and of a dark page."""
+    rules = [line.strip() for line in CSS.splitlines() if re.search(ON_THE_COVER, line)]
+    return "\n".join(rule for rule in rules if "focus" not in rule and "@" not in rule)
+
+
+def drawn_on(page: Page) -> str:
+    """The inside of the sphere's SVG, without what only a panel needs."""
+    inside = page.locator(".cselab-sphere svg").first.evaluate("svg => svg.innerHTML")
+    return re.sub(r"-?\d+\.\d{3,}", lambda digits: f"{float(digits[0]):.3g}", re.sub(INTERACTIVE, "", inside))
 
 
 def cover(picture: Path) -> None:
@@ -103,16 +108,35 @@ def cover(picture: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Sphere(8, 3, seed=5, noise=0.1).to_html(Path(folder) / "sphere.html")
         with opened(file, 1200, 900) as page:
-            drawn = page.locator(".cselab-sphere svg").first.evaluate("svg => svg.innerHTML")
-    rules = [line.strip() for line in CSS.splitlines() if re.search(ON_THE_COVER, line)]
-    style = "\n".join(rule for rule in rules if "focus" not in rule and "@" not in rule)
-    inside = re.sub(r"-?\d+\.\d{4,}", lambda digits: f"{float(digits[0]):.4g}", re.sub(INTERACTIVE, "", drawn))
-    picture.write_text(
-        '<svg class="cselab-cover" xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img" '
-        f'aria-label="{COVER}">\n<style>\n{style}\n</style>\n{inside}\n</svg>\n',
-        encoding="utf-8",
+            inside = drawn_on(page)
+    head = f'<svg class="cselab-cover" {SVG} aria-label="{COVER}">'
+    picture.write_text(f"{head}\n<style>\n{sphere_style()}\n</style>\n{inside}\n</svg>\n", encoding="utf-8")
+
+
+def motion(picture: Path) -> None:
+    """InfoNCE opens a narrow cone: the sphere as an animated SVG, light or dark as the reader's system."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Sphere(8, 3, seed=5, noise=0.1).to_html(Path(folder) / "sphere.html")
+        with opened(file, 1200, 900) as page:
+            page.get_by_label("start from").select_option("a narrow cone")
+            frames = [drawn_on(page)] * 6
+            page.get_by_role("button", name="let go").click()
+            for _ in range(FRAMES):
+                page.wait_for_timeout(120)
+                frames.append(drawn_on(page))
+    frames += frames[-1:] * 10
+    share = 100 / len(frames)
+    style = sphere_style() + (
+        "\nsvg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color: #d5dae1 } }"
+        f"\n.frame {{ visibility: hidden; animation: shown {len(frames) * 0.15:.1f}s step-end infinite }}"
+        f"\n@keyframes shown {{ 0% {{ visibility: visible }} {share:.3f}% {{ visibility: hidden }} }}"
     )
+    shown = [
+        f'<g class="frame" style="animation-delay: {at * 0.15:.2f}s">{frame}</g>' for at, frame in enumerate(frames)
+    ]
+    head, inside = f'<svg {SVG} width="420" aria-label="{MOTION}">', "\n".join(shown)
+    picture.write_text(f"{head}\n<style>\n{style}\n</style>\n{inside}\n</svg>\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    {"cosines": cosines, "effects-grow": effects_grow, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
+    {"cosines": cosines, "motion": motion, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
