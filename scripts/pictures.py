@@ -2,6 +2,7 @@
 
     python scripts/pictures.py cosines docs/cosines.png              # trains as the tour does, about a minute
     python scripts/pictures.py motion docs/sphere.svg                # the sphere, as its panel moves it
+    python scripts/pictures.py forest docs/forest.svg                # from results/*.study.jsonl
     python scripts/pictures.py cover docs/book/cover.svg             # the sphere, as its panel draws it
 
 Chromium draws them (`make browser`).
@@ -17,12 +18,13 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 from browser import find_browser
+from cselab_lab.experiments import read_results
 from cselab_lab.lessons import lesson
 from cselab_widgets import Sphere
 from cselab_widgets.kit.page_panel import CSS
 from playwright.sync_api import Page, sync_playwright
 from plotly.subplots import make_subplots
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, ttest_1samp
 
 from cselab import train
 
@@ -31,6 +33,18 @@ MOTION = (
     "Eight sentences as points on a sphere start in a narrow cone; InfoNCE pulls pairs together and spreads the rest."
 )
 FRAMES = 40
+INK = "svg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color: #d5dae1 } }"
+OURS, THEIRS = "#2f86cc", "#cf6a1c"
+FOREST = "Of six effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
+EFFECTS = (
+    ("Focal-InfoNCE", "main-comparison", "Focal-InfoNCE", 1.65),
+    ("WhitenedCSE", "main-comparison", "WhitenedCSE", 2.53),
+    ("ImSimCSE", "main-comparison", "ImSimCSE", 1.8),
+    ("noise on negatives", "imsimcse-table1", "+noise on negatives", -1.72),
+    ("noise on positives", "imsimcse-table1", "+noise on positives", -1.0),
+    ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", -12.2),
+)
+"""Label, experiment, row, and the paper's points over SimCSE."""
 SVG = 'xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img"'
 ON_THE_COVER = r"\.cselab-(globe|net|point|hold|anchors|positives|arrow|tie|behind)\b"
 INTERACTIVE = r' (?:tabindex|role|aria-[a-z]+|style)="[^"]*"'
@@ -127,7 +141,7 @@ def motion(picture: Path) -> None:
     frames += frames[-1:] * 10
     share = 100 / len(frames)
     style = sphere_style() + (
-        "\nsvg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color: #d5dae1 } }"
+        f"\n{INK}"
         f"\n.frame {{ visibility: hidden; animation: shown {len(frames) * 0.15:.1f}s step-end infinite }}"
         f"\n@keyframes shown {{ 0% {{ visibility: visible }} {share:.3f}% {{ visibility: hidden }} }}"
     )
@@ -138,5 +152,36 @@ def motion(picture: Path) -> None:
     picture.write_text(f"{head}\n<style>\n{style}\n</style>\n{inside}\n</svg>\n", encoding="utf-8")
 
 
+def forest(picture: Path) -> None:
+    """Each of the papers' effects on one line: our mean with its 95 % interval, and the paper's value."""
+    rows, bottom = [], 40 + 40 * len(EFFECTS)
+
+    def x(gain: float) -> float:
+        return 460 + 24 * gain
+
+    for y, (label, name, row, paper) in zip(range(40, bottom, 40), EFFECTS, strict=True):
+        gains = list(read_results(name, "study").over(row, "SimCSE", "Avg.").values())
+        low, high = ttest_1samp(gains, 0).confidence_interval()
+        rows += [
+            f'<text x="0" y="{y + 5}">{label}</text>',
+            f'<path d="M{x(low):.1f} {y}H{x(high):.1f}" stroke="{OURS}" stroke-width="4"/>',
+            f'<circle cx="{x(np.mean(gains)):.1f}" cy="{y}" r="6" fill="{OURS}"/>',
+            f'<path d="M{x(paper):.1f} {y - 7}l7 7 -7 7 -7 -7z" fill="{THEIRS}"/>',
+        ]
+    for tick in range(-12, 4, 3):
+        strength = 0.15 if tick else 0.6
+        rows.append(f'<path d="M{x(tick)} 22V{bottom}" stroke="currentColor" stroke-opacity="{strength}"/>')
+        rows.append(f'<text x="{x(tick)}" y="{bottom + 18}" text-anchor="middle">{tick}</text>')
+    rows += [
+        f'<text x="540" y="{bottom + 40}" text-anchor="end">points over SimCSE, mean of the seven STS sets</text>',
+        f'<text x="0" y="14" style="fill:{OURS}">● ours, 95 % interval</text>',
+        f'<text x="170" y="14" style="fill:{THEIRS}">◆ paper</text>',
+    ]
+    size = f'viewBox="-8 -6 560 {bottom + 56}" width="700"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{FOREST}">\n<style>{INK}'
+    letters = "text { font: 13px system-ui, sans-serif; fill: currentColor }</style>"
+    picture.write_text("\n".join([head, letters, *rows, "</svg>", ""]), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    {"cosines": cosines, "motion": motion, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
+    {"cosines": cosines, "motion": motion, "forest": forest, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
