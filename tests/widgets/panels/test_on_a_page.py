@@ -101,7 +101,7 @@ def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(o
     shows(section, panel, sort="a", selection=(1, 3))
     section, panel = opened.locator("#PairExplorer"), panels["PairExplorer"]
     section.get_by_role("slider", name="remove").fill("1")
-    pair = panel.options(panel.state)["selection"][2]
+    pair = panel.options(panel.state)["selection"][3]
     section.get_by_label("pair", exact=True).select_option(pair[0])
     expect(section.locator("[role=status]")).to_contain_text("remove is back at nothing")
     shows(section, panel, selection=pair[1])

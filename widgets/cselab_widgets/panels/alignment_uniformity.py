@@ -104,7 +104,7 @@ class AlignmentUniformityState(State):
     def colors(self) -> tuple[str, ...]:
         return COLORS if self.scored else COLORS[:1]
 
-    @property
+    @cached_property
     def steps(self) -> list[int]:
         """All steps at which some method was measured."""
         return sorted({at.step for paths in self.seeds.values() for path in paths for at in path})

@@ -329,7 +329,7 @@ class LossLab(Panel):
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         return {
-            "temperature": (0.02, 0.05, 0.1, 0.5),
+            "temperature": (0.02, 0.05, 0.5),
             "focal_m": (0.0, 0.3, 1.0),
             "off_dropout_m": (0.5, 0.9, 2.0),
             "margin": (0.0, 10.0, 30.0),

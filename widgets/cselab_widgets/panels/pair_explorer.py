@@ -389,7 +389,7 @@ class PairExplorer(Panel):
     def page_values(self) -> dict[str, Sequence[Any]]:
         """A pair of each grade or so: every one of them makes the picture anew."""
         rows = [value for _, value in self.options(self.state)["selection"]]
-        return {"selection": rows[:: -(-len(rows) // 10)], "removed": (0, 1, 2, 3, 6, MOST + 1)}
+        return {"selection": rows[:: -(-len(rows) // 6)], "removed": (0, 1, 3, MOST + 1)}
 
     def _changed(self, changes: Mapping[str, Any]) -> PairExplorerState:
         """One pair alone that is selected is loaded into the text boxes."""

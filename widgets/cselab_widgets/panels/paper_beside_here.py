@@ -94,7 +94,7 @@ class PaperBesideHereState(State):
     def columns(self) -> list[str]:
         return list(dict.fromkeys(self.frame["column"]))
 
-    @property
+    @cached_property
     def shown(self) -> "pandas.DataFrame":
         """The lines of the column, sorted; those without the number sorted by come last. The index is `frame`'s."""
         lines = self.frame[self.frame["column"] == self.column]
@@ -107,14 +107,14 @@ class PaperBesideHereState(State):
         """What ours is; another task than the published one where its data are missing."""
         return str(self.shown["measure"].iloc[0])
 
-    @property
+    @cached_property
     def row(self) -> str | None:
         """The row whose curves are shown: that picked last, else the first that has any."""
         if self.selection:
             return str(self.frame["row"].iloc[self.selection[-1]])
         return next((row for row in self.shown["row"] if self.curves.get(row)), None)
 
-    @property
+    @cached_property
     def rows(self) -> list[str]:
         """The rows of the map of gains, the first on top."""
         column = self.frame[self.frame["column"] == self.sort].sort_values("gain", ascending=False)

@@ -221,7 +221,7 @@ class RankLab(Panel):
     """
 
     holds = RankLabState
-    page_together = ("batch_size", "dimensions", "artificial_rows")
+    page_together = ("batch_size", "artificial_rows")
 
     def __init__(
         self,
@@ -273,7 +273,7 @@ class RankLab(Panel):
         state = self.state
         return {
             "batch_size": [n for n in (16, 64, 256) if n <= state.rows],
-            "dimensions": [d for d in (64, 128, state.width) if d <= state.width],
+            "dimensions": [min(64, state.width), state.width],
             "artificial_rows": (0, 64, 192),
         }
 
