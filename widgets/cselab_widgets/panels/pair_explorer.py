@@ -229,7 +229,7 @@ def figure(state: PairExplorerState) -> go.Figure:
     count = len(data.encoders)
     gap = (0.42 if state.by == "kind" else 0.12) / count
     width = (1 - gap * (count - 1)) / count
-    of_what = " of the pairs" if count < 3 else ""  # room above a narrow plane is small
+    parting, of_what = (", ", " of the pairs") if count < 3 else ("<br>", "")  # a narrow plane has little room above it
     traces, layout, notes = [], {}, []
     for number, encoder in enumerate(data.encoders):
         axis = "" if number == 0 else str(number + 1)
@@ -242,7 +242,7 @@ def figure(state: PairExplorerState) -> go.Figure:
         layout[f"xaxis{axis}"] = {**across, "anchor": f"y{axis}", "domain": [left, left + width]}
         layout[f"yaxis{axis}"] = {**up, "anchor": f"x{axis}", "domain": [0.0, 1.0]}
         share = f"above {state.place(encoder):.0f} %{of_what}"
-        notes.append(above(f"{escape(encoder)}: <b>{cosine:.2f}</b>, {share}", left))
+        notes.append(above(f"{escape(encoder)}: <b>{cosine:.2f}</b>{parting}{share}", left))
     return go.Figure(
         traces,
         {
