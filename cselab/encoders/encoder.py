@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock, RLock
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -514,7 +516,13 @@ class SentenceEncoder(nn.Module):
         rows_by_tokens, cut, beyond = RowsByTokens(), set[str](), 0
         show = passes > 100 if show is None else show
         arithmetic = computing_in(self.precision, self.device)
-        with eval_mode(self), arithmetic, fastest_linear(), Progress(passes, "encode", show=show) as progress:
+        with (
+            exclusive(self),
+            eval_mode(self),
+            arithmetic,
+            fastest_linear(),
+            Progress(passes, "encode", show=show) as progress,
+        ):
             for window in windows:
                 tokens = encodings(self.tokenizer, window, self.max_length)
                 cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}
@@ -583,6 +591,19 @@ class SentenceEncoder(nn.Module):
                 f"the head of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would be "
                 "noise: train it first, or use representation='backbone'"
             )
+
+
+_LOCKS: WeakKeyDictionary[nn.Module, Any] = WeakKeyDictionary()
+_NEW_LOCK = Lock()
+
+
+@contextmanager
+def exclusive(encoder: nn.Module) -> Iterator[None]:
+    """Let one thread at a time encode with a module or train it: both set its mode and its tokenizer."""
+    with _NEW_LOCK:
+        lock = _LOCKS.setdefault(encoder, RLock())
+    with lock:
+        yield
 
 
 class RowsByTokens:

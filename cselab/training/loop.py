@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from cselab.data.rows import check_rows
 from cselab.encoders.distributed import all_processes
-from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder, exclusive
 from cselab.encoders.speed import computing_in
 from cselab.methods import Method, create_method
 from cselab.training.processes import average_gradients, mean_over_processes, wait_for_all
@@ -87,7 +87,8 @@ def train(
         Training(run, corpus, evaluator, callbacks, processes, folder, show_progress_bar) as training,
     ):
         if not training.read_back():
-            training.start(batch_of_step(corpus, config, 1))
+            with exclusive(encoder):
+                training.start(batch_of_step(corpus, config, 1))
             _take_steps(training, corpus)
             training.finish()
     return run
@@ -100,7 +101,7 @@ def _take_steps(training: Training, corpus: Sequence[Any]) -> None:
     for step in training.steps:
         evaluate = step % config.eval_every == 0 or step == training.steps.last
         batch = batch_of_step(corpus, config, step)
-        with training.earlier_divergence_first():
+        with exclusive(encoder), training.earlier_divergence_first():
             wait_for_all()
             torch.manual_seed(seed_from(config.seed, step - 1, processes.process_index))
             encoder.train()

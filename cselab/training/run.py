@@ -20,7 +20,7 @@ class StopTraining(Exception):
 
 
 class TrainingDiverged(ArithmeticError):
-    """A loss or gradient became NaN or infinite; the message names the step and the term."""
+    """A loss, a gradient or a weight became NaN or infinite; the message names it."""
 
 
 BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", lt), "most": ("at most", le)}
@@ -64,9 +64,9 @@ class TrainConfig:
         default=1.0, metadata={"above": 0, "most": 10**6, "too_many": "use steps for a run of a certain length"}
     )
     batch_size: int = field(default=64, metadata={"least": 2, "too_few": "a sentence alone has no negatives"})
-    lr: float = field(default=3e-5, metadata={"least": 0})
+    lr: float = field(default=3e-5, metadata={"least": 0, "most": 10**6})
     warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "too_many": "it is a share of the steps"})
-    weight_decay: float = field(default=0.0, metadata={"least": 0})
+    weight_decay: float = field(default=0.0, metadata={"least": 0, "most": 10**6})
     clip: float = field(default=1.0, metadata={"above": 0})
     seed: int = 42
     max_length: int = field(default=32, metadata={"least": 3})

@@ -166,13 +166,23 @@ class Training:
     # ------------------------------------------------------------------------------------------ finish and read back
 
     def finish(self) -> None:
-        """Take the best weights, and make the folder an encoder with the record of a finished run."""
+        """Take the best weights, and make the folder an encoder with the record of a finished run.
+
+        Raises:
+            TrainingDiverged: a weight is not finite; nothing is saved.
+        """
         run, history = self.run, self.history
         best_state, run.best, run.history = from_main(
             self.processes, lambda: (history.best_state, run.best, run.history)
         )
         if best_state:
             run.encoder.load_state_dict(best_state)
+        broken = [name for name, weights in run.encoder.named_parameters() if not bool(weights.isfinite().all())]
+        if broken:
+            raise TrainingDiverged(
+                f"after step {self.steps.done} {len(broken)} weights are NaN or infinite, the first {broken[0]}: the "
+                "encoder was not saved. A lower lr may help"
+            )
         run.encoder.eval()
         run.method.eval()
         run.seconds = self.steps.seconds
