@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tiny import make_encoder, make_sentences
 
-from cselab.training import TrainConfig, TrainingDiverged, train
+from cselab import SentenceEncoder
+from cselab.training import StopTraining, TrainConfig, TrainingDiverged, train
 
 CORPUS = make_sentences(64)
 
@@ -74,3 +75,24 @@ def test_what_is_encoded_while_another_thread_trains_has_no_dropout_in_it():
         thread.join()
     assert not failures and len(found) == 75
     assert max(float(np.abs(vectors - expected).max()) for vectors in found) < 1e-5
+
+
+def test_a_run_that_was_stopped_and_then_killed_takes_no_further_step(tmp_path, monkeypatch):
+    """The checkpoint says that a callback stopped it; the process died before the encoder was saved."""
+    config = TrainConfig(steps=9, batch_size=8, eval_every=1, checkpoint_every=1, precision="fp32")
+
+    def stop(run, row):
+        if row["step"] == 3:
+            raise StopTraining("enough")
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    def again(*callbacks):
+        return train(make_encoder(), "simcse", CORPUS, config, None, callbacks, tmp_path / "run", False)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(SentenceEncoder, "save_pretrained", killed)
+        again(stop)
+    run = again()
+    assert run.stopped == "enough" and run.history[-1]["step"] == 3

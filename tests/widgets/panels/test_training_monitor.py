@@ -1,9 +1,10 @@
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from cselab_widgets import TrainingMonitor
-from cselab_widgets.panels.training_monitor import COLUMNS, band, curve
+from cselab_widgets.panels.training_monitor import COLUMNS, band, curve, summary
 from tiny import make_encoder, make_sentences
 
 from cselab.encoders.encoder import SentenceEncoder
@@ -31,6 +32,13 @@ class Gate:
         if row["step"] == self.step:
             self.reached.set()
             assert self.open.wait(PATIENCE)
+
+
+def test_the_best_score_is_the_highest_and_not_the_last():
+    rows = [{"step": step, "score": score} for step, score in ((0, 50.0), (2, 60.0), (4, 55.0))]
+    said = summary(replace(TrainingMonitor().state, rows=rows, others={"before": [rows, rows[:1]]}))
+    assert "dev score 55.00 at step 4, best 60.00 at step 2" in said
+    assert "before  2 runs, best dev score 55.00 (50.00 to 60.00)" in said
 
 
 def seen(monitor, phase):
