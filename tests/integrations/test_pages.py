@@ -1,4 +1,4 @@
-"""The examples of the pages on interfaces and of the README run as they stand, one after another in an empty folder."""
+"""The examples of the pages on interfaces run as they stand, one after another in an empty folder."""
 
 import re
 from pathlib import Path
@@ -48,19 +48,7 @@ def test_the_examples_of_the_page_run(page, tmp_path, monkeypatch):
     assert bool(pushed) == (page == "docs/hub.md")
 
 
-def test_the_lines_of_the_readme_log_the_geometry(tmp_path, monkeypatch):
-    pytest.importorskip("datasets")
-    (example,) = [one for one in examples((ROOT / "README.md").read_text(encoding="utf-8")) if "Geometry" in one]
-    assert sum(1 for line in example.splitlines() if line.strip()) <= 12
-    from sentence_transformers import SentenceTransformer
-
-    from cselab import SentenceEncoder
-
-    SentenceEncoder("micro").save_pretrained(tmp_path / "my-encoder")  # what the README's first lines leave
-    model = run([example], tmp_path, monkeypatch)["model"]
-    assert isinstance(model, SentenceTransformer)
-
-
-def test_each_page_is_linked_from_the_readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [page for page in NEEDS if f"({page})" not in text] == []
+def test_each_page_of_docs_is_in_the_index():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert [page for page in sorted(pages) if f"({page})" not in text] == []

@@ -184,13 +184,6 @@ def test_a_page_of_results_is_what_the_results_say(name):
     assert page(RESULTS) == (RESULTS / name).read_text(encoding="utf-8")
 
 
-def test_the_readme_has_the_baselines_that_need_no_training():
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    found = read_results("imsimcse-table4", "study", RESULTS)
-    pooled, both = (found.mean(label, "Avg.") for label in ("plain, first-last average", "the same, whitened"))
-    assert f"instead of [CLS] gives {pooled:.1f} without training, and {both:.1f} whitened." in text
-
-
 # ------------------------------------------------------------------------------------------------ the recorded effects
 
 
