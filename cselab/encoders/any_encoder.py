@@ -99,10 +99,16 @@ def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarr
 
 
 def as_array(vectors: Any, rows: int, what: str) -> Float[np.ndarray, "_n _d"]:
-    """Vectors as an array of floats [rows, d]; names what is not one."""
+    """Vectors as an array of floats [rows, d].
+
+    Raises:
+        ValueError: another shape, or bytes: packed bits are no numbers whose cosine means something.
+    """
     if hasattr(vectors, "detach"):
         vectors = vectors.detach().cpu().float().numpy()
     vectors = np.asarray(vectors)
+    if vectors.dtype == np.uint8:
+        raise ValueError(f"{what} packed bits (uint8): unpack them first, 2.0 * np.unpackbits(vectors, axis=1) - 1")
     if vectors.dtype == np.float16 or not np.issubdtype(vectors.dtype, np.floating):
         vectors = vectors.astype(np.float32)
     if vectors.ndim != 2 or len(vectors) != rows:

@@ -85,7 +85,7 @@ def push_to_hub(
     repo_id: str,
     scores: Scores | None = None,
     *,
-    private: bool | None = None,
+    private: bool | None = True,
     token: str | None = None,
     revision: str | None = None,
     create_pr: bool = False,
@@ -100,7 +100,7 @@ def push_to_hub(
         encoder: a `SentenceEncoder`, or the folder of one, or of a finished run.
         repo_id: "name/model"; made where it is not there.
         scores: for the card.
-        private: whether a new repository is private; None takes the default of its owner.
+        private: whether a new repository is private, as it is unless you say otherwise; None: its owner's default.
         token: of the hub; default the one that `hf auth login` keeps.
         revision: a branch; default main.
         create_pr: open a pull request in place of a commit.

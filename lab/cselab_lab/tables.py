@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
     check_form(form)
     frame = DataFrame(list(rows.values()), index=list(rows)) if isinstance(rows, Mapping) else rows
     cells = frame.map(lambda value: _shown(value, digits)).astype(object)
+    if form in SAFE:
+        cells = cells.map(SAFE[form]).rename(index=SAFE[form], columns=SAFE[form])
     if form == "csv":
         return cells.to_csv()
     if form == "html":
@@ -53,6 +56,21 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
     )
     drawn = drawn.replace("±", r"$\pm$") if form == "latex" else drawn
     return "\n".join(line.rstrip() for line in drawn.splitlines())
+
+
+def _in_markdown(cell: object) -> str:
+    """A cell that neither ends its column nor opens an HTML element."""
+    return str(cell).replace("|", r"\|").replace("<", "&lt;")
+
+
+def _in_a_spreadsheet(cell: object) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    text = str(cell)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[-+][\d.]+", text) else text
+
+
+SAFE = {"md": _in_markdown, "csv": _in_a_spreadsheet}
+"""What escapes a cell; tabulate and pandas escape LaTeX and HTML."""
 
 
 def check_form(form: str, known: Sequence[str] = FORMS) -> str:

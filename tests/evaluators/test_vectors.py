@@ -42,6 +42,12 @@ def test_anything_but_a_row_a_sentence_is_refused(vectors):
         encode(Returns(vectors), ["a", "b"])
 
 
+def test_packed_bits_are_refused_with_what_unpacks_them():
+    bits = np.packbits(np.random.default_rng(0).normal(size=(2, 64)) > 0, axis=1)
+    with pytest.raises(ValueError, match=r"packed bits .* np.unpackbits"):
+        encode(Returns(bits), ["a", "b"])
+
+
 def test_rows_come_in_the_order_of_the_sentences_with_repeats(angles):
     encoded = encode_distinct(angles, ["90 b", "0 a", "90 b", "180 c"])
     assert len(angles.calls[0]) == 3

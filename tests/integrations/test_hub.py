@@ -69,7 +69,7 @@ def test_a_card_without_scores_says_so_and_one_with_the_scores_of_another_poolin
 @pytest.mark.parametrize("given", ["folder", "encoder"])
 def test_what_is_uploaded_opens_and_gives_the_same_vectors(given, run, hub, tmp_path):
     before = sorted(path.name for path in run.output.rglob("*"))
-    address = push_to_hub(run.output if given == "folder" else run.encoder, "me/mine", private=True)
+    address = push_to_hub(run.output if given == "folder" else run.encoder, "me/mine")
     assert address.endswith("/commit/1") and hub["repo"] == "me/mine" and hub["made"]["private"] is True
     assert sorted(path.name for path in run.output.rglob("*")) == before
     assert ("run.json" in hub) == ("history.jsonl" in hub) == (given == "folder")

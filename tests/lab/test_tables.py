@@ -28,6 +28,13 @@ def test_html_is_escaped():
     assert "&lt;script&gt;" in table({"<script>": {"a": 1.0}}, form="html")
 
 
+def test_a_name_cannot_end_a_column_open_an_element_or_become_a_formula():
+    rows = {"a|b": {"x<y": "=1+1"}, "@SUM": {"x<y": "-0.50"}, "+cmd": {"x<y": "+2.50"}}
+    assert table(rows, form="md").splitlines()[2].split(" | ")[0].strip() == r"| a\|b"
+    assert "<" not in table(rows, form="md") and "x&lt;y" in table(rows, form="md")
+    assert table(rows, form="csv").splitlines() == [",x<y", "a|b,'=1+1", "'@SUM,-0.50", "'+cmd,+2.50"]
+
+
 def test_csv_reads_back():
     assert list(csv.reader(StringIO(table(ROWS, 1, "csv"))))[1:] == [
         ["plain_1", "47.0", ""],
