@@ -23,20 +23,6 @@ def test_one_line_a_tenth_is_printed_when_nobody_watches(headless, capsys):
     assert lines[4].startswith("train: 100/200") and lines[4].endswith("loss 99")
 
 
-def test_a_step_that_crosses_several_tenths_prints_one_line(headless, capsys):
-    with Progress(10, "train") as work:
-        work.update(7)
-        work.update(3)
-    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["7/10", "10/10"]
-
-
-def test_fewer_steps_than_lines_print_a_line_each(headless, capsys):
-    with Progress(3, "encode", lines=100) as work:
-        for _ in range(3):
-            work.update()
-    assert len(capsys.readouterr().out.splitlines()) == 3
-
-
 def test_the_last_note_is_repeated_where_a_step_has_none(headless, capsys):
     with Progress(2, "train") as work:
         work.update(note="dev 61.20")

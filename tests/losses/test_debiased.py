@@ -3,7 +3,7 @@ from math import exp, log
 import pytest
 import torch
 
-from cselab.losses import debiased_info_nce, info_nce
+from cselab.losses import debiased_info_nce
 
 
 @pytest.mark.parametrize(("temperature", "prior"), [(0.5, 0.1), (0.5, 0.6), (0.05, 0.01)])
@@ -21,25 +21,11 @@ def test_it_agrees_with_loops(make_views, cosine, temperature, prior):
     assert 0 < floors < 6 or prior < 0.5
 
 
-def test_prior_zero_is_info_nce(make_views):
-    views = make_views()
-    torch.testing.assert_close(debiased_info_nce(*views, 0.05, 0.0).total, info_nce(*views, 0.05).total)
-
-
 def test_it_is_finite_at_low_temperatures_in_single_precision(make_views):
     one, two = (view.float().requires_grad_() for view in make_views())
     for pair in ((one, two), (one, -one), (one, one)):
         loss = debiased_info_nce(*pair, 0.02, 0.1).total
         assert loss.isfinite() and torch.autograd.grad(loss, one, retain_graph=True)[0].isfinite().all()
-
-
-def test_a_negative_that_is_the_positive_costs_less():
-    """Half the batch says the same: the right prior takes the false negatives out of the sum."""
-    views = torch.eye(2).repeat(2, 1)  # rows 0 and 2 are the same, 1 and 3
-    plain = debiased_info_nce(views, views, 1.0, 0.0).total
-    assert debiased_info_nce(views, views, 1.0, 1 / 3).total < plain
-    # one of three negatives is as similar as the positive: g = 3 / (2/3) * (2 + e - e) / 3 = 3
-    torch.testing.assert_close(debiased_info_nce(views, views, 1.0, 1 / 3).total, torch.tensor(log(1 + 3 / exp(1))))
 
 
 @pytest.mark.parametrize("prior", [-0.1, 1.0, float("nan")])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 from torch.nn.functional import cosine_similarity
+from torch.testing import assert_close
 
 from cselab import losses
 from cselab.losses.contrast import cosine_matrix
@@ -120,21 +121,14 @@ def test_a_small_step_down_pulls_positives_together(make_views, loss):
 def test_the_order_of_the_sentences_does_not_matter(make_views, loss):
     views = make_views(loss.views)
     order = torch.tensor([3, 0, 5, 1, 4, 2])
-    torch.testing.assert_close(loss([view[order] for view in views]).total, loss(views).total)
-
-
-@pytest.mark.parametrize("loss", [case for case in CASES if "widths" not in case.parameters], ids=str)
-def test_the_order_of_the_features_does_not_matter(make_views, loss):
-    views = make_views(loss.views)
-    order = torch.tensor([3, 0, 4, 1, 2])
-    torch.testing.assert_close(loss([view[:, order] for view in views]).total, loss(views).total)
+    assert_close(loss([view[order] for view in views]).total, loss(views).total)
 
 
 @cosine_losses
 def test_the_lengths_of_the_rows_do_not_matter(make_views, loss):
     views = make_views(loss.views)
     lengths = torch.arange(1, 7)[:, None] / 2
-    torch.testing.assert_close(loss([views[0] * lengths, *views[1:]]).total, loss(views).total)
+    assert_close(loss([views[0] * lengths, *views[1:]]).total, loss(views).total)
 
 
 @cosine_losses
@@ -147,19 +141,14 @@ def test_rows_of_any_length_have_the_cosines_of_their_directions(make_views, los
     gradients = torch.autograd.grad(loss(far).total, far)
     plain = torch.autograd.grad(loss(views := [view.requires_grad_() for view in views]).total, views)
     for gradient, wanted in zip(gradients, plain, strict=True):
-        torch.testing.assert_close(gradient.double() * length, wanted.double(), rtol=1e-3, atol=1e-6)
-
-
-def test_a_power_of_two_changes_no_digit(make_views):
-    views = [view.float() for view in make_views(2)]
-    assert losses.info_nce(*views, 0.1).total == losses.info_nce(*(view * 2.0**-70 for view in views), 0.1).total
+        assert_close(gradient.double() * length, wanted.double(), rtol=1e-3, atol=1e-6)
 
 
 @cosine_losses
 def test_a_rotation_of_the_space_does_not_matter(make_views, loss):
     views = make_views(loss.views)
     rotation = torch.linalg.qr(make_views(count=1, rows=5, seed=3)[0])[0]
-    torch.testing.assert_close(loss([view @ rotation for view in views]).total, loss(views).total)
+    assert_close(loss([view @ rotation for view in views]).total, loss(views).total)
 
 
 @every_loss
@@ -179,7 +168,7 @@ def test_the_result_has_the_precision_of_the_views(make_views, loss):
     assert loss(views).total.dtype == torch.float64
     single = loss([view.float() for view in views]).total
     assert single.dtype == torch.float32
-    torch.testing.assert_close(single.double(), loss(views).total, rtol=1e-4, atol=1e-5)
+    assert_close(single.double(), loss(views).total, rtol=1e-4, atol=1e-5)
 
 
 @half_types
@@ -190,7 +179,7 @@ def test_autocast_costs_no_precision(make_views, loss, dtype):
     with torch.autocast("cpu", dtype=dtype):
         under_autocast = loss(views).total
     assert under_autocast.dtype == torch.float32
-    torch.testing.assert_close(under_autocast, exact, rtol=1e-6, atol=1e-6)
+    assert_close(under_autocast, exact, rtol=1e-6, atol=1e-6)
 
 
 @half_types
@@ -217,13 +206,6 @@ def test_no_loss_draws_random_numbers(make_views, loss):
     before = torch.get_rng_state()
     loss(make_views(loss.views))
     assert torch.equal(torch.get_rng_state(), before)
-
-
-@every_loss
-def test_the_total_is_the_sum_of_named_terms(make_views, loss):
-    result = loss(make_views(loss.views))
-    assert all(term.ndim == 0 for term in result.terms.values())
-    assert result.total.item() == pytest.approx(sum(result.floats().values()))
 
 
 @paired_losses

@@ -5,6 +5,7 @@ from math import exp, inf, log
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from cselab.losses import decoupled_info_nce, focal_info_nce, info_nce, off_dropout_info_nce
 
@@ -58,7 +59,7 @@ def test_a_weight_of_minus_infinity_takes_a_negative_out_for_one_anchor(loss, ma
     mute = torch.zeros(6, 12).double()
     mute[:, 6:] = -inf
     without, muted = loss(*views), loss(*views, more, mute)
-    torch.testing.assert_close(muted.total, without.total)
+    assert_close(muted.total, without.total)
     mute[2, 7] = 0
     assert loss(*views, more, mute).total > without.total
     views[0].requires_grad_()
@@ -75,11 +76,11 @@ def test_negatives_of_an_anchors_own_are_no_negatives_of_others(loss, make_views
     muted[:, :6] = 0
     muted[torch.arange(6), torch.arange(6, 12)] = muted[torch.arange(6), torch.arange(12, 18)] = 0
     total = loss(*views, own).total
-    torch.testing.assert_close(total, loss(*views, shared, muted).total)
+    assert_close(total, loss(*views, shared, muted).total)
     weights = torch.randn(6, 8, generator=torch.Generator().manual_seed(5)).double()
     muted[:, :6] = weights[:, :6]
     muted[torch.arange(6), torch.arange(6, 12)], muted[torch.arange(6), torch.arange(12, 18)] = weights[:, 6:].T
-    torch.testing.assert_close(loss(*views, own, weights).total, loss(*views, shared, muted).total)
+    assert_close(loss(*views, own, weights).total, loss(*views, shared, muted).total)
     (slope,) = torch.autograd.grad(total, own)
     assert slope.isfinite().all() and (slope.abs().sum(2) > 0).all()
 
@@ -91,7 +92,7 @@ def test_own_negatives_are_computed_on_in_single_precision(make_views, dtype):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         under_autocast = info_nce(anchor, positive, T, own).total
     assert under_autocast.dtype == torch.float32
-    torch.testing.assert_close(under_autocast, info_nce(anchor, positive, T, own.float()).total)
+    assert_close(under_autocast, info_nce(anchor, positive, T, own.float()).total)
 
 
 @every_loss

@@ -31,20 +31,6 @@ def test_the_names_of_the_classes_do_not_matter(make_views):
     assert sup_con(*views, labels, 0.1).total == sup_con(*views, renamed, 0.1).total
 
 
-def test_a_class_comes_together(make_views):
-    views = [view.requires_grad_() for view in make_views(rows=8)]
-    labels = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1])
-    slopes = torch.autograd.grad(sup_con(*views, labels, 0.5).total, views)
-    one = torch.nn.functional.normalize(views[0] - 0.01 * slopes[0], dim=1)
-    before = torch.nn.functional.normalize(views[0], dim=1)
-
-    def within(z):
-        cosines = z @ z.T
-        return cosines[:4, :4].mean() + cosines[4:, 4:].mean() - 2 * cosines[:4, 4:].mean()
-
-    assert within(one) > within(before)
-
-
 def test_another_number_of_labels_is_refused(unchecked_annotations):
     with pytest.raises(ValueError, match=r"labels has shape \[2\]; it must be \[3\], one a sentence"):
         sup_con(torch.eye(3), torch.eye(3), torch.arange(2), 0.1)
