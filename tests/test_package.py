@@ -30,20 +30,21 @@ def test_importing_the_modules_of_that_name_does_not_hide_the_functions():
     assert cselab.TrainConfig is TrainConfig
 
 
+IMPORTED = """
+import os, sys
+before = dict(os.environ)
+import cselab
+print(*sorted(set({heavy!r}) & sys.modules.keys()))
+import cselab.training
+assert before == dict(os.environ)
+"""
+
+
 @pytest.mark.process
-def test_importing_the_package_imports_nothing_heavy():
-    code = f"import sys, cselab; print(*sorted(set({HEAVY!r}) & sys.modules.keys()))"
+def test_importing_the_package_imports_nothing_heavy_and_changes_nothing_in_the_environment():
+    code = IMPORTED.format(heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split() == [] and done.stderr == ""
-
-
-SHOWN = "import os; before = dict(os.environ); import cselab, cselab.training; print(before == dict(os.environ))"
-
-
-@pytest.mark.process
-def test_importing_the_package_changes_nothing_in_the_environment():
-    done = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True, timeout=300)
-    assert done.stdout.strip() == "True"
 
 
 def test_the_version_is_that_of_the_distribution():

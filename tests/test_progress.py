@@ -23,13 +23,6 @@ def test_one_line_a_tenth_is_printed_when_nobody_watches(headless, capsys):
     assert lines[4].startswith("train: 100/200") and lines[4].endswith("loss 99")
 
 
-def test_the_last_note_is_repeated_where_a_step_has_none(headless, capsys):
-    with Progress(2, "train") as work:
-        work.update(note="dev 61.20")
-        work.update()
-    assert all(line.endswith("dev 61.20") for line in capsys.readouterr().out.splitlines())
-
-
 def test_work_taken_up_again_counts_what_was_done_before(headless, capsys):
     with Progress(100, "train") as work:
         work.done = 80
@@ -46,13 +39,6 @@ def test_a_bar_is_drawn_for_a_person(watched, capsys):
         bar = work.bar
     captured = capsys.readouterr()
     assert bar.disable and "encode" in captured.err and captured.out == ""
-
-
-def test_the_bar_of_work_taken_up_again_shows_all_that_is_done(watched, capsys):
-    with Progress(100, "train") as work:
-        work.done = 80
-        work.update()
-        assert work.bar.n == 81
 
 
 def test_the_bar_is_closed_when_the_work_fails(watched, capsys):

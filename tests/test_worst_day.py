@@ -295,13 +295,8 @@ def set_in(**changes):
     [
         ("history.jsonl", better_score, "is not"),
         ("run.json", better_score, "is not"),
-        ("config.json", set_in(hidden_act="relu"), "is not"),
-        ("config.json", set_in(layer_norm_eps=0.1), "is not"),
         ("cselab.json", set_in(max_length=12), "is not"),
-        ("modules.json", lambda file: file.write_text("[]"), "is not"),
         ("1_Pooling/config.json", set_in(pooling_mode_cls_token=True), "is not"),
-        ("2_Dense/config.json", set_in(activation_function="torch.nn.modules.activation.ReLU"), "is not"),
-        ("tokenizer_config.json", set_in(do_lower_case=False), "is not"),
         ("tokenizer.json", swapped_words, "is not"),
         ("model.safetensors", heavier_word, "is not"),
         ("method.safetensors", lambda file: file.write_bytes(file.read_bytes()[:-4] + b"1234"), "is not"),
@@ -400,23 +395,17 @@ def first_module(**values):
     ("file", "damage", "said"),
     [
         ("modules.json", first_module(type=7), "no list of modules with a path and a type"),
-        ("modules.json", first_module(path=["x"]), "which is no path inside the folder"),
-        ("modules.json", "7", "no list of modules with a path and a type"),
         ("1_Pooling/config.json", "[{}]", "is damaged: it holds"),
-        ("2_Dense/config.json", changed(activation_function=["Tanh"]), "unknown activation"),
-        ("2_Dense/config.json", changed(out_features=True), "is damaged: its sizes are"),
         ("2_Dense/config.json", changed(in_features=10**12), "is damaged: its sizes are"),
         ("sentence_bert_config.json", "7", "is damaged: it holds 7"),
         ("sentence_bert_config.json", changed(max_seq_length=[1]), "'max_seq_length' is"),
         ("tokenizer_config.json", changed(model_max_length=[1]), "leaves no room for a sentence: its model_max"),
         ("tokenizer_config.json", changed(pad_token=None), "a tokenizer without a token to pad with"),
         ("config.json", changed(num_hidden_layers=1000), "asks for 1000 layers, and the weights beside it"),
-        ("config.json", "[]", "cannot be opened as an encoder"),
         ("config.json", changed(hidden_size="wide"), "cannot be opened as an encoder"),
         ("tokenizer.json", '{"version": "1.0"', "no tokenizer that can be opened"),
         ("cselab.json", "[]", "cselab.json is damaged: it holds"),
         ("cselab.json", '{"pooling": 7}', "cselab.json is damaged: 'pooling' is 7"),
-        ("cselab.json", '{"pooling": "mea', "cselab.json cannot be read"),
     ],
 )
 def test_a_damaged_file_of_an_encoder_is_named_without_a_traceback(file, damage, said, of_others):
@@ -506,8 +495,6 @@ def test_hyper_parameters_out_of_their_range_are_refused_when_the_method_is_made
         for value in [*values, *([-1.0] if parameter == "temperature" else [])]:
             with pytest.raises(ValueError, match=rf"{parameter} of {name} is"):
                 create_method(name, **{parameter: value})
-    with pytest.raises(ValueError, match="m of focal is -1; it must be a number of at least 0"):
-        create_method("focal", m=-1)
 
 
 # ------------------------------------------------------------------------------------------ data

@@ -11,10 +11,9 @@ from huggingface_hub.errors import RemoteEntryNotFoundError
 
 from cselab.data import load_sts
 from cselab.data.classification import CLASSES, CLASSIFICATION_TASKS, FILES_BY_CLASS, load_classification
-from cselab.data.fetch import ARCHIVE, ELSEWHERE, FETCHED_TASKS, Unreachable, fetch, senteval_files
-from cselab.data.files import DataError
+from cselab.data.fetch import ARCHIVE, FETCHED_TASKS, Unreachable, fetch, senteval_files
 from cselab.data.published import describe, published_parts
-from cselab.data.sts import ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS
+from cselab.data.sts import STS_PAIRS, STS_TASKS, SUBSETS
 
 ROWS = 4
 GONE = RemoteEntryNotFoundError("404", response=SimpleNamespace(headers={}, request=None))
@@ -292,13 +291,6 @@ def test_a_folder_is_needed(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="file is a file"):
         fetch(tmp_path / "file")
-
-
-def test_the_source_is_named_by_its_commit_and_every_set_has_files():
-    assert len(ARCHIVE[1]) == 40
-    names = [name for task in FETCHED_TASKS for name in senteval_files(task)]
-    assert len(names) == len(set(names)) == 2 * 24 + 3 * len(ONE_FILE) + 2 * len(FILES_BY_CLASS) + 3 + 2 + 2
-    assert "AgNews" in ELSEWHERE and issubclass(Unreachable, OSError) and not issubclass(Unreachable, DataError)
 
 
 # ------------------------------------------------------------------------- on the real files, where they are

@@ -59,23 +59,6 @@ def test_a_bad_line_is_named(tmp_path, content, message):
         read_pairs(path)
 
 
-def test_a_header_names_the_columns_in_their_order(tmp_path):
-    path = tmp_path / "own.tsv"
-    path.write_text("id\tScore\tsentence2\tsentence1\n7\t2.5\tsecond\tfirst\n")
-    pairs = read_pairs(path)
-    assert (pairs.sentences1, pairs.sentences2, pairs.scores) == (["first"], ["second"], [2.5])
-
-
-def test_a_csv_file_has_quotes_commas_and_line_ends_in_its_fields(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text('sentence1,sentence2,score\r\n"a, or ""b""",c,1\r\n"two\nlines",d,2\r\n')
-    pairs = read_pairs(path)
-    assert pairs.sentences1 == ['a, or "b"', "two\nlines"] and pairs.scores == [1.0, 2.0]
-    path.write_text('a,"b,1\n')
-    with pytest.raises(DataError, match=r"own\.csv, line 1: unexpected end of data"):
-        read_pairs(path)
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [

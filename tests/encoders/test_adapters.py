@@ -7,6 +7,7 @@ import families
 import numpy as np
 import pytest
 import torch
+from numpy.testing import assert_allclose, assert_array_equal
 from sentence_transformers import SentenceTransformer
 from tiny import make_encoder, make_sentences
 
@@ -36,7 +37,7 @@ def adapted(family="bert", adapter=2):
 def test_each_family_opens_there_and_here_with_its_trained_adapters(family, tmp_path):
     encoder = adapted(family)
     plain = SentenceEncoder(families.make_backbone(family), encoder.tokenizer, encoder.pooling).encode(SENTENCES)
-    np.testing.assert_array_equal(encoder.encode(SENTENCES), plain)
+    assert_array_equal(encoder.encode(SENTENCES), plain)
     names = [name for name, weight in encoder.backbone.named_parameters() if weight.requires_grad]
     assert names and all("lora_" in name and "pooler" not in name for name in names)
     vectors = moved(encoder).encode(SENTENCES)
@@ -45,10 +46,10 @@ def test_each_family_opens_there_and_here_with_its_trained_adapters(family, tmp_
     encoder.save_pretrained(tmp_path / "mine")
     assert encoder.weights_hash() == before and np.array_equal(encoder.encode(SENTENCES), vectors)
     again = SentenceEncoder.from_pretrained(tmp_path / "mine")
-    np.testing.assert_allclose(again.encode(SENTENCES), vectors, atol=1e-5)
+    assert_allclose(again.encode(SENTENCES), vectors, atol=1e-5)
     assert all(weight.requires_grad for weight in again.parameters()) and not hasattr(again.backbone, "peft_config")
     theirs = SentenceTransformer(str(tmp_path / "mine"), device="cpu")
-    np.testing.assert_allclose(theirs.encode(SENTENCES), vectors, atol=1e-5)
+    assert_allclose(theirs.encode(SENTENCES), vectors, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated")  # peft of transformers
@@ -57,7 +58,7 @@ def test_the_adapters_alone_are_opened_by_peft_on_the_model_that_they_were_train
     encoder.save_pretrained(tmp_path / "mine")
     model = peft.PeftModel.from_pretrained(families.make_backbone("qwen3"), str(tmp_path / "mine" / "adapter"))
     again = SentenceEncoder(model.merge_and_unload(), encoder.tokenizer, encoder.pooling)
-    np.testing.assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+    assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [{"use_dora": True}, {"bias": "lora_only"}, {"init_lora_weights": "pissa"}])
@@ -71,7 +72,7 @@ def test_a_config_of_peft_is_taken_as_it_is(kind, tmp_path):
     encoder = moved(encoder)
     encoder.save_pretrained(tmp_path)
     again = SentenceEncoder.from_pretrained(tmp_path)
-    np.testing.assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+    assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
 
 
 def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_drawn():

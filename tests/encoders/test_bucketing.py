@@ -37,13 +37,5 @@ def test_no_cut_is_cheaper(overhead, most_rows):
         assert cost(lengths, parts, overhead) == min(cost(lengths, cut, overhead) for cut in allowed)
 
 
-def test_rows_of_one_length_are_one_part():
-    assert bucket_by_length([7] * 200) == [slice(0, 200)]
-
-
-def test_a_pass_that_costs_nothing_is_made_for_every_length():
-    assert bucket_by_length([3, 3, 4, 9, 9], overhead=0) == [slice(0, 2), slice(2, 3), slice(3, 5)]
-
-
 def test_no_rows_are_no_parts():
     assert bucket_by_length([]) == []

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from cselab_lab.cli import app
+from numpy.testing import assert_allclose
 from tiny import make_encoder, make_sentences, write_checkpoint
 from two_processes import launch
 
@@ -116,7 +117,7 @@ def test_each_process_encodes_its_share_and_both_have_the_vectors_of_one(togethe
     with pytest.warns(TruncationWarning):
         alone = make_encoder(layers=1).encode(SENTENCES)
     for rank in (0, 1):
-        np.testing.assert_allclose(np.load(together / f"vectors-{rank}.npy"), alone, atol=1e-6)
+        assert_allclose(np.load(together / f"vectors-{rank}.npy"), alone, atol=1e-6)
     shares = [each["share"] for each in seen]
     assert sum(shares) == len(SENTENCES) and max(shares) < 0.7 * len(SENTENCES)
 
@@ -130,12 +131,12 @@ def test_one_sentence_or_fewer_than_processes_are_encoded_by_each(seen):
     expected = make_encoder(layers=1).encode(["a cat"])
     for each in seen:
         assert each["single"] == [8]
-        np.testing.assert_allclose(each["fewer than processes"], expected, atol=1e-6)
+        assert_allclose(each["fewer than processes"], expected, atol=1e-6)
 
 
 def test_one_process_writes_the_file_and_both_read_it(together, seen):
     vectors = np.load(together / "vectors.npy")
-    np.testing.assert_allclose(vectors, np.load(together / "vectors-0.npy"), atol=1e-6)
+    assert_allclose(vectors, np.load(together / "vectors-0.npy"), atol=1e-6)
     assert [each["rows in the file"] for each in seen] == [len(SENTENCES)] * 2
     assert len(list((together / "cache").iterdir())) == 1
 
@@ -168,7 +169,7 @@ def test_alone_it_is_the_encoder_itself():
 def test_the_commands_share_the_work_and_one_process_speaks(together, seen):
     assert [each["exit codes"] for each in seen] == [[0, 0]] * 2
     alone = make_encoder(layers=2)
-    np.testing.assert_allclose(np.load(together / "v.npy"), alone.encode(SENTENCES[:30]), atol=1e-6)
+    assert_allclose(np.load(together / "v.npy"), alone.encode(SENTENCES[:30]), atol=1e-6)
     records = json.loads((together / "scores.json").read_text())["records"]
     (score,) = (record["value"] for record in records if record["key"])
     assert score == pytest.approx(evaluate(alone, PAIRS).scores["pairs"], abs=1e-2)

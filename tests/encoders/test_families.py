@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from families import FAMILIES, make_backbone, make_tokenizer, write_checkpoint
+from numpy.testing import assert_allclose
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from tiny import make_sentences
@@ -48,11 +49,11 @@ def test_a_folder_of_each_family_gives_the_vectors_of_sentence_transformers(fami
     encoder = SentenceEncoder.from_pretrained(folder)
     assert encoder.pooling == FAMILIES[family].pooling and encoder.pooling_given
     vectors = encoder.encode(SENTENCES, batch_size=4)
-    np.testing.assert_allclose(vectors, theirs(folder).encode(SENTENCES, batch_size=5), atol=1e-5)
+    assert_allclose(vectors, theirs(folder).encode(SENTENCES, batch_size=5), atol=1e-5)
     encoder.save_pretrained(tmp_path / "mine")
-    np.testing.assert_allclose(theirs(tmp_path / "mine").encode(SENTENCES), vectors, atol=1e-5)
+    assert_allclose(theirs(tmp_path / "mine").encode(SENTENCES), vectors, atol=1e-5)
     again = SentenceEncoder.from_pretrained(tmp_path / "mine")
-    np.testing.assert_allclose(again.encode(SENTENCES, batch_size=4), vectors, atol=1e-6)
+    assert_allclose(again.encode(SENTENCES, batch_size=4), vectors, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -84,7 +85,7 @@ def test_poolings_are_those_of_sentence_transformers_on_either_side_of_padding(p
     for side in ("left", "right"):
         encoder.tokenizer.padding_side = side
         expected = pooled_there(plain, THEIRS[pooling], side)
-        np.testing.assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
+        assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -104,10 +105,10 @@ def test_prompts_are_put_before_sentences_by_name(tmp_path):
     assert encoder.prompts == other.prompts and encoder.default_prompt_name == "query"
     for options in ({}, {"prompt_name": "document"}, {"prompt_name": "query"}, {"prompt": "the dog "}):
         expected = other.encode(SENTENCES, **options)
-        np.testing.assert_allclose(encoder.encode(SENTENCES, **options), expected, atol=1e-5)
+        assert_allclose(encoder.encode(SENTENCES, **options), expected, atol=1e-5)
     assert np.abs(encoder.encode(SENTENCES) - encoder.encode(SENTENCES, prompt_name="document")).max() > 1e-3
     encoder.save_pretrained(tmp_path / "mine")
-    np.testing.assert_allclose(theirs(tmp_path / "mine").encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+    assert_allclose(theirs(tmp_path / "mine").encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
     with pytest.raises(ValueError, match=r"unknown prompt 'passage'; st has \['document', 'query'\]"):
         encoder.encode("a cat", prompt_name="passage")
 
@@ -117,7 +118,7 @@ def test_vectors_are_truncated_as_the_folder_or_the_call_says(tmp_path):
     encoder, other = SentenceEncoder.from_pretrained(folder), theirs(folder)
     assert encoder.truncate_dim == encoder.embedding_dimension == 6
     for options in ({}, {"truncate_dim": 3}, {"normalize_embeddings": True}, {"truncate_dim": 99}):
-        np.testing.assert_allclose(encoder.encode(SENTENCES, **options), other.encode(SENTENCES, **options), atol=1e-5)
+        assert_allclose(encoder.encode(SENTENCES, **options), other.encode(SENTENCES, **options), atol=1e-5)
     encoder.save_pretrained(tmp_path / "mine")
     assert SentenceEncoder.from_pretrained(tmp_path / "mine").truncate_dim == 6
     with pytest.raises(ValueError, match="truncate_dim must be at least 1, or None for the whole vector, got 0"):
@@ -131,7 +132,7 @@ def test_weights_of_half_precision_are_opened_in_float32(dtype, tmp_path):
     half.save_pretrained(plain)
     encoder = SentenceEncoder.from_pretrained(plain, pooling="last_token")
     assert {weights.dtype for weights in encoder.parameters()} == {torch.float32}
-    np.testing.assert_allclose(encoder.encode(SENTENCES), pooled_there(plain, "lasttoken"), atol=1e-5)
+    assert_allclose(encoder.encode(SENTENCES), pooled_there(plain, "lasttoken"), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_of_a_model_with_a_language_head_or_a_decoder_the_encoder_is_opened(fami
     (whole(config) if family == "t5" else whole.from_config(config)).save_pretrained(plain)
     make_tokenizer(family).save_pretrained(plain)
     encoder = SentenceEncoder.from_pretrained(plain, pooling="mean")
-    np.testing.assert_allclose(encoder.encode(SENTENCES), pooled_there(plain, "mean"), atol=1e-5)
+    assert_allclose(encoder.encode(SENTENCES), pooled_there(plain, "mean"), atol=1e-5)
     with pytest.raises(ValueError, match="the pooler of plain was neither trained nor loaded"):
         SentenceEncoder.from_pretrained(plain, pooling="cls_pooler")
 

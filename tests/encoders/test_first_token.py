@@ -4,6 +4,7 @@ import pytest
 import torch
 from families import FAMILIES, make_backbone, make_tokenizer
 from tiny import make_encoder, make_sentences
+from torch.testing import assert_close
 
 from cselab.encoders import encoder as encoders
 from cselab.encoders.adapters import DeepPrefix
@@ -54,7 +55,7 @@ def test_it_is_a_whole_pass_to_rounding(family, train, pooling, whole_passes):
     whole_passes()
     long = vectors_and_gradients(encoder)
     assert rows_of_the_last_layer(encoder) != [1]
-    torch.testing.assert_close(short, long, atol=1e-6, rtol=1e-4)
+    assert_close(short, long, atol=1e-6, rtol=1e-4)
 
 
 def with_prefix():
@@ -75,7 +76,7 @@ def test_with_what_an_encoder_may_carry(make, whole_passes):
     short = vectors_and_gradients(encoder)
     assert rows_of_the_last_layer(encoder) == [1]
     whole_passes()
-    torch.testing.assert_close(short, vectors_and_gradients(encoder), atol=1e-6, rtol=1e-4)
+    assert_close(short, vectors_and_gradients(encoder), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "last_token", "emb_last_mean", "last2_mean"])
@@ -88,7 +89,7 @@ def test_rows_that_are_padded_on_the_left_have_all():
     right = encoder.pooled(encoder.tokenize(SENTENCES[:1]))
     encoder.tokenizer.padding_side = "left"
     assert rows_of_the_last_layer(encoder) != [1]
-    torch.testing.assert_close(encoder.pooled(encoder.tokenize(SENTENCES[:1])), right)
+    assert_close(encoder.pooled(encoder.tokenize(SENTENCES[:1])), right)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -98,7 +99,7 @@ def test_other_families_are_pooled_as_ever(family):
     tokens = encoder.tokenize(SENTENCES)
     states = encoder.backbone(**tokens).last_hidden_state
     first = tokens["attention_mask"].argmax(1)
-    torch.testing.assert_close(encoder.pooled(tokens), states[torch.arange(len(states)), first])
+    assert_close(encoder.pooled(tokens), states[torch.arange(len(states)), first])
 
 
 def test_a_layer_that_the_backward_pass_computes_again_has_all(whole_passes):
@@ -107,7 +108,7 @@ def test_a_layer_that_the_backward_pass_computes_again_has_all(whole_passes):
     again = vectors_and_gradients(encoder)
     encoder.backbone.activation_checkpointing_disable()
     whole_passes()
-    torch.testing.assert_close(again, vectors_and_gradients(encoder), atol=1e-6, rtol=1e-4)
+    assert_close(again, vectors_and_gradients(encoder), atol=1e-6, rtol=1e-4)
 
 
 def test_chunks_of_tokens_have_all():
@@ -115,7 +116,7 @@ def test_chunks_of_tokens_have_all():
     plain = encoder.pooled(encoder.tokenize(SENTENCES[:1]))
     for layer in encoder.backbone.encoder.layer:
         layer.chunk_size_feed_forward = 1
-    torch.testing.assert_close(encoder.pooled(encoder.tokenize(SENTENCES[:1])), plain)
+    assert_close(encoder.pooled(encoder.tokenize(SENTENCES[:1])), plain)
 
 
 def test_a_pass_that_fails_leaves_no_hook():

@@ -3,8 +3,9 @@
 import pytest
 import torch
 from torch import nn
+from torch.testing import assert_close
 
-from cselab.encoders.heads import ACTIVATIONS, DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
+from cselab.encoders.heads import DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
 from cselab.sgw import ShuffledGroupWhitening
 
 
@@ -43,10 +44,10 @@ def test_normalisation_by_the_running_averages_is_part_of_the_layers(rows):
     nn.init.normal_(head.layers[1].bias, generator=seeded(2))
     for _ in range(20):
         z = head(3 * rows + 1)
-    torch.testing.assert_close(z.mean(0), torch.zeros(6), atol=1e-5, rtol=0)
+    assert_close(z.mean(0), torch.zeros(6), atol=1e-5, rtol=0)
     assert z.var(0, unbiased=False).max() < 1 + 1e-5
     head.eval()
-    torch.testing.assert_close(through_layers(head, rows), head(rows), atol=1e-4, rtol=1e-4)
+    assert_close(through_layers(head, rows), head(rows), atol=1e-4, rtol=1e-4)
 
 
 def test_it_starts_as_bert_does():
@@ -55,13 +56,9 @@ def test_it_starts_as_bert_does():
     assert linear.weight.mean().item() == pytest.approx(0, abs=5e-4)
 
 
-@pytest.mark.parametrize(
-    "make", [lambda g: MLPHead(6, g), lambda g: WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, g))]
-)
-def test_a_head_is_drawn_from_its_generator_and_leaves_the_caller_s_random_numbers_alone(make, rows):
-    torch.manual_seed(3)
+def test_a_head_is_drawn_from_its_generator_and_leaves_the_caller_s_random_numbers_alone(rows):
     before = torch.get_rng_state()
-    head, same, other = make(seeded()), make(seeded()), make(seeded(1))
+    head, same, other = (WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded(seed))) for seed in (0, 0, 1))
     head(rows)
     list(head.dense_layers())
     assert torch.equal(torch.get_rng_state(), before)
@@ -69,34 +66,21 @@ def test_a_head_is_drawn_from_its_generator_and_leaves_the_caller_s_random_numbe
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
 
 
-def test_each_call_of_the_whitened_head_in_training_is_another_view(rows):
-    head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3), MLPHead(6, seeded()))
-    first, second = head(rows), head(rows)
-    assert (first - second).abs().max() > 1e-3
-    assert torch.equal(head.eval()(rows), head(rows))
-
-
 def test_the_whitened_head_whitens_and_then_applies_the_linear_layer(rows):
     head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3, shuffle=False), MLPHead(6, seeded()))
     by_hand = ShuffledGroupWhitening(6, num_groups=3, shuffle=False)(rows)
-    torch.testing.assert_close(head(rows), head.mlp(by_hand))
+    assert_close(head(rows), head.mlp(by_hand))
 
 
 @pytest.mark.parametrize("kind", ["mlp", "whitened"])
 def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
     head = MLPHead(6, seeded()) if kind == "mlp" else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
     head(rows)  # running estimates
-    torch.testing.assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)
+    assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)
     again = DenseLayers(list(head.dense_layers()))
-    torch.testing.assert_close(again(rows), head(rows), rtol=1e-6, atol=1e-6)
+    assert_close(again(rows), head(rows), rtol=1e-6, atol=1e-6)
 
 
 def test_a_whitened_head_that_saw_no_batch_has_no_layers_to_save():
     with pytest.raises(ValueError, match="call it in training mode on at least one batch"):
         list(WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded())).dense_layers())
-
-
-@pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations_are_known_by_the_name_under_which_they_are_saved(name):
-    kind = ACTIVATIONS[name]
-    assert f"{kind.__module__}.{kind.__name__}" == name

@@ -5,6 +5,7 @@ import torch
 from families import FAMILIES, make_backbone, make_tokenizer
 from tiny import make_sentences
 from torch.nn.functional import linear
+from torch.testing import assert_close
 
 from cselab.encoders import encoder as encoders
 from cselab.encoders import speed
@@ -48,7 +49,7 @@ def test_a_linear_layer_is_that_of_float64_to_rounding(shape, with_bias):
     with torch.no_grad(), OneDnnLinearMode():
         found = layer(states)
         assert "aten::mkldnn_linear" in operations(lambda: layer(states))
-        torch.testing.assert_close(found, layer.double()(states.double()).float(), atol=1e-6, rtol=1e-6)
+        assert_close(found, layer.double()(states.double()).float(), atol=1e-6, rtol=1e-6)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -59,7 +60,7 @@ def test_encode_gives_the_same_vectors(family, monkeypatch):
     assert "aten::mkldnn_linear" in operations(lambda: encoder.encode(SENTENCES[:2]))
     with torch.no_grad():
         plain = encoder(encoder.tokenize(SENTENCES)).numpy()
-    torch.testing.assert_close(vectors, plain, atol=1e-5, rtol=1e-4)
+    assert_close(vectors, plain, atol=1e-5, rtol=1e-4)
 
 
 def test_a_compiled_network_stays_as_it_is(monkeypatch):
@@ -67,7 +68,7 @@ def test_a_compiled_network_stays_as_it_is(monkeypatch):
     plain = encoder.encode(SENTENCES)
     monkeypatch.setattr(encoders, "fastest_linear", OneDnnLinearMode)
     encoder.backbone.forward = torch.compile(encoder.backbone.forward, backend="aot_eager")
-    torch.testing.assert_close(encoder.encode(SENTENCES), plain, atol=1e-5, rtol=1e-4)
+    assert_close(encoder.encode(SENTENCES), plain, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, "autocast", "by name"])

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from tiny import make_encoder, make_sentences
+from torch.testing import assert_close
 
 from cselab.encoders.adapters import DeepPrefix
 from cselab.encoders.checkpoint import CheckpointError
@@ -36,7 +37,7 @@ def test_attention_agrees_with_the_formula():
     keys = torch.cat([encoder.prefix.keys[0], key], dim=1)
     values = torch.cat([encoder.prefix.values[0], value], dim=1)
     expected = (query @ keys.mT / 2).softmax(2) @ values
-    torch.testing.assert_close(seen["out"][0], expected.transpose(0, 1).flatten(1))
+    assert_close(seen["out"][0], expected.transpose(0, 1).flatten(1))
 
 
 def test_in_training_each_row_drops_numbers_of_the_prefix_out_and_the_rest_makes_up_for_them():
@@ -46,7 +47,7 @@ def test_in_training_each_row_drops_numbers_of_the_prefix_out_and_the_rest_makes
     keys = encoder.prefix.before(tokens, encoder.backbone)["past_key_values"].layers[0].keys
     gone = keys == 0
     assert 0.4 < gone.float().mean() < 0.6 and not torch.equal(gone[0], gone[1])
-    torch.testing.assert_close(keys[~gone], (2 * encoder.prefix.keys).expand_as(keys)[~gone])
+    assert_close(keys[~gone], (2 * encoder.prefix.keys).expand_as(keys)[~gone])
     encoder.eval()
     keys = encoder.prefix.before(tokens, encoder.backbone)["past_key_values"].layers[0].keys
     assert torch.equal(keys, encoder.prefix.keys.expand_as(keys))
@@ -56,7 +57,7 @@ def test_in_training_each_row_drops_numbers_of_the_prefix_out_and_the_rest_makes
 def test_padding_does_not_matter_and_positions_stay(family):
     encoder = with_prefix(family)
     alone = torch.cat([encoder.pooled(encoder.tokenize([text])) for text in SENTENCES])
-    torch.testing.assert_close(encoder.pooled(encoder.tokenize(SENTENCES)), alone, atol=1e-5, rtol=1e-5)
+    assert_close(encoder.pooled(encoder.tokenize(SENTENCES)), alone, atol=1e-5, rtol=1e-5)
     plain = make_encoder(family)
     assert not torch.allclose(plain.pooled(plain.tokenize(SENTENCES)), alone, atol=1e-2)
 

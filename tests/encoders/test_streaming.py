@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from tiny import make_encoder, make_sentences
 
 import cselab.encoders.encoder
@@ -30,8 +31,8 @@ def test_a_file_holds_the_vectors_of_encode_in_their_order(encoder, tmp_path):
     found = encode_to_file(encoder, iter(SENTENCES), tmp_path / "v.npy", batch_size=7, show_progress_bar=False)
     assert isinstance(found, np.memmap) and found.dtype == np.float32
     one_by_one = np.stack([encoder.encode(text) for text in SENTENCES])
-    np.testing.assert_allclose(found, one_by_one, atol=1e-6)
-    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), one_by_one, atol=1e-6)
+    assert_allclose(found, one_by_one, atol=1e-6)
+    assert_allclose(np.load(tmp_path / "v.npy"), one_by_one, atol=1e-6)
 
 
 def test_encode_itself_tokenises_window_by_window(encoder, monkeypatch):
@@ -42,7 +43,7 @@ def test_encode_itself_tokenises_window_by_window(encoder, monkeypatch):
         return encodings(tokenizer, texts, max_length)
 
     monkeypatch.setattr("cselab.encoders.encoder.encodings", watched)
-    np.testing.assert_allclose(encoder.encode(SENTENCES), whole, atol=1e-6)
+    assert_allclose(encoder.encode(SENTENCES), whole, atol=1e-6)
     assert max(sizes) <= 16 and sum(sizes) == len(set(SENTENCES))
 
 
@@ -67,7 +68,7 @@ def test_lengths_and_cut_sentences_are_told_once_for_all_windows(encoder, tmp_pa
             encoder, SENTENCES + long, tmp_path / "v.npy", show_progress_bar=False, normalize_embeddings=True
         )
     assert len(told) == 1 and encoder.last_truncation.of == 70
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+    assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
 
 
 def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(encoder, tmp_path, monkeypatch, capsys):

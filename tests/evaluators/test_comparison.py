@@ -73,13 +73,6 @@ def test_other_rows_protocols_or_folds_are_not_compared_and_both_are_named(other
         compare(Scores([], outcomes={"CR": one}), Scores([], outcomes={"CR": other}))
 
 
-def test_sts_of_other_aggregations_is_not_compared():
-    first = noisy(n=20)
-    mean = Outcome(first.predicted, first.gold, first.strata, protocol="aggregation mean")
-    with pytest.raises(ValueError, match="same protocol, not 'spearman/pearson' and 'aggregation mean'"):
-        compare(Scores([], outcomes={"A": first}), Scores([], outcomes={"A": mean}))
-
-
 def test_an_outcome_is_scored_by_its_own_metrics_only():
     with pytest.raises(ValueError, match=r"unknown metric 'spearman'.* Choose one of accuracy"):
         classified(drawn(0.5)).score("spearman")

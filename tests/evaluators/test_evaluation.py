@@ -10,8 +10,11 @@ import pytest
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import STS, Encoder, Geometry, RandomEncoder, Scores, evaluate, read_scores, word_overlap
+from cselab.evaluators import STS, RandomEncoder, Scores, evaluate, read_scores, word_overlap
 from cselab.evaluators.records import Record
+from cselab.metrics import alignment, effective_rank, feature_correlation, mean_cosine, uniformity
+
+MEASURES = (uniformity, mean_cosine, feature_correlation, effective_rank)
 
 
 class Broken:
@@ -63,12 +66,6 @@ def test_a_task_that_did_not_run_is_absent_and_the_average_with_it(angles, sts_f
     assert "STS12 did not run" in str(scores)
 
 
-def test_a_missing_task_that_was_asked_for_is_an_error(angles, sts_folder):
-    with pytest.raises(MissingFile, match="SICK_test_annotated"):
-        evaluate(angles, "sts", data=sts_folder, tasks=["SICK-R"])
-    assert angles.calls == []
-
-
 def test_a_damaged_file_stops_everything_before_anything_is_encoded(angles, sts_folder):
     path = sts_folder / "STS/STSBenchmark/sts-test.csv"
     path.write_bytes(path.read_bytes()[:-500])
@@ -115,28 +112,6 @@ def test_duplicate_vectors_are_counted(angles):
     assert evaluate(RandomEncoder(), pairs).records[0].duplicates == 0
 
 
-def test_a_function_of_pairs_is_scored_like_an_encoder(pairs):
-    overlapping = Pairs(["a b", "a b", "a b"], ["a b", "a c", "c d"], [5.0, 3.0, 0.0], "toy")
-    scores = evaluate(word_overlap, overlapping)
-    assert scores.scores == {"toy": pytest.approx(100)}
-    assert scores.records[0].encoder == "word_overlap"
-
-
-def test_a_function_of_pairs_has_no_geometry(pairs):
-    with pytest.raises(ValueError, match="needs sentence vectors"):
-        evaluate(word_overlap, "geometry", data=pairs)
-
-
-def test_something_that_cannot_encode_is_refused(pairs):
-    with pytest.raises(TypeError, match="is no encoder; give something with encode"):
-        evaluate(object(), pairs)
-
-
-def test_an_encoder_that_loses_sentences_is_refused(angles, pairs):
-    with pytest.raises(ValueError, match="one row a sentence is expected"):
-        evaluate(Broken(angles, lambda vectors: vectors[1:]), pairs)
-
-
 def test_unknown_names_list_the_allowed(angles, sts_folder):
     with pytest.raises(ValueError, match=r"unknown suite 'stss'.* Choose one of sts, geometry, transfer"):
         evaluate(angles, "stss", data=sts_folder)
@@ -161,18 +136,11 @@ def test_scores_travel_through_json(angles, sts_folder, tmp_path):
     assert back.records == scores.records and back.scores == scores.scores
 
 
-def test_the_table_shows_scores_with_intervals(angles, pairs):
-    header, row = str(evaluate(angles, pairs)).splitlines()
-    assert header.split()[:5] == ["task", "split", "rows", "metric", "score"]
-    assert row.split()[:5] == ["angles", "dev", "20", "spearman", "100.00"]
-
-
 def test_a_notebook_shows_the_same_table(angles, sts_folder):
     scores = evaluate(angles, "sts", sts_folder)
     html = scores._repr_html_()
-    cells = [[cell.text for cell in row] for row in ElementTree.fromstring(f"<div>{html}</div>").iter("tr")]
-    assert cells[0] == ["task", "split", "rows", "metric", "score", "95 % interval", "how"]
-    assert cells[1][:4] == ["STS-B", "test", "1379", "spearman"] and len(cells) == 2
+    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(f"<div>{html}</div>").iter("tr")]
+    assert [row[:4] for row in rows[1:]] == [["STS-B", "test", "1379", "spearman"]]
     assert "<p>STS12 did not run: " in html and "no average: only STS-B" in html
     failing = Scores([Record("<b>", "spearman", failure="a < b", key="<b>")])._repr_html_()
     assert "&lt;b&gt;" in failing and "a &lt; b" in failing and "<b>" not in failing
@@ -188,12 +156,6 @@ def test_the_records_are_a_data_frame(angles, sts_folder):
     row = headlines.loc["STS-B"]
     assert (row.low, row.high) == scores.records[0].interval and row.low <= row.value
     assert Scores([]).to_frame().columns.tolist() == frame.columns.tolist()
-
-
-def test_the_same_seed_gives_the_same_records(angles, pairs):
-    first, second = (evaluate(RandomEncoder(), pairs, seed=5).records for _ in range(2))
-    assert [r.interval for r in first] == [r.interval for r in second]
-    assert [r.value for r in first] == [r.value for r in second]
 
 
 # ------------------------------------------------------------------------------------- suites, pairs, options
@@ -229,11 +191,6 @@ def test_pairs_may_be_tuples_a_table_or_a_file(angles, tmp_path):
         assert score == expected
     with pytest.raises(MissingFile, match=r"none\.tsv: no such file"):
         evaluate(angles, "none.tsv")
-
-
-def test_ten_lines_with_an_encode_are_an_encoder(angles):
-    assert isinstance(angles, Encoder) and isinstance(RandomEncoder(), Encoder)
-    assert not isinstance(word_overlap, Encoder)
 
 
 # ---------------------------------------------------------------------------------------------- the cache
@@ -286,13 +243,10 @@ def test_an_encoder_without_a_weights_hash_cannot_be_cached(pairs, tmp_path):
 def test_the_geometry_suite_measures_pairs_above_four_and_sentences_of_both_sides(angles):
     pairs = Pairs(["0 a", "10 b", "20 c"], ["60 d", "40 e", "25 f"], [5.0, 4.0, 4.5], "toy", "test")
     scores = evaluate(angles, "geometry", data=pairs)
-    cosine = np.cos(np.radians([60, 5]))
-    assert scores.scores["alignment"] == pytest.approx(np.mean(2 - 2 * cosine), rel=1e-5)
-    degrees = np.radians([0, 10, 20, 60, 40, 25])
-    all_cosines = np.cos(degrees[:, None] - degrees)[np.triu_indices(6, 1)]
-    assert scores.scores["mean_cosine"] == pytest.approx(all_cosines.mean(), rel=1e-5)
-    assert scores.scores["uniformity"] == pytest.approx(np.log(np.exp(-2 * (2 - 2 * all_cosines)).mean()), rel=1e-5)
-    assert set(scores.scores) == {"alignment", "uniformity", "mean_cosine", "feature_correlation", "effective_rank"}
+    vectors = angles.encode(pairs.sentences)
+    expected = {measure.__name__: measure(vectors) for measure in MEASURES}
+    expected["alignment"] = alignment(vectors[[0, 2]], vectors[[3, 5]])
+    assert scores.scores == pytest.approx(expected, rel=1e-5)
     rows = {record.metric: record.rows for record in scores.records}
     assert rows["alignment"] == 2 and rows["uniformity"] == 6
 
@@ -324,25 +278,6 @@ def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(ang
         assert str(scores).splitlines()[1].split()[:3] == ["uniformity", split, str(rows)]
     with pytest.raises(ValueError, match=r"unknown split 'all'.* Choose one of train, dev, test, full"):
         evaluate(angles, "geometry", sts_folder, split="all")
-
-
-def test_the_threshold_of_the_alignment_can_be_lowered(angles):
-    pairs = Pairs(["0 a", "10 b"], ["60 d", "40 e"], [5.0, 3.0], "toy", "test")
-    alignment = {
-        threshold: evaluate(angles, Geometry(threshold=threshold), pairs).records[0] for threshold in (4.0, 2.0)
-    }
-    assert (alignment[4.0].rows, alignment[2.0].rows) == (1, 2)
-    assert "gold > 2" in alignment[2.0].protocol
-
-
-@pytest.mark.slow
-def test_the_geometry_can_be_measured_on_the_world(monkeypatch):
-    monkeypatch.setenv("CSELAB_DATA", "")
-    scores = evaluate(RandomEncoder(), "geometry", data="world")
-    assert {record.task for record in scores.records} == {"world-sts"}
-    assert scores.scores["mean_cosine"] == pytest.approx(0, abs=0.01)
-    with pytest.raises(MissingFile, match="set CSELAB_DATA"):
-        evaluate(RandomEncoder(), "geometry")
 
 
 def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):

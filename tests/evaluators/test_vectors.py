@@ -55,11 +55,6 @@ def test_rows_come_in_the_order_of_the_sentences_with_repeats(angles):
     assert rows == pytest.approx(np.array([[0, 1], [1, 0], [0, 1]]), abs=1e-6)
 
 
-def test_one_sentence_alone_is_not_a_constant_encoder(angles):
-    encoded = encode_distinct(angles, ["10 a", "20 b"])
-    assert encoded(["10 a", "10 a"]).shape == (2, 2)
-
-
 def test_vectors_that_point_the_same_way_are_constant_whatever_their_length():
     direction = np.array([[3.0, 4.0]])
     with pytest.raises(DegenerateEmbeddings, match="constant embeddings: all 3"):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from cselab.evaluators import RandomEncoder, compare, evaluate, word_overlap
-from cselab.evaluators.clustering import ClusteringTask
 from cselab.evaluators.transfer import PROTOCOLS
-from cselab.evaluators.world import ROWS, WorldTransfer, the_world, world_labelled, world_topics
+from cselab.evaluators.world import ROWS, WorldTransfer, world_labelled, world_topics
 
 TRANSFER = ("World-Topic", "World-Sentiment", "World-Question", "World-Subjectivity", "World-Paraphrase")
 
@@ -22,20 +21,6 @@ def test_the_world_and_the_classroom_are_scored_without_a_data_folder():
     assert {(r.split, r.provenance) for r in scores.records} == {("test", "bundled")}
     assert [r.rows for r in scores.records if r.key] == [1200, 322]
     assert not any(r.subset or r.failure for r in scores.records)
-
-
-def test_words_say_something_of_the_world_and_chance_says_nothing():
-    world, classroom = (record for record in evaluate(word_overlap, "world").records if record.key)
-    assert world.value > 10 and world.interval[0] > 0
-    assert classroom.value > 20
-    assert list(evaluate(RandomEncoder(), "world").scores.values()) == pytest.approx([0, 0], abs=12)
-
-
-def test_the_dev_splits_are_tasks_of_their_own():
-    test = evaluate(word_overlap, "world", tasks=["Classroom-STS"]).records[0]
-    dev = evaluate(word_overlap, "world", tasks=["Classroom-STS/dev"]).records[0]
-    assert (test.key, dev.key, dev.split) == ("Classroom-STS", "Classroom-STS/dev", "dev")
-    assert test.data_hash != dev.data_hash
 
 
 # ------------------------------------------------------------------------------------ transfer
@@ -85,21 +70,6 @@ def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(
     assert {record.provenance for record in scores.records} == {"bundled"}
 
 
-@pytest.mark.slow
-def test_chance_stays_at_chance_on_every_transfer_task():
-    scores = evaluate(RandomEncoder(), "world-transfer", protocol="senteval-fast")
-    assert tuple(scores.scores) == TRANSFER
-    for task, score in scores.scores.items():
-        classes = len(world_labelled(task, "test").classes)
-        chance, spread = 1 / classes, (1 / classes * (1 - 1 / classes) / ROWS["test"]) ** 0.5
-        assert score == pytest.approx(100 * chance, abs=100 * 4 * spread)
-    assert [record.metric for record in scores.records if record.task == "World-Paraphrase"] == [
-        "accuracy",
-        "accuracy",
-        "f1",
-    ]
-
-
 def test_two_encoders_are_compared_on_the_rows_of_a_transfer_task():
     tasks = ["World-Question"]
     oracle = Oracle(*(world_labelled("World-Question", split) for split in ROWS))
@@ -136,17 +106,6 @@ def test_the_topics_of_the_world_are_clustered():
     }
 
 
-def test_chance_clusters_no_topic():
-    (record, nmi, _) = evaluate(RandomEncoder(), "world-clustering").records
-    assert record.value < 15 and nmi.value < 15
-
-
-def test_the_clustering_is_that_of_the_clustering_suite():
-    task = ClusteringTask(world_topics(), (3, 4), restarts=2)
-    (record, *_) = evaluate(RandomEncoder(), "world-clustering", seeds=[3, 4], restarts=2).records
-    assert record.protocol == task.outline()[0].protocol and record.seed == 3
-
-
 # ------------------------------------------------------------------------------------ all together
 
 
@@ -163,7 +122,3 @@ def test_a_function_of_pairs_has_what_it_can_score_and_says_what_it_cannot():
     assert "World-Clustering did not run: this task needs sentence vectors" in str(scores)
     with pytest.raises(ValueError, match="needs sentence vectors"):
         evaluate(word_overlap, "world-clustering")
-
-
-def test_the_world_is_built_once():
-    assert the_world() is the_world()

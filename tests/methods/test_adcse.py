@@ -1,5 +1,6 @@
 import torch
 from torch.nn.functional import cosine_similarity
+from torch.testing import assert_close
 
 from cselab.losses import info_nce
 from cselab.methods import AdCSE
@@ -16,21 +17,14 @@ def test_the_adversaries_climb_by_the_written_rule_after_the_step_that_saw_them(
         info_nce(v.anchor.detach(), v.positive, 0.5, probe).total.backward()
         u = 0.9 * u + probe.grad - 1e-4 * w
         w = w + 0.1 * u
-        torch.testing.assert_close(method.w, w)
-
-
-def test_adversaries_make_the_loss_of_a_still_encoder_rise(table, batch, trainer):
-    method = AdCSE(adversary_lr=5.0, momentum=0.0)
-    encode, _ = trainer(method, dropout=0)
-    losses = [method.loss(method.views(encode, batch)).total.item() for _ in range(30)]
-    assert losses[-1] > losses[0] + 0.1
+        assert_close(method.w, w)
 
 
 def test_keys_come_from_the_slow_encoder_and_carry_no_gradient(trainer, batch):
     method = AdCSE()
     encode, encoder = trainer(method, dropout=0)
     v = method.views(encode, batch)
-    torch.testing.assert_close(v.positive, v.anchor.detach())  # the copy has not moved yet
+    assert_close(v.positive, v.anchor.detach())  # the copy has not moved yet
     assert not v.positive.requires_grad and not v.negatives.requires_grad
     with torch.no_grad():
         for weight in encoder.backbone.parameters():
@@ -55,7 +49,7 @@ def test_symmetric_takes_two_pairs_each_a_query_of_the_encoder_and_a_key_of_the_
     for before, now, quick in zip(
         slow, method.slow.encoder.backbone.parameters(), encoder.backbone.parameters(), strict=True
     ):
-        torch.testing.assert_close(now, 0.995 * before + 0.005 * quick)  # it follows once a step
+        assert_close(now, 0.995 * before + 0.005 * quick)  # it follows once a step
     halves = [(v.anchor, v.positive), (v.other_q, v.other_k)]
     assert all(q.requires_grad and not k.requires_grad for q, k in halves)
     assert not torch.equal(v.anchor, v.other_q) and not torch.equal(v.positive, v.other_k)
@@ -64,6 +58,6 @@ def test_symmetric_takes_two_pairs_each_a_query_of_the_encoder_and_a_key_of_the_
         for i in range(12):
             logits = torch.stack([cosine_similarity(q[i], column, dim=0) / 0.5 for column in [*k, *w]])
             total -= logits.log_softmax(0)[i] / 24
-    torch.testing.assert_close(method.loss(v).total, total)
+    assert_close(method.loss(v).total, total)
     u = torch.autograd.grad(total, w)[0] - 1e-4 * w.detach()
-    torch.testing.assert_close(method.w, w.detach() + 0.1 * u)
+    assert_close(method.w, w.detach() + 0.1 * u)

@@ -44,13 +44,3 @@ def test_without_switching_it_is_the_retrieved_negatives_and_without_negatives_t
 def test_a_model_without_case_is_refused_by_its_own_name():
     with pytest.raises(ValueError, match="cards needs a model that tells upper from lower case"):
         CARDS().prepare(make_encoder("bert", layers=1))
-
-
-def test_the_numbers_of_the_paper_reach_each_part():
-    base, large = make_encoder("roberta"), make_encoder("roberta", width=1024, layers=1)
-    assert [cls.recipe(base).hyperparameters for cls in (CARDS, SwitchCase, RetrievedNegatives)] == [{}] * 3
-    assert (CARDS().nearest, CARDS().share) == (RetrievedNegatives().nearest, SwitchCase().share) == (64, 0.05)
-    assert CARDS.recipe(large).hyperparameters == {"nearest": 8, "share": 0.1}
-    assert SwitchCase.recipe(large).hyperparameters == {"share": 0.1}
-    assert RetrievedNegatives.recipe(large).hyperparameters == {"nearest": 8}
-    assert {cls.recipe(large).lr for cls in (CARDS, SwitchCase, RetrievedNegatives)} == {7.5e-6}

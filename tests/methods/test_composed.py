@@ -1,9 +1,7 @@
 """Two methods in one are the sum of what each adds, and nothing of one is lost in the other."""
 
 import pytest
-import torch
 
-from cselab.losses import focal_info_nce, off_dropout_info_nce
 from cselab.methods import create_method
 
 
@@ -32,17 +30,3 @@ def test_mixed_negatives_and_the_second_network_are_both_there(trainer, batch):
         assert method.loss(v).floats()["info_nce"] == pytest.approx(mixed.item())
         assert (v.negatives is None) == (variant == "released")
     assert method.settings().keys() >= {"share", "appended", "masked", "fill"}
-
-
-def test_noise_and_weights_go_into_the_other_s_loss(trainer, batch):
-    focal, off = create_method("focal_dclr", phi=0.5), create_method("imsimcse_dclr", phi=0.5, weight=0.0)
-    for method in (focal, off):
-        encode, _ = trainer(method)
-        v = method.views(encode, batch)
-        assert len(v.negatives) == 12 and v.log_weights.shape == (12, 24)
-        if method is focal:
-            expected = focal_info_nce(v.anchor, v.positive, 0.07, 0.3, False, v.negatives, v.log_weights)
-        else:
-            further = (0.9, "negatives", v.negatives, v.log_weights)
-            expected = off_dropout_info_nce(v.anchor, v.positive, v.clean, 0.05, *further)
-        torch.testing.assert_close(method.loss(v).total, expected.total)

@@ -23,8 +23,8 @@ def test_sentences_that_the_guide_finds_similar_are_no_negatives_of_each_other(t
 
 @pytest.mark.parametrize(("noise", "rows"), [(1.0, 12), (2.5, 30), (0.0, None)])
 def test_there_are_as_many_noise_vectors_a_sentence_as_told(noise, rows, table, batch):
-    v_negatives = DCLR(noise=noise)
-    v = v_negatives.views(table(v_negatives), batch)
+    method = DCLR(noise=noise)
+    v = method.views(table(method), batch)
     assert v.negatives is None if rows is None else len(v.negatives) == rows
 
 
@@ -36,12 +36,6 @@ def test_the_noise_climbs_the_loss_and_no_gradient_goes_back_through_it(table, b
         assert not v.negatives.requires_grad
         losses[method.ascent_steps] = method.loss(v).total
     assert losses[50] > losses[0] + 0.01
-
-
-def test_the_paper_s_four_steps_hardly_move_the_noise(table, batch):
-    method, still = DCLR(), DCLR(ascent_steps=0)
-    moved, drawn = (each.views(table(each), batch).negatives for each in (method, still))
-    assert 0 < (moved - drawn).norm(dim=1).max() <= 4 * 1e-3 * 1.01
 
 
 def test_the_released_loss_is_a_mean_over_all_cells(table, batch):
@@ -58,19 +52,6 @@ def test_the_released_loss_is_a_mean_over_all_cells(table, batch):
                 cells += 1
     assert v.false.any() and cells == 12 * 24
     assert method.loss(v).floats() == {"cross_entropy": pytest.approx(total / cells, rel=1e-5)}
-
-
-def test_the_recipes_are_those_of_the_authors_script():
-    found = {
-        family: (r.lr, r.batch_size, r.epochs, DCLR(**r.hyperparameters).phi, DCLR(**r.hyperparameters).noise)
-        for family, r in DCLR.recipes.items()
-    }
-    assert found == {
-        "bert-base": (3e-5, 128, 3, 0.9, 1),
-        "bert-large": (3e-5, 256, 1, 0.9, 3),
-        "roberta-base": (3e-5, 128, 3, 0.85, 2.5),
-        "roberta-large": (1e-5, 256, 1, 0.85, 5),
-    }
 
 
 def test_a_guide_of_one_s_own_is_opened_frozen_and_kept(tmp_path, trainer, batch):

@@ -30,22 +30,6 @@ def test_a_sentence_is_contrasted_with_its_entity_and_the_other_of_its_kind_weig
     assert method.loss(v).floats()["entity"] == pytest.approx(total, rel=1e-5)
 
 
-def test_at_the_released_temperature_entities_are_hardly_told_apart(trainer):
-    method = EASE(weight=1.0, hard_negative_weight=0.0)
-    v = method.views(trainer(method)[0], make_rows(COLUMNS, 6))
-    assert method.loss(v).floats()["entity"] == pytest.approx(log(12), abs=0.02)
-
-
-def test_one_name_is_one_vector_and_it_learns(trainer):
-    method = EASE()
-    encode, _ = trainer(method)
-    method.loss(method.views(encode, make_rows(COLUMNS, 6))).total.backward()
-    assert (method.table.weight.grad.abs().sum(1) > 0).sum() >= 6
-    first = next(iter(method.numbers))
-    one, two = method.embedded([first, first])
-    assert torch.equal(one, two)
-
-
 def test_vectors_of_entities_are_read_from_a_file_and_a_missing_one_is_named(tmp_path):
     rows = [("Ann sleeps", "Ann", "Bo Lee"), ("Bo eats", "Bo Lee", "Ann")]
     file = tmp_path / "vectors.tsv"

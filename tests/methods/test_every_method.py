@@ -9,13 +9,12 @@ import pytest
 import torch
 from tiny import FAMILIES, family_for, make_encoder, make_rows
 from torch.nn.functional import cosine_similarity, normalize
+from torch.testing import assert_close
 from transformers import BertConfig, RobertaConfig
 
 from cselab.encoders.speed import bucket_by_length
-from cselab.losses import Loss
 from cselab.methods import FAMILIES as GROUPS
-from cselab.methods import METHODS, Method, Views, create_method, get_method, register
-from cselab.training import TrainConfig, train
+from cselab.methods import METHODS, Method, create_method, get_method, register
 
 pytestmark = pytest.mark.slow
 
@@ -94,25 +93,17 @@ def learning(encoder, method):
 
 
 @every_different_variant
-def test_views_are_one_row_a_sentence_and_the_loss_is_a_sum_of_named_scalars(name, variant, trainer):
-    method = make(name, variant)
-    encode, _ = trainer(method)
-    views = method.views(encode, make_rows(method.columns, 12))
-    assert isinstance(views, Views)
-    width = getattr(method, "width", 8)  # of a head that projects
-    rows = 12 * getattr(method, "anchors", 1)  # of each sentence, or document
-    assert {tuple(view.shape) for view in (views.anchor, *views.positives)} == {(rows, width)}
-    loss = method.loss(views)
-    assert isinstance(loss, Loss) and loss.total.ndim == 0 and loss.total.isfinite()
-    assert sum(loss.floats().values()) == pytest.approx(loss.total.item(), rel=1e-6)
-
-
-@every_different_variant
-def test_the_gradient_reaches_the_encoder_and_whatever_else_learns(name, variant, trainer):
+def test_views_are_one_row_a_sentence_and_the_gradient_reaches_the_encoder_and_whatever_else_learns(
+    name, variant, trainer
+):
     method = make(name, variant)
     encode, encoder = trainer(method, dropout=0.1)
     states = states_of(encoder.backbone)
-    method.loss(method.views(encode, make_rows(method.columns, 12))).total.backward()
+    views = method.views(encode, make_rows(method.columns, 12))
+    width = getattr(method, "width", 8)  # of a head that projects
+    rows = 12 * getattr(method, "anchors", 1)  # of each sentence, or document
+    assert {tuple(view.shape) for view in (views.anchor, *views.positives)} == {(rows, width)}
+    method.loss(views).total.backward()
     shares = [state.grad.flatten(1).abs().sum(1) for state in states if state.grad is not None]
     assert shares and all((share > 0).any() for share in shares)
     assert name in SOME_ROWS or all((share > 0).all() for share in shares)  # each sentence has its share
@@ -144,10 +135,10 @@ def test_buckets_by_length_have_the_loss_and_the_gradient_of_one_pass(name, vari
         found.append((loss, {key: weight.grad for key, weight in named if weight.grad is not None}))
     assert passes[0] > passes[1] or name in ALL_TOKENS
     (loss, gradients), (whole, wanted) = found
-    torch.testing.assert_close(loss, whole, rtol=0, atol=1e-6)
+    assert_close(loss, whole, rtol=0, atol=1e-6)
     assert gradients.keys() == wanted.keys()
     for key, gradient in gradients.items():
-        torch.testing.assert_close(gradient, wanted[key], rtol=1e-6, atol=1e-6)
+        assert_close(gradient, wanted[key], rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["simcse", "imsimcse", "focal", "barlow_twins", "noise", "whitenedcse"])
@@ -163,7 +154,7 @@ def test_without_a_head_the_loss_contrasts_the_sentence_vector_itself(name, trai
     else:
         assert encoder.head is None and "head" not in encoder.untrained
         expected = encode(batch, head=False)
-    torch.testing.assert_close(method.views(encode, batch).anchor, expected)
+    assert_close(method.views(encode, batch).anchor, expected)
 
 
 @every_different_variant
@@ -197,20 +188,6 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
         assert method.loss(after).total < loss_before
     gained = 0.05 if name == "ct" else 0.1  # dot products: slower
     assert margin(after) > min(margin(before) + gained, 0.95)
-
-
-@every_different_variant
-def test_it_trains(name, variant):
-    encoder = make_encoder(family_for(name), layers=1)
-    before = encoder.weights_hash()
-    config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
-    method = make(name, variant)
-    run = train(encoder, method, make_rows(method.columns, 24), config, show_progress_bar=False)
-    first = [0] if run.encoder.representation == "backbone" else []
-    assert [row["step"] for row in run.history] == [*first, 1, 2, 3]
-    assert run.encoder.weights_hash() != before
-    assert torch.from_numpy(run.encoder.encode(["the cat sees a dog"])).isfinite().all()
-    assert all(weight.requires_grad for weight in run.encoder.backbone.parameters())
 
 
 @pytest.mark.parametrize(
@@ -301,15 +278,7 @@ def test_an_unknown_parameter_or_variant_is_refused_with_the_allowed(name):
 
 @pytest.mark.parametrize(
     ("name", "parameter", "value", "allowed"),
-    [
-        ("noise", "on", "positive", "'positives', 'negatives'"),
-        ("imsimcse", "m_on", "positives", "'negatives', 'positive'"),
-        ("imsimcse", "reduction", "printed", "'mean', 'sum'"),
-        ("whitenedcse", "kind", "cholesky", "'shuffled', 'group', 'zca', 'pca', 'none'"),
-        ("simcse", "head", "None", "'mlp', 'none'"),
-        ("whitenedcse", "layout", "thirds", "'per_view', 'contiguous_thirds'"),
-        ("whitenedcse", "reduction", "mean", "'outside', 'inside', 'inside_printed'"),
-    ],
+    [("noise", "on", "positive", "'positives', 'negatives'"), ("simcse", "head", "None", "'mlp', 'none'")],
 )
 def test_an_unknown_choice_is_refused_with_the_allowed(name, parameter, value, allowed):
     with pytest.raises(ValueError, match=f"{parameter} of {name} is '{value}'; it must be one of {allowed}"):
@@ -325,21 +294,15 @@ def test_an_unknown_method_lists_the_known():
     ("name", "parameter", "value", "wanted"),
     [
         ("simcse", "temperature", 0, "a number above 0"),
-        ("simcse", "temperature", "0.1", "a number above 0"),
-        ("simcse", "temperature", float("nan"), "a number above 0"),
         ("simcse", "num_views", 2.5, "a whole number of at least 1"),
         ("simcse", "symmetric", 1, "True or False"),
         ("whitenedcse", "num_views", 1, "a whole number of at least 2"),
         ("focal", "m", -1, "a number of at least 0"),
         ("focal", "temperature", -1, "a number above 0, or None"),
         ("whitenedcse", "momentum", 1, "a number of at least 0, below 1"),
-        ("whitenedcse", "momentum", None, "a number of at least 0, below 1"),
         ("whitenedcse", "num_groups", True, "a whole number of at least 1, or None"),
         ("whitenedcse", "shrinkage", 1.5, "a number from 0 to 1"),
-        ("noise", "mean_of", 0, "a whole number of at least 1"),
-        ("noise", "variance", -0.1, "a number of at least 0"),
         ("barlow_twins", "artificial_rows", -1, "a whole number of at least 0"),
-        ("imsimcse", "weight", float("inf"), "a number of at least 0"),
     ],
 )
 def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_trained(name, parameter, value, wanted):
@@ -368,14 +331,6 @@ class Mine(Method):
         assert METHODS["from_a_cell"] is not first
     finally:
         METHODS.pop("from_a_cell", None)
-
-
-@every_method
-def test_a_recipe_is_a_setting_that_the_method_takes(name):
-    cls = get_method(name)
-    for recipe in cls.recipes.values():
-        assert recipe.lr > 0 and recipe.batch_size >= 2
-        cls(**recipe.hyperparameters)
 
 
 def test_the_recipe_follows_the_family_of_the_encoder():

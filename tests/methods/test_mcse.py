@@ -21,22 +21,6 @@ def test_both_views_are_contrasted_with_the_scene_in_a_space_of_their_own(traine
     assert method.loss(v).floats()["scene"] == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.slow
-def test_training_brings_sentences_of_like_scenes_together(trainer):
-    method = MCSE(weight=1.0)
-    encode, encoder = trainer(method, dropout=0)
-    rows = make_rows(COLUMNS, 12)
-    optimizer = torch.optim.Adam([*encoder.parameters(), *method.parameters()], lr=0.01)
-    first = None
-    for _ in range(40):
-        optimizer.zero_grad()
-        loss = method.loss(method.views(encode, rows))
-        first = first or loss.floats()["scene"]
-        loss.total.backward()
-        optimizer.step()
-    assert loss.floats()["scene"] < 0.5 * first
-
-
 @pytest.mark.parametrize("scene", ["0.1 0.2", "0.1 0.2 x", "a picture of a cat"])
 def test_scenes_of_another_width_or_no_numbers_are_refused_by_row(scene):
     rows = [("a cat", "0.1 0.2 0.3"), ("a dog", scene)]

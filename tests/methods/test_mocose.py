@@ -14,12 +14,6 @@ def test_the_queue_starts_random_and_is_replaced_by_targets_newest_first(trainer
     assert torch.equal(second.negatives[12:], first.negatives[:8])
 
 
-def test_the_momentum_starts_as_in_the_authors_notebook(trainer, batch):
-    method = MoCoSE(fgsm=0.0)
-    method.views(trainer(method)[0], batch)
-    assert method.slow.momentum == pytest.approx(0.75, abs=1e-6)
-
-
 def test_the_momentum_rises_to_one_along_a_cosine(trainer, batch):
     method = MoCoSE(momentum=0.6, rising_steps=4, fgsm=0.0)
     encode, _ = trainer(method)

@@ -63,9 +63,3 @@ def test_a_sentence_that_was_retrieved_for_another_is_no_negative_of_itself(trai
     for i in range(12):
         total -= log(e[i][i] / (sum(e[i]) + sum(e[i][j] for j in drawn if j != i))) / 12
     assert method.loss(v).total.item() == pytest.approx(total, rel=1e-5)
-
-
-def test_a_corpus_smaller_than_the_neighbourhood_gives_what_there_is(batch):
-    method = RetrievedNegatives()
-    method.build(make_encoder(layers=1), batch, torch.Generator())
-    assert method.neighbours.shape == (12, 11)

@@ -6,6 +6,7 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 from torch.nn.functional import gelu
+from torch.testing import assert_close
 
 from cselab.losses import mutual_information
 from cselab.methods import ISBERT, PTBERT, SGOPT, Views
@@ -21,8 +22,8 @@ def test_pseudo_tokens_agree_with_the_formula_row_by_row(spied):
         states = encoder.backbone(**encoder.tokenize([text])).last_hidden_state[0]
         mixed = (method.pseudo @ states.T / 8**0.5).softmax(1) @ states
         expected = (states[0] @ mixed.T / 8**0.5).softmax(0) @ mixed
-        torch.testing.assert_close(views.anchor[row], expected, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(views.anchor, views.positive)  # nothing was trained, nothing drops out
+        assert_close(views.anchor[row], expected, atol=1e-5, rtol=1e-4)
+    assert_close(views.anchor, views.positive)  # nothing was trained, nothing drops out
     assert views.anchor.requires_grad and not views.positive.requires_grad
 
 
@@ -31,7 +32,7 @@ def test_in_the_released_form_the_pseudo_tokens_do_not_matter(spied):
     encode, encoder = spied(method, dropout=0.0)
     views = method.views(encode, BATCH)
     cls = encoder.backbone(**encoder.tokenize(BATCH)).last_hidden_state[:, 0]
-    torch.testing.assert_close(views.anchor, cls)
+    assert_close(views.anchor, cls)
     (slope,) = torch.autograd.grad(method.loss(views).total, method.pseudo)
     assert slope.abs().max() < 1e-6
 
@@ -42,7 +43,7 @@ def test_the_queue_of_pt_bert_holds_keys(spied):
     first = method.views(encode, BATCH)
     second = method.views(encode, BATCH[::-1])
     assert len(first.negatives) == 0
-    torch.testing.assert_close(second.negatives, first.positive)
+    assert_close(second.negatives, first.positive)
 
 
 def test_sg_opt_agrees_with_loops(cosine):
@@ -65,7 +66,7 @@ def test_sg_opt_contrasts_a_wide_projection_that_ends_in_gelu(spied):
     views = method.views(encode, BATCH)
     (first, _), (last, _) = encoder.head.dense_layers()
     inside = gelu(encoder.pooled(encoder.tokenize(BATCH)) @ first.weight.T + first.bias)
-    torch.testing.assert_close(views.anchor, gelu(inside @ last.weight.T + last.bias), atol=1e-6, rtol=1e-4)
+    assert_close(views.anchor, gelu(inside @ last.weight.T + last.bias), atol=1e-6, rtol=1e-4)
     assert views.anchor.shape == views.positive.shape == (6, 11)
 
 
@@ -82,7 +83,7 @@ def test_the_guides_are_the_mean_of_every_layer_of_a_frozen_copy(spied):
     assert len(views.positives) == 2
     for pooling, guide in (("emb_last_mean", sum(views.positives) / 2), ("mean", views.positives[1])):
         frozen.pooling = pooling
-        torch.testing.assert_close(guide, frozen.pooled(frozen.tokenize(BATCH)).detach(), atol=1e-5, rtol=1e-4)
+        assert_close(guide, frozen.pooled(frozen.tokenize(BATCH)).detach(), atol=1e-5, rtol=1e-4)
     assert views.moved == 0
     with torch.no_grad():
         encoder.backbone.encoder.layer[0].output.dense.bias += 2
@@ -94,11 +95,11 @@ def test_is_bert_tells_its_n_grams_from_those_of_others(spied):
     method = ISBERT()
     encode, encoder = spied(method, dropout=0.0)
     views = method.views(encode, BATCH)
-    torch.testing.assert_close(views.anchor, encoder.pooled(encoder.tokenize(BATCH)))
+    assert_close(views.anchor, encoder.pooled(encoder.tokenize(BATCH)))
     assert [conv.weight.shape for conv in method.grams] == [(4, 8, 1), (2, 8, 3), (2, 8, 5)]
     loss = method.loss(views)
     assert loss.total == mutual_information(views.parts, views.seen, views.anchor).total
     alone = method.views(encode, BATCH[:2]).parts  # another padding
     length = alone.shape[1]
     seen = views.seen[:2, :length, None]
-    torch.testing.assert_close(alone * seen, views.parts[:2, :length] * seen, atol=1e-5, rtol=1e-4)
+    assert_close(alone * seen, views.parts[:2, :length] * seen, atol=1e-5, rtol=1e-4)

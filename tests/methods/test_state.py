@@ -89,54 +89,12 @@ def begun(name):
     return method
 
 
-def test_what_a_method_owns_learns_or_follows():
-    entities = run_training("ease").method
-    assert not torch.allclose(entities.table.weight, begun("ease").table.weight)
-    slow, before = run_training("esimcse").method.slow, begun("esimcse").slow.state_dict()
-    assert not any(weight.requires_grad for weight in slow.parameters())
-    assert any(not torch.equal(value, before[key]) for key, value in slow.state_dict().items())
-
-
-def test_frozen_weights_stay_and_are_thawed_after_the_run():
-    run = run_training("dcpcse")
-    before = make_encoder(layers=1).backbone.state_dict()
-    assert all(torch.equal(value, before[key]) for key, value in run.encoder.backbone.state_dict().items())
-    assert all(weight.requires_grad for weight in run.encoder.backbone.parameters())
-    assert len({row.get("gradient_norm") for row in run.history}) > 1
-
-
-class Past(Contrastive):
-    """Its own last vectors as further negatives: the queue starts empty."""
-
-    name, title = "past", "Past"
-
-    def build(self, encoder, rows, generator):
-        self.register_buffer("queue", torch.empty(0, encoder.hidden_size))
-        return super().build(encoder, rows, generator)
-
-    def views(self, encode, batch):
-        v, past = super().views(encode, batch), self.queue
-        self.queue = torch.cat([v.anchor.detach(), past])[:20]
-        return v.with_negatives(past)
-
-
-def train_past(output=None, callbacks=(), method=Past):
-    return train(make_encoder(layers=1), method(), make_rows(("sentence",), 20), CONFIG, None, callbacks, output, False)
-
-
-def test_a_buffer_that_grew_during_the_run_comes_back_in_its_size(tmp_path):
-    whole = train_past()
-    with pytest.raises(Killed):
-        train_past(tmp_path / "run", [kill])
-    resumed = train_past(tmp_path / "run")
-    assert resumed.resumed_from == 2 and changed(resumed.method, whole.method) == set()
-    assert len(resumed.method.queue) == 20 and resumed.history == whole.history
-
-
 @pytest.mark.parametrize("kept", [lambda z: z, lambda z: [z], lambda z: {"first": z}])
 @pytest.mark.parametrize("begun_in", ["build", "views"])
 def test_what_a_checkpoint_would_lose_is_refused_at_once(kept, begun_in):
-    class Forgetful(Past):
+    class Forgetful(Contrastive):
+        name = title = "forgetful"
+
         def build(self, encoder, rows, generator):
             if begun_in == "build":
                 self.old = kept(torch.zeros(2))
@@ -149,7 +107,8 @@ def test_what_a_checkpoint_would_lose_is_refused_at_once(kept, begun_in):
 
     seen = []
     with pytest.raises(TypeError, match=r"old of Forgetful .* self\.register_buffer\('old'"):
-        train_past(callbacks=[lambda run, row: seen.append(row["step"])], method=Forgetful)
+        count = [lambda run, row: seen.append(row["step"])]
+        train(make_encoder(layers=1), Forgetful(), make_sentences(20), CONFIG, None, count, show_progress_bar=False)
     assert max(seen, default=0) <= 1
 
 

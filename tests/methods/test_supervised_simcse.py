@@ -31,11 +31,3 @@ def test_every_contradiction_is_a_negative_of_every_sentence_and_its_own_weighs_
 
 def test_the_vector_after_the_head_is_evaluated():
     assert SupervisedSimCSE().representation == "head"
-
-
-def test_large_models_learn_at_a_lower_rate_of_either_kind():
-    rates = {
-        family: (recipe.lr, recipe.batch_size, recipe.epochs) for family, recipe in SupervisedSimCSE.recipes.items()
-    }
-    base, large = (5e-5, 512, 3), (1e-5, 512, 3)
-    assert rates == {"bert-base": base, "bert-large": large, "roberta-base": base, "roberta-large": large}

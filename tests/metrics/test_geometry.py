@@ -121,13 +121,6 @@ def test_the_blocks_change_nothing(measure, rows, monkeypatch):
     assert measure(cloud()) == pytest.approx(whole, rel=1e-12)
 
 
-def test_more_rows_than_a_block_are_exact():
-    x = cloud(n=2500, d=4, dtype=np.float32)
-    u = torch.nn.functional.normalize(torch.tensor(x).double(), dim=1)
-    expected = torch.pdist(u).square().mul(-2).exp().mean().log().item()
-    assert uniformity(x) == pytest.approx(expected, abs=1e-6)
-
-
 @pytest.mark.parametrize("measure", [*MEASURES, rank])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_arrays_and_tensors_give_the_same(measure, dtype):

@@ -2,11 +2,9 @@
 
 from collections import Counter
 from itertools import pairwise
-from statistics import correlation
 
 import pytest
 
-from cselab.world import classroom
 from cselab.world.classroom import FILE, ROWS, ClassroomPair, classroom_pairs, classroom_sts
 
 REASONS = {  # lowest and highest grade
@@ -37,15 +35,6 @@ def words(sentence):
     return sentence.lower().rstrip(".?!").replace(",", "").split()
 
 
-def overlap(pair):
-    first, second = set(words(pair.sentence1)), set(words(pair.sentence2))
-    return len(first & second) / len(first | second)
-
-
-def band(pair):
-    return int(pair.score)
-
-
 def test_the_file_has_its_columns_and_no_cell_is_blank_or_padded():
     header, *lines = FILE.read_text(encoding="utf-8").splitlines()
     assert tuple(header.split("\t")) == ClassroomPair._fields
@@ -61,42 +50,11 @@ def test_there_are_enough_pairs_and_a_third_of_them_is_for_development():
     assert ROWS["test"] == 2 * ROWS["dev"]
 
 
-def test_the_grades_are_balanced_in_both_splits():
-    for split, rows in ROWS.items():
-        counts = Counter(band(pair) for pair in PAIRS if pair.split == split)
-        assert sorted(counts) == [0, 1, 2, 3, 4, 5]
-        assert min(counts.values()) >= 0.8 * rows / 6
-        assert max(counts.values()) <= 1.2 * rows / 6
-
-
-def test_both_splits_hold_every_reason_at_about_the_same_rate():
-    dev, test = (Counter(pair.reason for pair in PAIRS if pair.split == split) for split in ("dev", "test"))
-    for reason in REASONS:
-        assert abs(2 * dev[reason] - test[reason]) <= 3, reason
-        assert dev[reason] >= 3, reason
-
-
-def test_half_grades_are_used_sparingly():
-    assert all(pair.score % 0.5 == 0 for pair in PAIRS)
-    assert sum(pair.score % 1 == 0.5 for pair in PAIRS) < 0.1 * len(PAIRS)
-
-
-def test_the_reasons_are_the_documented_ones_and_all_occur():
-    documented = {line.split()[0] for line in classroom.__doc__.splitlines() if line.startswith("    ")}
-    assert documented - set("012345") == set(REASONS) == {pair.reason for pair in PAIRS}
-
-
 @pytest.mark.parametrize("reason", REASONS)
 def test_the_range_of_a_reason_is_used_to_both_ends_and_not_left(reason):
     lowest, highest = REASONS[reason]
     scores = [pair.score for pair in PAIRS if pair.reason == reason]
     assert (min(scores), max(scores)) == (lowest, highest)
-
-
-def test_everyday_topics_are_many_and_none_is_rare():
-    counts = Counter(pair.topic for pair in PAIRS)
-    assert len(counts) >= 20
-    assert min(counts.values()) >= 10
 
 
 def test_no_sentence_occurs_twice_so_the_splits_share_none():
@@ -110,22 +68,6 @@ def test_sentences_look_like_sentences_of_5_to_25_words():
         assert sentence[0].isupper() and sentence[-1] in ".?!", sentence
         assert "  " not in sentence and " ," not in sentence, sentence
         assert all(first != second for first, second in pairwise(words(sentence))), sentence
-
-
-def test_lengths_vary():
-    lengths = [len(sentence.split()) for sentence in SENTENCES]
-    assert sum(length >= 15 for length in lengths) >= 80
-    assert sum(length <= 7 for length in lengths) >= 80
-
-
-def test_word_overlap_alone_does_not_give_the_grades_away():
-    by_reason = {reason: [overlap(pair) for pair in PAIRS if pair.reason == reason] for reason in REASONS}
-    mean = {reason: sum(values) / len(values) for reason, values in by_reason.items()}
-    assert mean["role"] > mean["same"] > mean["paraphrase"] > mean["topic"]
-    assert mean["negation"] > mean["paraphrase"] > mean["idiom"]
-    assert sum(overlap(pair) < 0.2 for pair in PAIRS if pair.score >= 4.5) >= 20
-    assert sum(overlap(pair) > 0.5 for pair in PAIRS if pair.score <= 3) >= 40
-    assert 0.2 < correlation([overlap(pair) for pair in PAIRS], [pair.score for pair in PAIRS]) < 0.6
 
 
 def test_the_loader_gives_the_rows_of_one_split_in_order():

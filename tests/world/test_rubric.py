@@ -83,13 +83,3 @@ def test_the_more_roles_change_the_lower_the_grade():
                 changed = changed.filled(**{name: thing})
                 grades.append(GRADE(meaning, changed))
         assert all(after < before or after == 1 for before, after in pairwise(grades)), grades
-
-
-def test_the_more_details_change_the_lower_the_grade():
-    fewer = replace(HUG, place=None)
-    assert (
-        GRADE(HUG, HUG)
-        > GRADE(HUG, fewer)
-        > GRADE(HUG, replace(fewer, time=""))
-        > GRADE(HUG, replace(fewer, time="", negated=True))
-    )

@@ -2,12 +2,9 @@
 
 from math import log
 
-import pytest
 import torch
-from torch.nn.functional import normalize
 
 from cselab.methods.components import entity_contexts
-from cselab.world import World
 
 TOLD = ["Ann sings", "Ann Lee sings now", "Bo sings", "Bo runs", "Rome lies there"]
 NAMED = ["Ann Lee", "Ann Lee", "Bo", "Bo", "Rome"]
@@ -30,15 +27,3 @@ def test_of_whom_nothing_but_the_name_is_said_has_no_vector_and_the_width_is_a_l
     found = entity_contexts([*TOLD, "Oslo"], [*NAMED, "Oslo"], 2)
     assert list(found) == ["Ann Lee", "Bo", "Rome"] and all(len(vector) == 2 for vector in found.values())
     assert entity_contexts(["Oslo"], ["Oslo"], 8) == {}
-
-
-@pytest.mark.slow
-def test_most_of_the_world_s_entities_are_nearest_to_one_of_their_kind():
-    world = World(seed=0)
-    rows = world.rows(("sentence", "entity"), 4000)
-    found = entity_contexts([text for text, _ in rows], [name for _, name in rows], 256)
-    kinds = {entity.name: entity.kind for entity in world.entities()}
-    vectors, names = normalize(torch.stack(list(found.values())), dim=1), list(found)
-    nearest = (vectors @ vectors.T).fill_diagonal_(-1).argmax(1)
-    same = [kinds[name] == kinds[names[other]] for name, other in zip(names, nearest, strict=True)]
-    assert sum(same) / len(same) == pytest.approx(0.8, abs=0.15)
