@@ -6,7 +6,7 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.methods import CARDS, RetrievedNegatives, SwitchCase
+from cselab.methods import CARDS, RetrievedNegatives
 
 BATCH = make_sentences(12)
 
@@ -25,7 +25,7 @@ def test_the_positive_is_switched_the_negatives_are_neighbours_as_they_stand(spi
     assert (v.log_weights[:, 12:] == -inf).tolist() == itself and not v.log_weights[:, :12].any()
 
 
-def test_without_switching_it_is_the_retrieved_negatives_and_without_negatives_the_switched_case(spied):
+def test_without_switching_it_is_the_retrieved_negatives(spied):
     method, retrieved = CARDS(share=0.0), RetrievedNegatives()
     encode, _ = spied(method, dropout=0.0)
     other, _ = spied(retrieved, "roberta", dropout=0.0)
@@ -35,10 +35,6 @@ def test_without_switching_it_is_the_retrieved_negatives_and_without_negatives_t
     assert encode.calls[0][0] == (BATCH, BATCH)
     retrieved.views(other, BATCH)
     assert torch.equal(method.neighbours, retrieved.neighbours)
-    v = CARDS(share=0.5).loss, SwitchCase(share=0.5).loss
-    pair = method.views(encode, BATCH)
-    pair.negatives = pair.log_weights = None
-    assert v[0](pair).total == v[1](pair).total
 
 
 def test_a_model_without_case_is_refused_by_its_own_name():

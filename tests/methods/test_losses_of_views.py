@@ -64,6 +64,7 @@ CASES = [
     ("matryoshka", {}, lambda v: l.matryoshka_info_nce(*pair(v), T, (8, 4, 2), None, *further(v))),
     ("spread", {"weight": 0.5}, lambda v: plain(v) + 0.5 * sum(l.spread_out(z, 0.0) for z in pair(v))),
     ("spread", {"variant": "descriptors"}, lambda v: plain(v) + sum(l.spread_out(z, 1.0) for z in pair(v))),
+    ("ct", {"variant": "in_batch"}, lambda v: 0.5 * (plain(v) + l.info_nce(*pair(v)[::-1], T))),
     ("simclr", {}, lambda v: l.nt_xent(*pair(v), T)),
     ("clear", {"weight": 0}, lambda v: l.nt_xent(*pair(v), T)),
     ("consert", {"weight": 0.3}, lambda v: 0.3 * plain(v)),

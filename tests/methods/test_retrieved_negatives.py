@@ -2,9 +2,8 @@ from math import log
 
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder
 
-from cselab.encoders.encoding import Encode
 from cselab.methods import RetrievedNegatives, retrieved_negatives
 from cselab.methods.retrieved_negatives import nearest_others
 
@@ -31,22 +30,14 @@ def test_a_sentence_is_contrasted_with_one_of_its_neighbours(trainer, batch):
     assert v.negatives.requires_grad
 
 
-def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own():
-    corpus = make_sentences(9)
-    method, encoder = RetrievedNegatives(nearest=3), make_encoder(layers=1)
-    method.build(encoder, [*corpus, *corpus[:4]], torch.Generator())
-    assert method.neighbours.shape == (9, 3)
-    assert not (method.neighbours == torch.arange(9)[:, None]).any()
-    asked = []
-
-    class Marked(Encode):
-        def __call__(self, *views, **options):
-            asked.append(views[0])
-            return [torch.eye(len(view), 4) for view in views] if len(views) > 1 else torch.eye(len(views[0]), 4)
-
+def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own(spied, batch):
+    method = RetrievedNegatives(nearest=3)
+    encode, encoder = spied(method)
+    method.build(encoder, [*batch, *batch[:4]], torch.Generator())
+    assert method.neighbours.shape == (12, 3) and not (method.neighbours == torch.arange(12)[:, None]).any()
     for _ in range(40):
-        method.views(Marked(encoder, 32), corpus[:1])
-    found = {corpus.index(texts[0]) for texts in asked[1::2]}
+        method.views(encode, batch[:1])
+    found = {batch.index(text) for views, _ in encode.calls[1::2] for text in views[0]}
     assert found == set(method.neighbours[0].tolist())
 
 
