@@ -96,15 +96,6 @@ def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(
     assert list(numbered_sentences(file, "2")) == [(1, "Sentence"), (2, "A cat"), (3, "A dog")]
 
 
-NLI = "sent0,sent1,hard_neg\nA man,A person,Nobody\n"
-
-
-def test_the_published_table_of_inference_needs_no_other_header(tmp_path):
-    file = tmp_path / "nli_for_simcse.csv"
-    file.write_text(NLI)
-    assert list(read_rows(file, ("sentence", "contradiction"))) == [("A man", "Nobody")]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "column", "said"),
     [

@@ -1,14 +1,11 @@
 """The classifiers that are trained as one batch; test_transfer.py holds them against one at a time."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 from drawn import folds_of, overlapping_classes
-from torch import nn
 
-from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best, initial_weights
+from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes, _Best
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 
@@ -21,14 +18,6 @@ def test_a_fold_does_not_depend_on_the_folds_beside_it():
         alone = ADAM.fit(x, y, 2, [fold], np.full((1, 1), 1e-3))
         assert alone.dev_accuracy[0, 0] == together.dev_accuracy[f, 0]
         np.testing.assert_array_equal(alone.predicted[0], together.predicted[f])
-
-
-def test_the_start_is_that_of_a_linear_layer_after_seeding():
-    with torch.random.fork_rng():
-        torch.manual_seed(1111)
-        layer = nn.Linear(7, 3)
-    expected = torch.cat([layer.weight, layer.bias[:, None]], dim=1)
-    torch.testing.assert_close(initial_weights(7, 3, 1111), expected, rtol=0, atol=0)
 
 
 def test_global_randomness_is_neither_used_nor_changed():
@@ -50,29 +39,6 @@ def test_misses_are_counted_over_the_whole_run_and_an_improvement_does_not_reset
     assert seen == [True, True, True, True, True, False, False]
     assert best.correct.item() == 7
     assert best.weights.unique().item() == 7
-
-
-def test_no_round_starts_after_more_than_the_most_epochs():
-    rounds = []
-
-    class Counted(MinibatchProbes):
-        def _minibatches(self, courses):
-            rounds.append(len(courses))
-            return super()._minibatches(courses)
-
-    x, y = overlapping_classes(40, 3, 2)
-    endless = Counted("Adam", 1e-3, batch_size=16, tenacity=10**6, epoch_size=3, max_epochs=7)
-    endless.fit(x, y, 2, folds_of(40, 2), np.full((2, 1), 1e-3))
-    assert len(rounds) == 9
-
-
-def test_classes_that_a_line_parts_are_learnt():
-    random = np.random.default_rng(0)
-    y = random.integers(2, size=200)
-    x = random.normal(size=(200, 3)) + 10 * (y[:, None] - 0.5)
-    for probes in (replace(ADAM, max_epochs=100, tenacity=100), ConvergedProbes()):
-        fitted = probes.fit(x, y, 2, folds_of(200, 4), np.full((4, 1), 1e-4))
-        assert fitted.dev_accuracy.min() == 1.0
 
 
 def test_too_few_rows_to_set_some_aside_are_refused():
