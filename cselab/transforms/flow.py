@@ -76,24 +76,6 @@ class BertFlow:
         Raises:
             ValueError: not fitted yet, another width than fitted, NaN or infinite entries.
         """
-        flow, x = self._fitted(embeddings)
-        return flow(x).numpy()
-
-    def inverse_transform(self, whitened: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """The embeddings of which these are the transform."""
-        flow, z = self._fitted(whitened)
-        return flow.inverse(z).numpy()
-
-    def log_likelihood(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
-        """log p of each row under the fitted flow, in nats."""
-        flow, x = self._fitted(embeddings)
-        return flow.log_likelihood(x).numpy()
-
-    def fit_transform(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """`fit`, then `transform` of the same rows."""
-        return self.fit(embeddings).transform(embeddings)
-
-    def _fitted(self, rows: np.ndarray) -> tuple[Glow, torch.Tensor]:
         check_fitted(self, "flow_")
-        rows = checked(rows, width=self.flow_.widths[0])
-        return self.flow_, torch.from_numpy(rows.astype(np.float32))
+        rows = checked(embeddings, width=self.flow_.width)
+        return self.flow_(torch.from_numpy(rows.astype(np.float32))).numpy()

@@ -46,9 +46,6 @@ class ActivationNorm(nn.Module):
     def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
         return (x + self.shift) * self.log_scale.exp()
 
-    def inverse(self, y: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        return y * (-self.log_scale).exp() - self.shift
-
 
 class AdditiveCoupling(nn.Module):
     """y = (a, b + net(a)) for the two halves a, b of x. The volume stays; net starts at zero."""
@@ -68,10 +65,6 @@ class AdditiveCoupling(nn.Module):
         a, b = x.tensor_split(2, dim=1)
         return torch.cat([a, b + self.net(a)], dim=1)
 
-    def inverse(self, y: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        a, b = y.tensor_split(2, dim=1)
-        return torch.cat([a, b - self.net(a)], dim=1)
-
 
 class FlowStep(nn.Module):
     """Activation norm, reversal of the channels, additive coupling."""
@@ -83,9 +76,6 @@ class FlowStep(nn.Module):
 
     def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
         return self.coupling(self.norm(x).flip(1))
-
-    def inverse(self, y: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
-        return self.norm.inverse(self.coupling.inverse(y).flip(1))
 
 
 class Glow(nn.Module):
@@ -110,12 +100,11 @@ class Glow(nn.Module):
                 f"{levels} levels halve the width {levels} times and need at least {2**levels} channels, "
                 f"the embeddings have {width}: use levels <= {int(math.log2(max(width, 2)))}"
             )
-        self.widths = [width]
-        for _ in range(levels - 1):
-            self.widths.append((self.widths[-1] + 1) // 2)
-        self.levels: Any = nn.ModuleList(
-            nn.ModuleList(FlowStep(w, hidden, generator) for _ in range(depth)) for w in self.widths
-        )
+        self.width = width
+        self.levels: Any = nn.ModuleList()
+        for _ in range(levels):
+            self.levels.append(nn.ModuleList(FlowStep(width, hidden, generator) for _ in range(depth)))
+            width = (width + 1) // 2
 
     def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
         finished = []
@@ -126,16 +115,6 @@ class Glow(nn.Module):
                 x, leaving = x.tensor_split(2, dim=1)
                 finished.append(leaving)
         return torch.cat([*finished, x], dim=1)
-
-    def inverse(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-        leaving = [w - after for w, after in zip(self.widths, self.widths[1:], strict=False)]
-        *finished, x = z.split([*leaving, self.widths[-1]], dim=1)
-        for level in reversed(self.levels):
-            if level is not self.levels[-1]:
-                x = torch.cat([x, finished.pop()], dim=1)
-            for step in reversed(level):
-                x = step.inverse(x)
-        return x
 
     def log_determinant(self) -> Float[Tensor, ""]:
         """log |det df / dx|: only the activation norms change the volume, and they do so everywhere alike."""

@@ -4,9 +4,7 @@ See also: `cselab.sgw` for whitening inside a training step.
 """
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import nn
 
 from cselab.transforms.inputs import check_fitted, checked
 
@@ -25,7 +23,7 @@ class BertWhitening:
     After `fit`: `mean_` [d], `kernel_` (W) [d, n_components], `variances_` (L, all of it, largest first) [d].
 
     >>> x = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 3.0], [0.0, -3.0]])
-    >>> y = BertWhitening().fit_transform(x)
+    >>> y = BertWhitening().fit(x).transform(x)
     >>> np.allclose(np.cov(y, rowvar=False), np.eye(2))
     True
     """
@@ -75,16 +73,3 @@ class BertWhitening:
         check_fitted(self, "kernel_")
         x = checked(embeddings, width=len(self.mean_))
         return ((x - self.mean_) @ self.kernel_).astype(np.result_type(x.dtype, np.float32))
-
-    def fit_transform(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n k"]:
-        """`fit`, then `transform` of the same rows."""
-        return self.fit(embeddings).transform(embeddings)
-
-    def as_linear(self) -> nn.Linear:
-        """The transform as a layer in float32, to be saved with an encoder."""
-        check_fitted(self, "kernel_")
-        linear = nn.Linear(*self.kernel_.shape)
-        with torch.no_grad():
-            linear.weight.copy_(torch.from_numpy(self.kernel_.T.copy()))
-            linear.bias.copy_(torch.from_numpy(-self.mean_ @ self.kernel_))
-        return linear
