@@ -1,18 +1,16 @@
 """An encoder on the Hugging Face hub, with a model card that holds what was measured, and on what."""
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cselab._util.checksums import verify_checksums
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.folder import check_folder, read_folder
 from cselab.encoders.open import WANTED
 from cselab.evaluators.records import COLUMNS, Record, Scores
+from cselab.training.run_folder import RunFolder
 
 ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
-CARD = "README.md"
 
 USE = """## Use
 
@@ -46,10 +44,10 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
         CheckpointError: the folder is no encoder, or is damaged.
         ValueError: the scores are those of another pooling or representation than the folder's.
     """
-    from huggingface_hub import ModelCardData
+    from huggingface_hub import EvalResult, ModelCardData
 
     folder = Path(folder)
-    settings, run = read_folder(folder), _read_run(folder)
+    settings, run = read_folder(folder), RunFolder(folder).read() or {}
     records = [] if scores is None else [record for record in scores.records if record.key]
     for record in records:
         for name in ("pooling", "representation"):
@@ -59,11 +57,24 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
                     f"{record.key} was measured with {name} {said!r}, the folder says {wanted!r}: "
                     "evaluate the encoder as it is saved"
                 )
-    measured = [record for record in records if record.value is not None]
+    results = [
+        EvalResult(
+            task_type="sentence-similarity",
+            dataset_type=record.task,
+            dataset_name=f"{record.task} {record.subset}".strip(),
+            dataset_split=record.split or None,
+            dataset_revision=record.data_hash or None,
+            metric_type=record.metric,
+            metric_name=record.metric,
+            metric_value=round(record.value, 4),
+        )
+        for record in records
+        if record.value is not None
+    ]
     base = run.get("identity", {}).get("encoder", {}).get("name", "")
     head = ModelCardData(
         model_name=repo_id.split("/")[-1],
-        eval_results=[_result(record) for record in measured] or None,
+        eval_results=results or None,
         base_model=base if base.count("/") == 1 else None,
         library_name="sentence-transformers",
         pipeline_tag="sentence-similarity",
@@ -87,9 +98,7 @@ def push_to_hub(
     *,
     private: bool | None = True,
     token: str | None = None,
-    revision: str | None = None,
     create_pr: bool = False,
-    commit_message: str = "Encoder, and what was measured of it",
 ) -> str:
     """Upload an encoder with its `model_card` in one commit; the address of the commit.
 
@@ -102,9 +111,7 @@ def push_to_hub(
         scores: for the card.
         private: whether a new repository is private, as it is unless you say otherwise; None: its owner's default.
         token: of the hub; default the one that `hf auth login` keeps.
-        revision: a branch; default main.
         create_pr: open a pull request in place of a commit.
-        commit_message: its first line.
 
     Raises:
         NotPushed: no token, a name that the hub does not take, no network, no right to write there.
@@ -126,15 +133,13 @@ def push_to_hub(
         else:
             folder = Path(encoder)
         check_folder(folder)
-        content: dict[str, Any] = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
-        content[CARD] = model_card(folder, repo_id, scores).encode()
-        added = [CommitOperationAdd(name, held) for name, held in content.items()]
+        added = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in _files(folder)]
+        added.append(CommitOperationAdd("README.md", model_card(folder, repo_id, scores).encode()))
         api = HfApi(token=token)
         try:
             api.create_repo(repo_id, private=private, exist_ok=True)
-            done = api.create_commit(
-                repo_id, added, commit_message=commit_message, revision=revision, create_pr=create_pr
-            )
+            message = "Encoder, and what was measured of it"
+            done = api.create_commit(repo_id, added, commit_message=message, create_pr=create_pr)
         except HFValidationError as error:
             raise NotPushed(f"repo_id is {repo_id!r}; the hub takes name/model ({error})") from None
         except (HfHubHTTPError, OSError) as error:
@@ -150,29 +155,6 @@ def _files(folder: Path) -> list[Path]:
         raise NotPushed(f"{folder} is not an encoder: it has no config.json{unfinished}")
     matches = {path for pattern in (*WANTED, *ALSO) for path in folder.glob(pattern)}
     return sorted(path for path in matches if path.is_file())
-
-
-def _read_run(folder: Path) -> dict[str, Any]:
-    """What run.json says, where nothing of the run was altered since."""
-    file = folder / "run.json"
-    content = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    verify_checksums(file, content)
-    return content
-
-
-def _result(record: Record) -> Any:
-    from huggingface_hub import EvalResult
-
-    return EvalResult(
-        task_type="sentence-similarity",
-        dataset_type=record.task,
-        dataset_name=" ".join(part for part in (record.task, record.subset) if part),
-        dataset_split=record.split or None,
-        dataset_revision=record.data_hash or None,
-        metric_type=record.metric,
-        metric_name=record.metric,
-        metric_value=round(record.value or 0.0, 4),
-    )
 
 
 def _training(run: dict[str, Any]) -> str:

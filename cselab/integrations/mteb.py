@@ -128,20 +128,12 @@ def _by_name(system: System) -> Mapping[str, Any]:
 
 def _pair(published: Any, ours: Any) -> tuple[Mapping[str, float], Mapping[str, float], Sequence[str]]:
     """The numbers of a model on both sides. Of two `Scores` those on the same data, and what was left out."""
-    if not (isinstance(published, Scores) and isinstance(ours, Scores)):
-        theirs, mine = (side.scores if isinstance(side, Scores) else side for side in (published, ours))
-        return theirs, mine, ()
-    shared, notes = shared_scores([published.records, ours.records])
-    theirs, mine = (
-        {
-            r.key: r.value
-            for r in own.records
-            if r.key and r.value is not None and r.task not in {record.task for record in other.records}
-        }
-        | {task: values[at] for task, values in shared.items()}
-        for at, (own, other) in enumerate(((published, ours), (ours, published)))
-    )
-    return theirs, mine, [note for note in notes if "not every system" not in note]
+    if isinstance(published, Scores) and isinstance(ours, Scores):
+        shared, notes = shared_scores([published.records, ours.records])
+        theirs, mine = ({task: values[side] for task, values in shared.items()} for side in (0, 1))
+        return theirs, mine, [note for note in notes if "not every system" not in note]
+    theirs, mine = (side.scores if isinstance(side, Scores) else side for side in (published, ours))
+    return theirs, mine, ()
 
 
 def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, Scores]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
+from cselab.data import Pairs
 from cselab.data.files import MissingFile
 from cselab.data.rows import check_sentences
 from cselab.evaluators.dev import PairsEvaluator, shape_of
@@ -30,6 +30,9 @@ except ImportError:  # before sentence-transformers 6
 
 MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
 
+AXES = 5
+"""How many variances of the spectrum are logged."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -41,8 +44,7 @@ class GeometryEvaluator(SentenceEvaluator):
     * uniformity, mean_cosine, effective_rank of all sentences, repeats included, as in the papers: see
       `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;
     * alignment of the positive pairs, where there are second sentences: `cselab.metrics.alignment`;
-    * spectrum_1 ... spectrum_K, the variances along the first K principal axes, largest first. The whole spectrum
-      of each call is kept in `spectra`, by step.
+    * spectrum_1 ... spectrum_5, the variances along the first principal axes, largest first.
 
     The primary metric is the uniformity, of which less is better. It says nothing about meaning: choose the best
     checkpoint by a score such as `EmbeddingSimilarityEvaluator`, and read the geometry beside it. A model whose vectors
@@ -55,13 +57,11 @@ class GeometryEvaluator(SentenceEvaluator):
         threshold: pairs with a score above it are positive: 4 on the scale of 0 to 5 (Gao et al. 2021), which is 0.8
             where the scores were divided by 5.
         name: of the sentences, before the name of each metric.
-        axes: how many variances of the spectrum are logged.
-        batch_size, show_progress_bar, truncate_dim: of `model.encode`.
-        write_csv: whether the file is written where there is an output folder.
+        options: of `model.encode`, such as `batch_size` and `truncate_dim`.
 
     Raises:
         ValueError: no sentence, columns of different lengths, scores without second sentences, no pair above the
-            threshold, negative `axes`.
+            threshold.
 
     See also: `cselab.evaluators.evaluate(model, "geometry")`, for one model, with records.
     """
@@ -74,75 +74,52 @@ class GeometryEvaluator(SentenceEvaluator):
         *,
         threshold: float = ALIGNMENT_THRESHOLD,
         name: str = "",
-        axes: int = 5,
-        batch_size: int = 32,
-        show_progress_bar: bool = False,
-        truncate_dim: int | None = None,
-        write_csv: bool = True,
+        **options: Any,
     ) -> None:
         super().__init__()
-        if axes < 0:
-            raise ValueError(f"axes must be 0 or more, got {axes}")
         if sentences2 is None and scores is not None:
             raise ValueError("scores are those of pairs: give sentences2, too")
         self.sentences = check_sentences(sentences1)
         self.first: list[str] = []
         self.second: list[str] = []
         if sentences2 is not None:
-            kept = self._positive(self.sentences, check_sentences(sentences2), scores, threshold)
-            self.first, self.second = kept
-            self.sentences = [*self.sentences, *sentences2]
-        self.name, self.axes, self.write_csv = name, axes, write_csv
-        self.options: dict[str, Any] = {
-            "batch_size": batch_size,
-            "show_progress_bar": show_progress_bar,
-            "truncate_dim": truncate_dim,
-        }
+            second = check_sentences(sentences2)
+            if scores is None:
+                scores, threshold = [1.0] * len(second), 0.0
+            positive = PairsEvaluator(Pairs(self.sentences, second, [*scores]), threshold).positives
+            self.first, self.second = positive.sentences1, positive.sentences2
+            self.sentences = [*self.sentences, *second]
+        self.name, self.options = name, options
         self.csv_file = f"geometry_evaluation{'_' * bool(name)}{name}_results.csv"
-        self.spectra: dict[int, Float[np.ndarray, " k"]] = {}
         self.greater_is_better = False
         self.primary_metric = "uniformity"
-
-    @staticmethod
-    def _positive(
-        first: list[str], second: list[str], scores: Sequence[float] | None, threshold: float
-    ) -> tuple[list[str], list[str]]:
-        if len(first) != len(second) or (scores is not None and len(scores) != len(first)):
-            counts = f"{len(first)}, {len(second)}" + (f" and {len(scores)}" if scores is not None else "")
-            raise ValueError(f"sentences1, sentences2 and scores have different lengths: {counts}")
-        if scores is None:
-            return first, second
-        pairs = PairsEvaluator(list(zip(first, second, scores, strict=True)), threshold).positives
-        return pairs.sentences1, pairs.sentences2
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """The metrics of the model, by name; see `SentenceEvaluator` of sentence-transformers."""
-        metrics = self._measured(model, steps)
+        metrics = self._measured(model)
         shown = "  ".join(f"{measure} {value:.4f}" for measure, value in metrics.items())
         logger.info(f"GeometryEvaluator: {self.name or 'sentences'}, epoch {epoch}, step {steps}: {shown}")
-        if output_path is not None and self.write_csv:
+        if output_path is not None:
             self._write(Path(output_path) / self.csv_file, {"epoch": epoch, "steps": steps, **metrics})
         metrics = self.prefix_name_to_metrics(metrics, self.name)
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
 
-    def _measured(self, model: Any, steps: int) -> dict[str, float]:
+    def _measured(self, model: Any) -> dict[str, float]:
         pairs = self.first != []
         try:
             encoded = encode_distinct(model, [*self.sentences, *self.first, *self.second], **self.options)
             vectors = encoded(self.sentences)
             metrics = {"alignment": alignment(encoded(self.first), encoded(self.second))} if pairs else {}
             metrics |= shape_of(vectors)
-            variances = self.spectra[steps] = spectrum(vectors)
+            variances = spectrum(vectors)[:AXES]
         except DegenerateEmbeddings as reason:
             logger.warning(f"GeometryEvaluator: {self.name or 'sentences'} cannot be measured: {reason}")
             metrics = dict.fromkeys(MEASURES[0 if pairs else 1 :], float("nan"))
-            variances = np.full(self.axes, np.nan)
-        return metrics | {
-            f"spectrum_{k}": float(variances[k - 1]) for k in range(1, min(self.axes, len(variances)) + 1)
-        }
+            variances = np.full(AXES, np.nan)
+        return metrics | {f"spectrum_{k}": float(variance) for k, variance in enumerate(variances, start=1)}
 
     @staticmethod
     def _write(file: Path, row: Mapping[str, float]) -> None:
@@ -153,15 +130,6 @@ class GeometryEvaluator(SentenceEvaluator):
             if new:
                 writer.writeheader()
             writer.writerow(row)
-
-    @property
-    def description(self) -> str:
-        return "Geometry"
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """What the model card says beside the numbers."""
-        said = {"sentences": len(self.sentences), "positive_pairs": len(self.first), **self.options}
-        return {key: said[key] for key in ("sentences", "positive_pairs", "truncate_dim") if said[key]}
 
 
 def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float]]:
