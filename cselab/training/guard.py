@@ -1,4 +1,4 @@
-"""No training from which nothing can be learnt: identical views, and adapters that change no vector."""
+"""No training from which nothing can be learnt: identical views, and adapters that are all frozen."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
-from cselab.encoders.encoder import SentenceEncoder, eval_mode
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, View
 from cselab.methods import Method
 
@@ -45,39 +45,13 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
         )
 
 
-@torch.no_grad()
-def refuse_idle_adapters(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
-    """Raise where the encoder has adapters, and its vectors stay the same whatever those learn.
-
-    Some rows are encoded with the adapters' weights as they are, and with noise on those that learn. Weights and
-    random numbers are left as they were.
-
-    Raises:
-        ValueError: adapters that are frozen, switched off, scaled by 0, or in layers that the pooling does not read.
-    """
-    if not has_adapters(encoder.backbone):
-        return
-    learning = [weight for weight in encoder.backbone.parameters() if weight.requires_grad]
-    if not learning:
+def refuse_frozen_adapters(method: Method, encoder: SentenceEncoder) -> None:
+    """Raise ValueError where the encoder has adapters, and none of them learns."""
+    if has_adapters(encoder.backbone) and not any(weight.requires_grad for weight in encoder.backbone.parameters()):
         raise ValueError(
             f"the adapters of {encoder.name or 'this encoder'} are all frozen or switched off, and {method.name} would "
             "train none of them: enable_adapters() of its backbone switches them on; a method that freezes the "
             "transformer takes no adapters"
-        )
-    tokens = encoder.tokenize(method.column(batch[:PROBED], method.columns[0]), max_length)
-    noise, kept = torch.Generator().manual_seed(0), [weight.clone() for weight in learning]
-    with eval_mode(encoder):
-        before = encoder.pooled(tokens)
-        for weight in learning:
-            weight.add_(torch.randn(weight.shape, generator=noise).to(weight))
-        after = encoder.pooled(tokens)
-    for weight, value in zip(learning, kept, strict=True):
-        weight.copy_(value)
-    if _same(before, after):
-        raise ValueError(
-            f"the adapters of {encoder.name or 'this encoder'} change nothing: its vectors are the same whatever the "
-            "adapters hold. They are scaled by 0, or in layers that the pooling does not read: give "
-            "other target_modules or another lora_alpha"
         )
 
 

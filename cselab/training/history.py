@@ -11,7 +11,7 @@ from cselab.encoders.checkpoint import save_checkpoint
 from cselab.encoders.encoder import eval_mode
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.training.processes import from_main
-from cselab.training.run import Callback, Evaluator, Run, StatusLine, StopTraining
+from cselab.training.run import Callback, Evaluator, Run, StopTraining
 from cselab.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ class History:
         self.run, self.evaluator, self.callbacks = run, evaluator, callbacks
         self.processes, self.folder, self.identity = processes, folder, identity
         self.best_state: dict[str, Tensor] = {}
-        self.status = StatusLine()
 
     def add(self, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
         """Add rows; evaluate the encoder at the last one where asked, keep it if it is the best, call back."""
@@ -91,6 +90,14 @@ class History:
         waited = sum(best < row["step"] and bool({"score", "degenerate"} & row.keys()) for row in run.history)
         if run.config.patience is not None and waited >= run.config.patience:
             run.stopped = f"no better dev score in {waited} evaluations, step {step}"
+
+    @property
+    def status(self) -> str:
+        """What the progress of the run shows: the last loss, and the last dev score with its step."""
+        parts = []
+        for name, shown in (("loss", "loss {loss:.4f}"), ("score", "dev {score:.2f} at step {step}")):
+            parts += [shown.format(**row) for row in reversed(self.run.history) if name in row][:1]
+        return ", ".join(parts)
 
     def agree_to_stop(self) -> None:
         """Callbacks and evaluations happen on the main process only; all stop together."""

@@ -122,7 +122,7 @@ def _take_steps(training: Training, corpus: Sequence[Any]) -> None:
             optimizer.zero_grad(set_to_none=True)
             encoder.untrained.discard("head")
         training.history.add(rows, evaluate)
-        training.checkpoint(rows)
+        training.checkpoint()
 
 
 def _norm_of_each_term(terms: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dict[str, float]:

@@ -4,20 +4,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor, nn
 
 from cselab._util.progress import Progress, say
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
 from cselab.training.run_folder import RunFolderError, refuse_another
-
-
-class Stateful(Protocol):
-    """A model, an optimiser, a schedule, a method."""
-
-    def state_dict(self) -> Any: ...
-    def load_state_dict(self, state_dict: Any, /) -> Any: ...
 
 
 def check_complete(module: nn.Module) -> None:
@@ -75,7 +68,7 @@ class ResumableSteps:
         self,
         name: str,
         last: int,
-        parts: Mapping[str, Stateful],
+        parts: Mapping[str, Any],
         checkpoint: Path | None = None,
         every: int = 1,
         show: bool = True,

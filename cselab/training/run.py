@@ -1,6 +1,6 @@
 """What a training run is told, and what it leaves: settings, history, the best step."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import ge, gt, le, lt
 from pathlib import Path
@@ -140,17 +140,6 @@ class Run:
 
         return pandas.DataFrame(self.history).set_index("step")
 
-    def plot(self, *columns: str) -> Any:
-        """The columns over the steps as a plotly figure; without names the loss, and the dev score if there is one.
-
-        Raises:
-            ValueError: the history has no such column.
-        """
-        shown = columns or tuple(name for name in ("loss", "score") if any(name in row for row in self.history))
-        for name in shown:
-            self.curve(name)
-        return self.to_frame()[list(shown)].dropna(how="all").plot(backend="plotly")
-
     def curve(self, name: str) -> tuple[list[int], list[float]]:
         """Steps and values of one column of the history, where it has a value.
 
@@ -166,19 +155,3 @@ class Run:
 
 Callback = Callable[[Run, dict[str, Any]], None]
 """`callback(run, row)` after each row of the history."""
-
-
-class StatusLine:
-    """What the progress of a run says: the last loss, and the last dev score with its step."""
-
-    def __init__(self) -> None:
-        self.said: dict[str, str] = {}
-
-    def after(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        """What is to be said once these rows have come to the history."""
-        for row in rows:
-            if "loss" in row:
-                self.said["loss"] = f"loss {row['loss']:.4f}"
-            if "score" in row:
-                self.said["dev"] = f"dev {row['score']:.2f} at step {row['step']}"
-        return ", ".join(self.said.values())

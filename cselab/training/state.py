@@ -16,7 +16,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, is_asynchronous
 from cselab.training.deferred_metrics import DeferredMetrics
-from cselab.training.guard import refuse_identical_views, refuse_idle_adapters
+from cselab.training.guard import refuse_frozen_adapters, refuse_identical_views
 from cselab.training.history import History
 from cselab.training.processes import from_main
 from cselab.training.resumable import ResumableSteps, state_dict_errors
@@ -104,7 +104,7 @@ class Training:
         if self.written is not None:
             self.written.rewrite_history(run.history)
         if self.steps.done == 0:
-            refuse_idle_adapters(run.method, run.encoder, batch, run.config.max_length)
+            refuse_frozen_adapters(run.method, run.encoder)
             refuse_identical_views(run.method, run.encoder, batch, run.config.max_length)
             if run.encoder.representation == "backbone":
                 self.history.add([{"step": 0}], evaluate=True)
@@ -155,12 +155,12 @@ class Training:
         if is_asynchronous(self.processes.device):
             self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
 
-    def checkpoint(self, rows: Sequence[dict[str, Any]]) -> None:
+    def checkpoint(self) -> None:
         """End a step: all processes stop together, and the checkpoint is written where it is due."""
         run = self.run
         self.history.agree_to_stop()
         self.steps.stopped = run.stopped is not None
-        self.steps.note = self.history.status.after(rows)
+        self.steps.note = self.history.status
         self.steps.save_if_due(precision=self.precision, history=run.history, best=run.best, stopped=run.stopped)
 
     # ------------------------------------------------------------------------------------------ finish and read back

@@ -1,4 +1,4 @@
-"""Adapters in training: alone, with every method, part of the run, and never in vain."""
+"""Adapters in training: alone, with every method, part of the run, and never all frozen."""
 
 import json
 
@@ -67,13 +67,11 @@ def frozen(encoder):
     [
         (2, switched_off, r"or switched off, and simcse would train none of them: enable_adapters\(\)"),
         (2, frozen, "are all frozen or switched off"),
-        ({"target_modules": ["query"], "lora_alpha": 0}, None, "change nothing: .* give other target_modules"),
-        ({"target_modules": ["pooler.dense"]}, None, "change nothing: .* layers that the pooling does not read"),
         (2, None, None),
         ({"target_modules": ["output.dense"]}, None, None),
     ],
 )
-def test_adapters_that_change_nothing_are_refused(adapter, spoilt, said):
+def test_adapters_that_do_not_learn_are_refused(adapter, spoilt, said):
     encoder = adapted(peft.LoraConfig(**adapter) if isinstance(adapter, dict) else adapter)
     if spoilt is not None:
         spoilt(encoder)
