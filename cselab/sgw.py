@@ -25,7 +25,6 @@ from torch import Tensor, nn
 
 KINDS = ("zca", "pca")
 DIVISORS = ("n", "n-1")
-ESTIMATES = ("batch", "running")
 
 
 def covariance(x: Float[Tensor, "*groups n w"], divisor: str = "n") -> Float[Tensor, "*groups w w"]:
@@ -209,7 +208,7 @@ class ShuffledGroupWhitening(nn.Module):
         kind: "zca" (the paper's) or "pca".
         shuffle: False is plain group whitening, the paper's ablation.
         eps, shrinkage, divisor, gradient_through_matrix: as in `group_whiten`.
-        estimate: what training whitens with: "batch", each batch by its own statistics, or "running", by the running
+        running: whether training whitens not each batch by its own statistics, but by the running
             estimates of Eq. 13 as they stand after this batch, without a gradient through them. That is how 64
             rows whiten 768 channels at once, in the full-width rows of the paper's Table 3.
         momentum: in [0, 1); None keeps no running estimates, and then there is no inference.
@@ -242,15 +241,14 @@ class ShuffledGroupWhitening(nn.Module):
         shrinkage: float = 0.0,
         divisor: str = "n",
         gradient_through_matrix: bool = False,
-        estimate: str = "batch",
+        running: bool = False,
         momentum: float | None = 0.99,
         seed: int = 0,
     ) -> None:
         super().__init__()
-        _check_name("estimate", estimate, ESTIMATES)
-        if estimate == "running" and (momentum is None or shuffle):
+        if running and (momentum is None or shuffle):
             raise ValueError(
-                "estimate='running' needs a momentum, and shuffle=False: the running covariance is whitened in the "
+                "running=True needs a momentum, and shuffle=False: the running covariance is whitened in the "
                 "channels' own order"
             )
         num_groups = max(width // 2, 1) if num_groups is None else num_groups
@@ -267,7 +265,7 @@ class ShuffledGroupWhitening(nn.Module):
         self.shrinkage = shrinkage
         self.divisor = divisor
         self.gradient_through_matrix = gradient_through_matrix
-        self.estimate = estimate
+        self.running = running
         self.momentum = momentum
         self.generator = torch.Generator().manual_seed(seed)
         self.register_buffer("running_mean", torch.zeros(width))
@@ -284,21 +282,20 @@ class ShuffledGroupWhitening(nn.Module):
         """
         _check_name("kind", kind, ("shuffled", "group", *KINDS))
         full = kind in KINDS
-        options |= {"kind": kind if full else "zca", "estimate": "running" if running else "batch"}
-        return cls(width, 1 if full else num_groups, shuffle=kind == "shuffled", **options)
+        matrix, groups = (kind, 1) if full else ("zca", num_groups)
+        return cls(width, groups, kind=matrix, shuffle=kind == "shuffled", running=running, **options)
 
-    def forward(self, x: Float[Tensor, "n d"], permutation: Int[Tensor, " d"] | None = None) -> Float[Tensor, "n d"]:
-        """Whiten `x`. In training, `permutation` takes the place of the one the layer would draw."""
+    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        """Whiten `x`, in training by the next permutation."""
         if x.shape[1] != self.width:
             raise ValueError(f"this layer whitens {self.width} channels, x has {x.shape[1]}")
-        if self.training and self.estimate == "running":
+        if self.training and self.running:
             self._follow(x.detach())
-        if not self.training or self.estimate == "running":
+        if not self.training or self.running:
             with torch.autocast(x.device.type, enabled=False):
                 weight, bias = self._inference_map()
                 return F.linear(x.to(weight.dtype), weight, bias)
-        if permutation is None:
-            permutation = self.draw_permutation() if self.shuffle else torch.arange(self.width)
+        permutation = self.draw_permutation() if self.shuffle else torch.arange(self.width)
         whitened = shuffled_group_whiten(
             x,
             self.num_groups,
@@ -330,14 +327,6 @@ class ShuffledGroupWhitening(nn.Module):
 
     def set_extra_state(self, state: Tensor) -> None:
         self.generator.set_state(state.cpu())
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.width}, num_groups={self.num_groups}, kind={self.kind!r}, shuffle={self.shuffle}, "
-            f"eps={self.eps}, shrinkage={self.shrinkage}, divisor={self.divisor!r}, "
-            f"gradient_through_matrix={self.gradient_through_matrix}, estimate={self.estimate!r}, "
-            f"momentum={self.momentum}"
-        )
 
     @torch.no_grad()
     def _follow(self, x: Float[Tensor, "n d"]) -> None:
