@@ -3,7 +3,7 @@ own vectors whitened or made normal afterwards. `with_baselines` has them all.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ class RandomEncoder:
     (True, False)
     """
 
-    name, pooling, representation = "random", "", ""
+    name = "random"
 
     def __init__(self, dim: int = 256, seed: int = 0) -> None:
         self.embedding_dimension, self.seed = dim, seed
@@ -73,36 +73,32 @@ class StaticEmbeddings:
     See also: `from_glove` for text files of word vectors, `from_encoder` for a model's own input embeddings.
     """
 
-    pooling, representation = "mean of static vectors", ""
+    pooling = "mean of static vectors"
 
     def __init__(self, table: Float[np.ndarray, "v d"], tokenize: Any, name: str = "static") -> None:
         self.table, self.tokenize, self.name = table, tokenize, name
         self.embedding_dimension, self.unknown = table.shape[1], 0
 
     @classmethod
-    def from_glove(cls, path: str | Path, words: Iterable[str] | None = None) -> "StaticEmbeddings":
+    def from_glove(cls, path: str | Path) -> "StaticEmbeddings":
         """Read lines of a word and its numbers, as GloVe and fastText write them (a header is passed over).
-
-        Args:
-            words: keep only these, to save memory.
 
         Raises:
             DataError: a line with another number of numbers, something that is not a number, or no vector.
         """
-        wanted = None if words is None else {form for word in words for form in (word, word.lower())}
         rows: dict[str, int] = {}
         vectors: list[np.ndarray] = []
         for number, line in enumerate(read_lines(path), start=1):
             fields = line.rstrip().split(" ")
             if number == 1 and len(fields) == 2:
                 continue
-            if (wanted is not None and fields[0] not in wanted) or fields[0] in rows:
+            if fields[0] in rows:
                 continue
             width = len(vectors[0]) if vectors else len(fields) - 1
             vectors.append(_numbers(fields[1:], width, f"{path}, line {number}"))
             rows[fields[0]] = len(rows)
         if not vectors:
-            raise DataError(f"{path}: no word vectors in it that were asked for")
+            raise DataError(f"{path}: no word vectors in it")
 
         def tokenize(sentence: str) -> list[int]:
             entries = (rows.get(word, rows.get(word.lower())) for word in sentence.split())

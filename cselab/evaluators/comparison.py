@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
 from statistics import fmean
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from cselab._util.choices import check_choice
 from cselab.evaluators.geometry import PROTOCOLS
-from cselab.evaluators.records import Outcome, Record
+from cselab.evaluators.records import Outcome, Record, html_table
 from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap, paired_t_test
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ class Comparisons(list[Comparison]):
         return "\n".join([*map(str, self), *self.notes])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return self.to_frame().to_html(index=False, border=0) + notes
+        return html_table(self.to_frame(), self.notes)
 
 
 def compare(first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0) -> Comparisons:

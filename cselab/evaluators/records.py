@@ -1,6 +1,7 @@
 """What an evaluation leaves behind: records that say what was measured on what, and the scores in them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from pathlib import Path
@@ -220,10 +221,10 @@ class Scores:
 
     def _repr_html_(self) -> str:
         """The same as a table in a notebook."""
+        import pandas
+
         head, *body = self._rows()
-        rows = "".join(_html_row(row, "td") for row in body)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table><thead>{_html_row(head, 'th')}</thead><tbody>{rows}</tbody></table>{notes}"
+        return html_table(pandas.DataFrame(body, columns=head), self.notes)
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [COLUMNS, *(record.cells for record in self.records if record.key)]
@@ -242,8 +243,9 @@ class Scores:
         return notes
 
 
-def _html_row(cells: tuple[str, ...], tag: str) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+def html_table(frame: "pandas.DataFrame", notes: Sequence[str]) -> str:
+    """A table for a notebook, and a line beneath it for each note."""
+    return frame.to_html(index=False, border=0) + "".join(f"<p>{escape(note)}</p>" for note in notes)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -12,6 +12,8 @@ from jaxtyping import Bool, Float, Shaped
 
 from cselab.metrics.significance import BLOCK, LEAST_ROWS, Strata, defined, require_finite, resampled, score
 
+LEVEL = 0.05
+
 FEW = 10
 """Units below which a bootstrap is too coarse, and Student's t with Holm takes its place."""
 
@@ -28,20 +30,18 @@ class Ranking:
 
     Attributes:
         scores: of each system.
-        p_values: of each pair, two-sided, for all pairs together: one mistake in so many such tables.
+        p_values: of each pair, two-sided, for all pairs together; below `LEVEL` a pair is told apart.
         test: how they were found.
-        level: below which a pair is told apart.
     """
 
     scores: Float[np.ndarray, " m"]
     p_values: Square
     test: str
-    level: float = 0.05
 
     @property
     def better(self) -> Bool[np.ndarray, "m m"]:
         """Entry ij: system i is told apart from j, and higher."""
-        return (self.p_values < self.level) & (self.scores[:, None] > self.scores[None])
+        return (self.p_values < LEVEL) & (self.scores[:, None] > self.scores[None])
 
     @property
     def intervals(self) -> list[tuple[int, int]]:
@@ -49,7 +49,7 @@ class Ranking:
 
             from 1 + how many are told to be better   to m - how many are told to be worse
 
-        All of them hold the true ranks together with probability 1 - level; of systems that are truly equal that is
+        All of them hold the true ranks together with probability 0.95; of systems that are truly equal that is
         every rank that they share (Mohamad, Goeman and van Zwet 2019).
         """
         above, below = self.better.sum(axis=0), self.better.sum(axis=1)
@@ -59,7 +59,7 @@ class Ranking:
     def groups(self) -> list[list[int]]:
         """The largest runs of systems, best first, of which no two are told apart; a system may be in several."""
         order = np.argsort(-self.scores, kind="stable")
-        apart, groups, last = (self.p_values < self.level)[np.ix_(order, order)], [], 0
+        apart, groups, last = (self.p_values < LEVEL)[np.ix_(order, order)], [], 0
         for first in range(len(order)):
             end = first + 1
             while end < len(order) and not apart[first:end, end].any():
@@ -73,11 +73,11 @@ class Ranking:
     def tied_neighbours(self) -> tuple[int, int]:
         """How many systems cannot be told from the next one of the list, and how many have a next one."""
         order = np.argsort(-self.scores, kind="stable")
-        tied = int((self.p_values[order[:-1], order[1:]] >= self.level).sum())
+        tied = int((self.p_values[order[:-1], order[1:]] >= LEVEL).sum())
         return tied, len(order) - 1
 
 
-def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed: int = 0) -> Ranking:
+def rank_means(scores: Systems, resamples: int = 2000, seed: int = 0) -> Ranking:
     """Systems by their mean over units, which all of them share: tasks, seeds, folds.
 
     Of ten units or more: paired bootstrap over units of the largest studentised difference, step by step (Romano and
@@ -110,7 +110,7 @@ def rank_means(scores: Systems, level: float = 0.05, resamples: int = 2000, seed
     else:
         null = _studentised(differences - means[:, None], resamples, seed)
         p_values, test = step_down(np.abs(means / errors), null), "bootstrap over units, step-down over all pairs"
-    return Ranking(scores.mean(axis=1), _square(m, p_values), test, level)
+    return Ranking(scores.mean(axis=1), _square(m, p_values), test)
 
 
 def rank_predictions(
@@ -118,7 +118,6 @@ def rank_predictions(
     gold: Shaped[np.ndarray, " n"],
     metric: str = "spearman",
     strata: Strata | None = None,
-    level: float = 0.05,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Ranking:
@@ -144,7 +143,7 @@ def rank_predictions(
     errors = np.maximum(drawn.std(axis=1), 1e-12)
     null = (np.abs(drawn - apart[:, None]) / errors[:, None]).T
     p_values = step_down(np.abs(apart) / errors, null)
-    return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs", level)
+    return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs")
 
 
 def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:

@@ -65,13 +65,12 @@ def test_a_sentence_without_a_known_word_gets_the_mean_of_the_table(glove):
     assert encoder.unknown == 1
 
 
-def test_word_vectors_are_read_with_a_header_packed_and_in_part(tmp_path):
+def test_word_vectors_are_read_packed_and_with_a_header(tmp_path):
     path = tmp_path / "vectors.txt.gz"
     with gzip.open(path, "wt") as file:
         file.write("3 3\n" + GLOVE)
-    encoder = StaticEmbeddings.from_glove(path, words=["Dog", "absent"])
-    assert encoder.table.tolist() == [[1, 0, 0]]
-    assert encoder.embedding_dimension == 3
+    encoder = StaticEmbeddings.from_glove(path)
+    assert encoder.table.tolist()[0] == [1, 0, 0] and encoder.table.shape == (3, 3)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, 
         _check(numbers, gold, what)
         predicted = numbers.drop(columns=gold)
         ranking = rank_predictions(predicted.to_numpy(float).T, numbers[gold].to_numpy(float), seed=seed)
-        scaled = Ranking(100 * ranking.scores, ranking.p_values, ranking.test, ranking.level)
+        scaled = Ranking(100 * ranking.scores, ranking.p_values, ranking.test)
         gone = [str(name) for name in frame.columns if name not in numbers.columns]
         notes += [f"Left out, as not numbers: {', '.join(gone)}."] if gone else []
         return TieTable([str(name) for name in predicted], scaled, f"Spearman over {len(frame)} rows", "\n".join(notes))
