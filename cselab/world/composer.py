@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import overload
 
 from cselab.world.frames import Frame, Role
 from cselab.world.lexicon import Lexicon, Noun
@@ -22,28 +21,30 @@ class Composer:
         for frame in frames.values():
             self.of_topic.setdefault(frame.topic, []).append(frame)
 
-    @overload
-    def compose(self, frame: Frame, rng: random.Random) -> Meaning: ...
-    @overload
-    def compose(self, frame: Frame, rng: random.Random, split: str) -> Meaning | None: ...
-    def compose(self, frame: Frame, rng: random.Random, split: str | None = None) -> Meaning | None:
-        """A random meaning of one frame; None if its story is not of the split asked for."""
+    def compose(self, frame: Frame, rng: random.Random) -> Meaning:
+        """A random meaning of one frame."""
+        return self.detailed(self.cast(frame, rng), rng)
+
+    def cast(self, frame: Frame, rng: random.Random) -> Meaning:
+        """A meaning of one frame of which only the participants are drawn."""
         things: dict[str, Thing] = {}
         for role in frame.roles.values():
             taken = [thing.noun for thing in things.values()]
             thing = self._fill(role, rng, taken)
             bare = thing.noun and (frame.plain or frame.describes)  # not "the angry waiter was polite"
             things[role.name] = replace(thing, quality="") if bare else thing
-        meaning = Meaning(frame.name, tuple(things.items()))
-        if split not in (None, meaning.split):
-            return None
+        return Meaning(frame.name, tuple(things.items()))
+
+    def detailed(self, meaning: Meaning, rng: random.Random) -> Meaning:
+        """The meaning with a tense, and perhaps a time, a place and a manner; or denied."""
+        frame = self.frames[meaning.frame]
         tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
-        time, place = self._time(frame, tense, rng), self._place(frame, rng)
+        meaning = replace(meaning, tense=tense, time=self._time(frame, tense, rng), place=self._place(frame, rng))
         if tense == "habit" or rng.random() > 0.08:
-            return Meaning(frame.name, meaning.roles, tense, time, place, self._way(frame, rng))
+            return replace(meaning, way=self._way(frame, rng))
         # "did not carefully peel three carrots" would deny less than it seems to
-        some = ((name, replace(thing, quantity=thing.quantity and "some")) for name, thing in meaning.roles)
-        return Meaning(frame.name, tuple(some), tense, time, place, negated=True)
+        some = {name: replace(thing, quantity=thing.quantity and "some") for name, thing in meaning.roles}
+        return replace(meaning.filled(**some), negated=True)
 
     def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
         """The participants, time and place of `meaning` in another frame, as far as they suit it."""

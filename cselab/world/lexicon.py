@@ -95,6 +95,11 @@ class Lexicon:
             self.families.setdefault(word.family, []).append(word.name)
         self.verbs = {base: (past, *rest) for base, past, *rest in map(str.split, lines("verbs.txt"))}
 
+    @property
+    def names(self) -> list[Noun]:
+        """Everybody and everything with a name: its parent is the kind, further words are what else it is called."""
+        return [noun for noun in self.nouns.values() if noun.kind == "name"]
+
     def pick(self, name: str, rng: random.Random) -> Noun:
         """Any noun of a class, a branch at a time, so that small branches show too."""
         noun = self.nouns[name]

@@ -57,7 +57,7 @@ def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -
         one = random.Random(sentence.text).choice(named) if named else None  # in both columns the same
         if one is None or column == "entity":
             return one.name if one else ""
-        others = [other.name for other in world.entities() if one.parent and other.kind == one.parent.name]
+        others = [noun.name for noun in world.lexicon.names if noun.parent is one.parent]
         return rng.choice([name for name in others if all(name != noun.name for noun in named)] or [""])
     if column == "scene":
         return " ".join(f"{value:.4f}" for value in world.scene_vector(meaning))

@@ -6,7 +6,6 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,13 +17,7 @@ from cselab.world.grammar import Grammar
 from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
 
-
-class Entity(NamedTuple):
-    """Somebody or something with a name: what kind it is, and what else it is called."""
-
-    name: str
-    kind: str
-    aliases: tuple[str, ...]
+LENGTH = 5  # sentences of a document
 
 
 class Speaker:
@@ -42,33 +35,31 @@ class Speaker:
         """A random meaning of a split, of any frame that suits."""
         frames = [frame for frame in self._all if suits(frame)] if suits else self._all
         while True:
-            meaning = self.composer.compose(rng.choice(frames), rng, split)
-            if meaning:
-                return meaning
+            meaning = self.composer.cast(rng.choice(frames), rng)
+            if meaning.split == split:
+                return self.composer.detailed(meaning, rng)
 
     def say(self, meaning: Meaning, rng: random.Random) -> Sentence:
         """One of the sentences for a meaning."""
         return Sentence(self.grammar.say(meaning, rng), meaning)
 
-    def documents(self, n: int, split: str = "train", length: int = 5) -> list[list[Sentence]]:
-        """`n` short texts of `length` sentences; each goes on with people or things of those before."""
+    def documents(self, n: int, split: str = "train") -> list[list[Sentence]]:
+        """`n` short texts of five sentences; each goes on with people or things of those before."""
         rng = self._random("documents", n, split)
         out: list[list[Sentence]] = []
-        if length not in range(1, 9):
-            raise ValueError(f"length {length!r}: a document has 1 to 8 sentences")
         while len(out) < n:
-            document = list(self._told(length, split, rng))
-            if len(document) == length:
+            document = list(self._told(split, rng))
+            if len(document) == LENGTH:
                 out.append(document)
         return out
 
-    def _told(self, length: int, split: str, rng: random.Random) -> Iterator[Sentence]:
-        """The sentences of one text; fewer than `length` where the story does not go on."""
+    def _told(self, split: str, rng: random.Random) -> Iterator[Sentence]:
+        """The sentences of one text; fewer than `LENGTH` where the story does not go on."""
         meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
         told: set[str] = set()
         known: frozenset[str] = frozenset()
         opener = ""
-        for _ in range(length):
+        for _ in range(LENGTH):
             yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
             frame = self.frames[meaning.frame]
             told |= {frame.name, frame.kind_of} - {""}
@@ -103,17 +94,8 @@ class Speaker:
         said = [self.lexicon.words[thing.quality].feeling for _, thing in meaning.roles if not thing.noun]
         return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
 
-    def entities(self) -> list[Entity]:
-        """Everybody and everything that has a name of its own."""
-        named = [noun for noun in self.lexicon.nouns.values() if noun.kind == "name"]
-        return [
-            Entity(noun.name, noun.parent.name, tuple(one for one, _ in noun.words[1:]))
-            for noun in named
-            if noun.parent
-        ]
-
-    def scene_vector(self, meaning: Meaning, width: int = 64) -> np.ndarray:
-        """What a picture of the situation would show, as a unit vector: the same for every wording, float32.
+    def scene_vector(self, meaning: Meaning) -> np.ndarray:
+        """What a picture of the situation would show, as a unit vector of 64 numbers: the same for every wording.
 
         The sum of fixed random directions of the event and its topic, of the kinds of people and things in
         their roles, of their qualities and numbers, and of the place. A picture shows no names, no times and
@@ -127,7 +109,7 @@ class Speaker:
                 shown = noun.parent if noun.kind == "name" and noun.parent else noun
                 seen += [f"{role} {shown.name}", *shown.ancestors[:2]]
             seen += [mark for mark in (thing.quality, thing.quantity) if mark]
-        total = np.sum([direction(name, width) for name in seen], axis=0)
+        total = np.sum([direction(name) for name in seen], axis=0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
     def _random(self, purpose: str, n: int, split: str) -> random.Random:
@@ -137,8 +119,8 @@ class Speaker:
         return random.Random(f"{self.seed}/{purpose}/{split}")
 
 
-def direction(name: str, width: int) -> np.ndarray:
+def direction(name: str) -> np.ndarray:
     """A random unit vector, always the same for a name."""
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
-    vector = np.random.default_rng(seed).standard_normal(width)
+    vector = np.random.default_rng(seed).standard_normal(64)
     return vector / np.linalg.norm(vector)

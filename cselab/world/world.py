@@ -259,8 +259,3 @@ class World(Speaker):
             for one in word.words if word.opposite in known else ():
                 opposites[one] = tuple(dict.fromkeys((*opposites.get(one, ()), *known[word.opposite].words)))
         return opposites
-
-    def hypernyms(self) -> dict[str, str]:
-        """The next broader noun of every noun that has one."""
-        said = [noun for noun in self.lexicon.nouns.values() if noun.said and noun.hypernym]
-        return {noun.name: noun.hypernym.name for noun in said if noun.hypernym}

@@ -56,7 +56,7 @@ def test_vectors_start_from_the_words_around_an_entity_and_else_from_random_numb
 
 def test_the_world_s_other_entity_is_of_the_same_kind_and_not_in_the_sentence():
     world = World(seed=0)
-    kinds = {entity.name: entity.kind for entity in world.entities()}
+    kinds = {noun.name: noun.parent.name for noun in world.lexicon.names}
     rows = world.rows(COLUMNS, 60)
     assert all(kinds[one] == kinds[other] and one != other for _, one, other in rows)
     assert all(other not in sentence for sentence, _, other in rows)
