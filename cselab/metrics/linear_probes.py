@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 ProgressCallback = Callable[[int], object]
@@ -126,30 +126,29 @@ class MinibatchProbes:
         decays: Float[Tensor, "f p"],
         watch: ProgressCallback,
     ) -> "_Best":
-        """Train folds with the same number of steps a pass; a fold leaves when its last probe has stopped."""
+        """Train folds with the same number of steps a pass, until the last of their probes has stopped."""
         folds, penalties = decays.shape
         start = initial_weights(x.shape[1] - 1, classes, self.seed)
-        stack = _Stack(start.repeat(folds, penalties, 1), decays.repeat_interleave(classes, 1)[..., None], self)
         best = _Best(folds, penalties, start)
-        active = torch.arange(folds)
+        weights = nn.Parameter(start.repeat(folds, penalties, 1), requires_grad=False)
+        decay = decays.repeat_interleave(classes, 1)[..., None]
+        optimiser = getattr(torch.optim, self.optimiser)([weights], lr=self.learning_rate)
         epochs = 0
-        while len(active) and epochs <= self.max_epochs:
-            attending = [courses[i] for i in active]
+        while bool(best.running.any()) and epochs <= self.max_epochs:
             for _ in range(self.epoch_size):
-                for rows, share in self._minibatches(attending):
-                    stack.step(x[rows.flatten()].view(*rows.shape, -1), y[rows], share, classes)
+                for rows, share in self._minibatches(courses):
+                    slope = _slope(weights, x[rows.flatten()].view(*rows.shape, -1), y[rows], share, classes)
+                    weights.grad = slope.addcmul_(weights, decay)
+                    optimiser.step()
             epochs += self.epoch_size
-            weights = stack.weights.view(len(active), penalties, classes, -1)
+            probes = weights.view(folds, penalties, classes, -1)
             correct = [
                 (_predict(x[course.dev], w) == y[course.dev, None]).sum(0)
-                for course, w in zip(attending, weights, strict=True)
+                for course, w in zip(courses, probes, strict=True)
             ]
             before = int(best.running.sum())
-            running = best.update(active, torch.stack(correct), weights, self.tenacity)
+            best.update(torch.stack(correct), probes, self.tenacity)
             watch(before - int(best.running.sum()))
-            if not bool(running.all()):
-                stack.keep(running)
-                active = active[running]
         watch(int(best.running.sum()))
         return best
 
@@ -177,36 +176,14 @@ class _Course(NamedTuple):
     draw: np.random.RandomState
 
 
-class _Stack:
-    """The weights [folds, penalties x classes, d] of all probes in training, and their optimiser."""
-
-    def __init__(self, weights: Tensor, decay: Tensor, setting: MinibatchProbes) -> None:
-        self.setting, self.decay = setting, decay
-        self._start(weights, {})
-
-    def _start(self, weights: Tensor, state: dict[str, Tensor]) -> None:
-        self.weights = nn.Parameter(weights, requires_grad=False)
-        kind = getattr(torch.optim, self.setting.optimiser)
-        self.optimiser = kind([self.weights], lr=self.setting.learning_rate)
-        if state:
-            self.optimiser.state[self.weights] = state
-
-    def step(self, x: Float[Tensor, "f b d"], y: Int[Tensor, "f b"], share: Float[Tensor, "f b"], classes: int) -> None:
-        """One step down the gradient of the mean cross-entropy: (softmax - one-hot) x, plus the decay."""
-        logits = torch.bmm(self.weights, x.mT).unflatten(1, (-1, classes))  # [f p c b]
-        target = y[:, None] == torch.arange(classes)[:, None]
-        error = (logits.softmax(2) - target[:, None].float()) * share[:, None, None]
-        self.weights.grad = torch.bmm(error.flatten(1, 2), x).addcmul_(self.weights, self.decay)
-        self.optimiser.step()
-
-    def keep(self, folds: Bool[Tensor, " f"]) -> None:
-        """Go on with some of the folds: their rows of the weights and of the optimiser's averages."""
-        state = {
-            name: value[folds] if value.shape == self.weights.shape else value
-            for name, value in self.optimiser.state[self.weights].items()
-        }
-        self.decay = self.decay[folds]
-        self._start(self.weights[folds], state)
+def _slope(
+    weights: Float[Tensor, "f pc d"], x: Float[Tensor, "f b d"], y: Int[Tensor, "f b"], share: Tensor, classes: int
+) -> Float[Tensor, "f pc d"]:
+    """The gradient of the mean cross-entropy of each probe: (softmax - one-hot) x."""
+    logits = torch.bmm(weights, x.mT).unflatten(1, (-1, classes))  # [f p c b]
+    target = y[:, None] == torch.arange(classes)[:, None]
+    error = (logits.softmax(2) - target[:, None].float()) * share[:, None, None]
+    return torch.bmm(error.flatten(1, 2), x)
 
 
 class _Best:
@@ -218,17 +195,14 @@ class _Best:
         self.running = torch.ones(folds, penalties, dtype=torch.bool)
         self.weights = start.repeat(folds, penalties, 1, 1)
 
-    def update(
-        self, folds: Int[Tensor, " a"], correct: Int[Tensor, "a p"], weights: Float[Tensor, "a p c d"], tenacity: int
-    ) -> Bool[Tensor, " a"]:
-        """Note the dev score of some folds; says which of them still have a probe in training."""
-        better = self.running[folds] & (correct > self.correct[folds])
-        missed = self.running[folds] & ~better
-        self.correct[folds] = torch.where(better, correct, self.correct[folds])
-        self.weights[folds] = torch.where(better[..., None, None], weights, self.weights[folds])
-        self.running[folds] &= ~(missed & (self.misses[folds] >= tenacity))
-        self.misses[folds] += missed
-        return self.running[folds].any(1)
+    def update(self, correct: Int[Tensor, "f p"], weights: Float[Tensor, "f p c d"], tenacity: int) -> None:
+        """Note the dev scores; a probe stops at its miss number `tenacity + 1`."""
+        better = self.running & (correct > self.correct)
+        missed = self.running & ~better
+        self.correct = torch.where(better, correct, self.correct)
+        self.weights = torch.where(better[..., None, None], weights, self.weights)
+        self.running &= ~(missed & (self.misses >= tenacity))
+        self.misses += missed
 
 
 def initial_weights(d: int, classes: int, seed: int) -> Float[Tensor, "c _d"]:

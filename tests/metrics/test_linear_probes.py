@@ -30,11 +30,11 @@ def test_global_randomness_is_neither_used_nor_changed():
 
 def test_misses_are_counted_over_the_whole_run_and_an_improvement_does_not_reset_them():
     best = _Best(1, 1, torch.zeros(2, 3))
-    fold = torch.tensor([0])
     seen = []
     for correct in (5, 4, 6, 6, 7, 1, 9):
         weights = torch.full((1, 1, 2, 3), float(correct))
-        seen.append(bool(best.update(fold, torch.tensor([[correct]]), weights, tenacity=2).all()))
+        best.update(torch.tensor([[correct]]), weights, tenacity=2)
+        seen.append(bool(best.running.all()))
     # the misses are 4, the second 6 and 1: the third is one more than the tenacity, so 9 comes too late
     assert seen == [True, True, True, True, True, False, False]
     assert best.correct.item() == 7
