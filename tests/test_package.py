@@ -74,7 +74,7 @@ MAY_KNOW = {
     "methods": "_util encoders losses sgw augmentations data world",
     "evaluators": "_util transforms encoders world metrics data",
     "training": "_util methods encoders metrics data",
-    "integrations": "_util transforms evaluators encoders metrics data",
+    "integrations": "training transforms evaluators encoders metrics data",
 }
 """Which room of cselab imports which: what is not named here is above it, or beside it and none of its business."""
 

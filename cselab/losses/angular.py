@@ -2,15 +2,12 @@
 
 from math import cos, pi, sin
 
-from jaxtyping import Float
-from torch import Tensor
-
 from cselab.losses.contrast import contrast, cosine_matrix, unit
-from cselab.losses.inputs import as_views, require_positive
+from cselab.losses.inputs import View, as_views, require_positive
 from cselab.losses.result import Loss
 
 
-def arc_con(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float, margin: float) -> Loss:
+def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> Loss:
     """InfoNCE in which a positive pair counts as if its angle were larger by a margin.
 
         l_i = -log( exp(p_i) / (exp(p_i) + sum_{j != i} exp(cos(a_ij) / t)) ),   p_i = cos(a_ii + margin) / t
@@ -50,7 +47,7 @@ def arc_con(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temper
         >>> arc_con(views, views, temperature=1.0, margin=math.pi / 3).total    # log(1 + 3 / exp(1 / 2))
         tensor(1.0366)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     if not 0 <= margin < pi:
         raise ValueError(f"margin is {margin!r}; it is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)")

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.inputs import check_negatives, full_precision, widen
+from cselab.losses.inputs import View, check_negatives, full_precision, widen
 
 EPS = 1e-12  # the length of a vector of zeros
 
@@ -30,15 +30,13 @@ def unit(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "*ro
     return vectors / length.masked_fill(length == 0, EPS)
 
 
-def cosine_matrix(rows: Float[Tensor, "n d"], columns: Float[Tensor, "k d"]) -> Float[Tensor, "n k"]:
+def cosine_matrix(rows: View, columns: Float[Tensor, "k d"]) -> Float[Tensor, "n k"]:
     """Entry ij is cos(rows_i, columns_j), in [-1, 1]; a row of zeros has cosine 0 with everything."""
     with full_precision(rows):
         return unit(rows) @ unit(columns).T
 
 
-def cosines_against(
-    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], negatives: Negatives | None = None
-) -> Float[Tensor, "n columns"]:
+def cosines_against(anchor: View, positive: View, negatives: Negatives | None = None) -> Float[Tensor, "n columns"]:
     """The cosines of each anchor with all N positives, and after them with M further negatives.
 
     Raises:

@@ -2,17 +2,12 @@
 
 from math import exp
 
-from jaxtyping import Float
-from torch import Tensor
-
 from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import as_views, require_positive
+from cselab.losses.inputs import View, as_views, require_positive
 from cselab.losses.result import Loss
 
 
-def debiased_info_nce(
-    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float, prior: float
-) -> Loss:
+def debiased_info_nce(anchor: View, positive: View, temperature: float, prior: float) -> Loss:
     """InfoNCE corrected for negatives that mean the same as the anchor, of which nobody knows which they are.
 
         l_i = -log( e^{s_ii} / (e^{s_ii} + g_i) ),
@@ -44,7 +39,7 @@ def debiased_info_nce(
         >>> debiased_info_nce(views, views, temperature=1.0, prior=0.1).total
         tensor(0.6381)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     if not 0 <= prior < 1:
         raise ValueError(f"prior is {prior!r}; it is a probability of at least 0, below 1")

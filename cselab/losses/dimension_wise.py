@@ -7,17 +7,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import contrast, scale, unit
-from cselab.losses.inputs import as_views, full_precision, require_one_of, require_positive, widen
+from cselab.losses.inputs import View, as_views, full_precision, require_one_of, require_positive, widen
 from cselab.losses.result import Loss
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
 
 
 def dimension_contrastive(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
-    temperature: float,
-    reduction: Literal["mean", "sum"] = "mean",
+    anchor: View, positive: View, temperature: float, reduction: Literal["mean", "sum"] = "mean"
 ) -> Loss:
     """Each dimension should be more similar to itself in the other view than to the other dimensions.
 
@@ -62,7 +59,7 @@ def dimension_contrastive(
         >>> dimension_contrastive(view, view, temperature=1.0).total    # log(1 + 1 / e)
         tensor(0.3133)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     require_one_of("reduction", reduction, ("mean", "sum"))
     rows, dimensions = anchor.shape
@@ -80,8 +77,8 @@ def dimension_contrastive(
 
 
 def barlow_twins(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
+    anchor: View,
+    positive: View,
     weight: float,
     extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]] | None = None,
 ) -> Loss:
@@ -125,7 +122,7 @@ def barlow_twins(
         >>> barlow_twins(view, view, weight=0.01, extra_rows=others).floats()
         {'invariance': 1.0, 'redundancy': 0.0}
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     if not weight >= 0:
         raise ValueError(f"weight is {weight!r}; it must be 0 or more")
     if extra_rows is not None:
@@ -137,7 +134,7 @@ def barlow_twins(
     return Loss({"invariance": (1 - diagonal).square().sum(), "redundancy": weight * off_diagonal.square().sum()})
 
 
-def cross_correlation(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"]) -> Float[Tensor, "d d"]:
+def cross_correlation(anchor: View, positive: View) -> Float[Tensor, "d d"]:
     """The uncentred cross-correlation of dimensions, over the rows of two views.
 
         C_cd = sum_i anchor_ic positive_id / (|anchor_.c| |positive_.d|)
@@ -158,12 +155,12 @@ def cross_correlation(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d
         >>> cross_correlation(view, view).diagonal()
         tensor([1.0000, 1.0000, 0.0000])
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     with full_precision(anchor):
         return unit(anchor, dim=0).T @ unit(positive, dim=0)
 
 
-def standardised(view: Float[Tensor, "n d"], correction: int) -> Float[Tensor, "n d"]:
+def standardised(view: View, correction: int) -> View:
     """Each column with mean 0 and variance 1; the variance has divisor N - correction, and EPS added."""
     factor = scale(view, dim=0).clamp(max=1)[0]  # the squares of large entries stay finite
     centred = view - view.mean(0)
@@ -172,9 +169,7 @@ def standardised(view: Float[Tensor, "n d"], correction: int) -> Float[Tensor, "
 
 
 def with_rows(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
-    extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]],
+    anchor: View, positive: View, extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]]
 ) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
     """Both views with artificial rows beneath: the same rows, or a pair's first and second."""
     extra1, extra2 = (extra_rows, extra_rows) if isinstance(extra_rows, Tensor) else extra_rows

@@ -4,13 +4,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import Negatives, contrast, cosines_against
-from cselab.losses.inputs import as_views, require_positive, weighed
+from cselab.losses.inputs import View, as_views, require_positive, weighed
 from cselab.losses.result import Loss
 
 
 def focal_info_nce(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
+    anchor: View,
+    positive: View,
     temperature: float,
     m: float,
     detach: bool = False,
@@ -57,7 +57,7 @@ def focal_info_nce(
         >>> focal_info_nce(views, views, temperature=1.0, m=0.3).total    # log(1 + 3 / e)
         tensor(0.7437)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
 
     cosines = cosines_against(anchor, positive, negatives)

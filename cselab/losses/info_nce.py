@@ -8,13 +8,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import Negatives, contrast, cosine_matrix, cosines_against
-from cselab.losses.inputs import as_views, require_one_of, require_positive, weighed
+from cselab.losses.inputs import View, as_views, require_one_of, require_positive, weighed
 from cselab.losses.result import Loss
 
 
 def info_nce(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
+    anchor: View,
+    positive: View,
     temperature: float,
     negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
@@ -63,13 +63,13 @@ def info_nce(
         >>> info_nce(views, views, 1.0, negatives=-views[:, None]).total    # each its opposite: log(1 + 3 / e + e^-2)
         tensor(0.8060)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     logits = cosines_against(anchor, positive, negatives) / temperature
     return Loss({"info_nce": contrast(weighed(logits, log_weights)).mean()})
 
 
-def nt_xent(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temperature: float) -> Loss:
+def nt_xent(anchor: View, positive: View, temperature: float) -> Loss:
     """InfoNCE over all 2N views of the batch: every view is an anchor once, and has 2N - 2 negatives.
 
         l_i = -log( exp(s_ij) / sum_{k != i} exp(s_ik) ),   i = 1 ... 2N, j the other view of i's sentence
@@ -98,7 +98,7 @@ def nt_xent(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temper
         >>> nt_xent(views, views, temperature=1.0).total    # log(1 + 6 / e)
         tensor(1.1654)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     views, others = torch.cat([anchor, positive]), torch.cat([positive, anchor])
     logits = cosine_matrix(views, others) / temperature  # the other view on the diagonal, oneself N further
@@ -107,8 +107,8 @@ def nt_xent(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], temper
 
 
 def decoupled_info_nce(
-    positive_pair: tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]],
-    negative_pair: tuple[Float[Tensor, "n d"], Float[Tensor, "n d"]],
+    positive_pair: tuple[View, View],
+    negative_pair: tuple[View, View],
     temperature: float,
     m: float = 1.0,
     m_on: Literal["negatives", "positive"] = "negatives",
@@ -157,7 +157,7 @@ def decoupled_info_nce(
         tensor(0.3133)
     """
     names = ("positive_pair[0]", "positive_pair[1]", "negative_pair[0]", "negative_pair[1]")
-    views = as_views(dict(zip(names, (*positive_pair, *negative_pair), strict=True)))
+    views = as_views(**dict(zip(names, (*positive_pair, *negative_pair), strict=True)))
     require_positive("temperature", temperature)
     require_positive("m", m)
     require_one_of("m_on", m_on, ("negatives", "positive"))
@@ -173,9 +173,9 @@ def decoupled_info_nce(
 
 
 def off_dropout_info_nce(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
-    clean: Float[Tensor, "n d"],
+    anchor: View,
+    positive: View,
+    clean: View,
     temperature: float,
     m: float,
     m_on: Literal["negatives", "positive"] = "negatives",
@@ -219,6 +219,6 @@ def off_dropout_info_nce(
         >>> off_dropout_info_nce(views, views, clean=views, temperature=1.0, m=1.0).total    # log(1 + 1 / e)
         tensor(0.3133)
     """
-    anchor, positive, clean = as_views({"anchor": anchor, "positive": positive, "clean": clean})
+    anchor, positive, clean = as_views(anchor=anchor, positive=positive, clean=clean)
     loss = decoupled_info_nce((anchor, positive), (clean, clean), temperature, m, m_on, negatives, log_weights)
     return Loss({"off_dropout_info_nce": loss.total})

@@ -1,14 +1,18 @@
 """What every loss asks of its arguments, and the message for whoever gives something else."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import reduce
 from math import inf
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
+View = Float[Tensor, "n d"]
+"""The vectors of a batch: row i is a view of sentence i."""
 
-def as_views(views: Mapping[str, Tensor]) -> list[Tensor]:
+
+def as_views(**views: Tensor) -> list[Tensor]:
     """The given views, checked against each other and in one dtype of at least float32.
 
     Args:

@@ -6,13 +6,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from cselab.losses.contrast import unit
-from cselab.losses.inputs import as_views, require_one_of, require_positive
+from cselab.losses.inputs import View, as_views, require_one_of, require_positive
 from cselab.losses.result import Loss
 
 
-def pair_margin(
-    first: Float[Tensor, "n d"], second: Float[Tensor, "n d"], equal: Bool[Tensor, " n"], margin: float
-) -> Loss:
+def pair_margin(first: View, second: View, equal: Bool[Tensor, " n"], margin: float) -> Loss:
     """Pairs of one class come together, pairs of two are pushed apart until a margin lies between them.
 
         l_i = |f_i - g_i|^2                        where equal_i,
@@ -43,7 +41,7 @@ def pair_margin(
         >>> pair_margin(first, second, torch.tensor([True, False]), margin=2.0).total    # (3^2 + (2 - 1)^2) / 2
         tensor(5.)
     """
-    first, second = as_views({"first": first, "second": second})
+    first, second = as_views(first=first, second=second)
     require_positive("margin", margin)
     if equal.shape != first.shape[:1]:
         raise ValueError(f"equal has shape {list(equal.shape)}; it must be [{len(first)}], one label a pair")
@@ -52,11 +50,7 @@ def pair_margin(
 
 
 def triplet(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
-    negative: Float[Tensor, "n d"],
-    margin: float,
-    distance: Literal["squared", "cosine"] = "squared",
+    anchor: View, positive: View, negative: View, margin: float, distance: Literal["squared", "cosine"] = "squared"
 ) -> Loss:
     """The positive should be nearer to the anchor than the negative is, by a margin.
 
@@ -86,7 +80,7 @@ def triplet(
         >>> triplet(anchor, near, far, margin=1.0).total    # (max(0, 1 - 9 + 1) + (1 - 1 + 1)) / 2
         tensor(0.5000)
     """
-    views = as_views({"anchor": anchor, "positive": positive, "negative": negative})
+    views = as_views(anchor=anchor, positive=positive, negative=negative)
     require_one_of("distance", distance, ("squared", "cosine"))
     if not margin >= 0:
         raise ValueError(f"margin is {margin!r}; it must be a number of at least 0")
@@ -94,7 +88,7 @@ def triplet(
     return Loss({"triplet": (near - far + margin).clamp(min=0).mean()})
 
 
-def _distance(one: Float[Tensor, "n d"], other: Float[Tensor, "n d"], distance: str) -> Float[Tensor, " n"]:
+def _distance(one: View, other: View, distance: str) -> Float[Tensor, " n"]:
     if distance == "cosine":
         return 1 - (unit(one) * unit(other)).sum(1)
     return (one - other).square().sum(1)

@@ -7,13 +7,13 @@ from torch import Tensor
 
 from cselab.losses.contrast import Negatives
 from cselab.losses.info_nce import info_nce
-from cselab.losses.inputs import as_views
+from cselab.losses.inputs import View, as_views
 from cselab.losses.result import Loss
 
 
 def matryoshka_info_nce(
-    anchor: Float[Tensor, "n d"],
-    positive: Float[Tensor, "n d"],
+    anchor: View,
+    positive: View,
     temperature: float,
     widths: Sequence[int],
     weights: Sequence[float] | None = None,
@@ -52,7 +52,7 @@ def matryoshka_info_nce(
         >>> matryoshka_info_nce(views, views, 1.0, widths=(4, 1)).terms    # of one number: three rows are 0
         {'info_nce_4': tensor(0.7437), 'info_nce_1': tensor(1.2256)}
     """
-    as_views({"anchor": anchor, "positive": positive})
+    as_views(anchor=anchor, positive=positive)
     width, weights = anchor.shape[1], [1.0] * len(widths) if weights is None else weights
     if not widths or len({*widths}) < len(widths) or not all(1 <= each <= width for each in widths):
         raise ValueError(f"widths is {list(widths)}; give different widths from 1 to {width}, one at least")

@@ -5,17 +5,15 @@ from math import log
 from typing import Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import as_views, require_one_of, require_positive
+from cselab.losses.inputs import View, as_views, require_one_of, require_positive
 from cselab.losses.result import Loss
 
 
 def multi_positive_info_nce(
-    anchor: Float[Tensor, "n d"],
-    positives: Sequence[Float[Tensor, "n d"]],
+    anchor: View,
+    positives: Sequence[View],
     temperature: float,
     reduction: Literal["outside", "inside", "inside_printed"] = "outside",
     weight: float = 1.0,
@@ -71,7 +69,7 @@ def multi_positive_info_nce(
     named = {f"positives[{p}]": positive for p, positive in enumerate(positives)}
     if not named:
         raise ValueError("positives is empty; give at least one view [N, d]")
-    anchor, *positives = as_views({"anchor": anchor, **named})
+    anchor, *positives = as_views(anchor=anchor, **named)
     require_positive("temperature", temperature)
     require_positive("weight", weight)
     require_one_of("reduction", reduction, ("outside", "inside", "inside_printed"))

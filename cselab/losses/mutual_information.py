@@ -5,11 +5,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from cselab.losses.inputs import as_views, full_precision, widen
+from cselab.losses.inputs import View, as_views, full_precision, widen
 from cselab.losses.result import Loss
 
 
-def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: Float[Tensor, "n d"]) -> Loss:
+def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: View) -> Loss:
     """The vector of a sentence should know its own parts from those of other sentences.
 
         l = mean_{i, a} sp( -F_ia . E_i )  +  mean_{j != i, a} sp( F_ja . E_i ),     sp(x) = log(1 + e^x)
@@ -38,7 +38,7 @@ def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"],
         >>> mutual_information(torch.zeros(2, 3, 4), torch.ones(2, 3).bool(), torch.zeros(2, 4)).total
         tensor(1.3863)
     """
-    as_views({"parts[:, 0]": parts[:, 0], "whole": whole})
+    as_views(**{"parts[:, 0]": parts[:, 0], "whole": whole})
     if parts.shape[:2] != seen.shape:
         raise ValueError(
             f"seen has shape {list(seen.shape)}; it must be {list(parts.shape[:2])}, which parts there are"

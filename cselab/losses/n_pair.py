@@ -1,14 +1,11 @@
 """N-pair loss: InfoNCE before cosines and temperatures."""
 
-from jaxtyping import Float
-from torch import Tensor
-
 from cselab.losses.contrast import contrast
-from cselab.losses.inputs import as_views, full_precision
+from cselab.losses.inputs import View, as_views, full_precision
 from cselab.losses.result import Loss
 
 
-def n_pair(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"]) -> Loss:
+def n_pair(anchor: View, positive: View) -> Loss:
     """InfoNCE with dot products in place of cosines, and the temperature 1.
 
         l_i = -log( exp(f_i . g_i) / sum_j exp(f_i . g_j) )
@@ -35,6 +32,6 @@ def n_pair(anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"]) -> Loss
         >>> n_pair(torch.eye(4), torch.eye(4)).total    # log(1 + 3 / e)
         tensor(0.7437)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     with full_precision(anchor):
         return Loss({"n_pair": contrast(anchor @ positive.T).mean()})

@@ -1,15 +1,13 @@
 """Global orthogonal regularisation: vectors of different sentences should be spread like random directions."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import as_views
+from cselab.losses.inputs import View, as_views
 from cselab.losses.result import Loss
 
 
-def spread_out(vectors: Float[Tensor, "n d"], mean_weight: float = 1.0) -> Loss:
+def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
     """How far the cosines of different sentences are from those of random directions: mean 0, second moment 1/d.
 
         M_1 = mean_{i != j} cos_ij,   M_2 = mean_{i != j} cos_ij^2,   l = mean_weight M_1^2 + max(0, M_2 - 1/d)
@@ -37,7 +35,7 @@ def spread_out(vectors: Float[Tensor, "n d"], mean_weight: float = 1.0) -> Loss:
         >>> spread_out(torch.eye(4)).floats(), spread_out(torch.ones(2, 4)).floats()
         ({'spread_mean': 0.0, 'spread_moment': 0.0}, {'spread_mean': 1.0, 'spread_moment': 0.75})
     """
-    (vectors,) = as_views({"vectors": vectors})
+    (vectors,) = as_views(vectors=vectors)
     if not mean_weight >= 0:
         raise ValueError(f"mean_weight is {mean_weight!r}; it must be 0 or more")
     cosines = cosine_matrix(vectors, vectors)

@@ -3,17 +3,15 @@
 from math import inf
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
 from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import as_views, require_positive
+from cselab.losses.inputs import View, as_views, require_positive
 from cselab.losses.result import Loss
 
 
-def sup_con(
-    anchor: Float[Tensor, "n d"], positive: Float[Tensor, "n d"], labels: Int[Tensor, " n"], temperature: float
-) -> Loss:
+def sup_con(anchor: View, positive: View, labels: Int[Tensor, " n"], temperature: float) -> Loss:
     """NT-Xent in which every view of every sentence of the same class is a positive.
 
         l_i = -1/|P(i)| sum_{p in P(i)} log( e^{s_ip} / sum_{a != i} e^{s_ia} ),   i = 1 ... 2N
@@ -45,7 +43,7 @@ def sup_con(
         >>> sup_con(views, views, torch.arange(4), temperature=1.0).total    # nt_xent: log(1 + 6 / e)
         tensor(1.1654)
     """
-    anchor, positive = as_views({"anchor": anchor, "positive": positive})
+    anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     if labels.shape != anchor.shape[:1]:
         raise ValueError(f"labels has shape {list(labels.shape)}; it must be [{len(anchor)}], one a sentence")

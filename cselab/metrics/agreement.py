@@ -3,8 +3,11 @@
 import numpy as np
 from jaxtyping import Bool, Int
 
+Classes = Int[np.ndarray, " n"]
+"""The number of a class, or of a cluster, for each row."""
 
-def matched(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+
+def matched(clusters: Classes, labels: Classes) -> Bool[np.ndarray, " n"]:
     """Which rows are right when each cluster is named after a class of its own so that most are (Hungarian).
 
     With more clusters than classes the rows of the clusters left over are wrong.
@@ -26,7 +29,7 @@ def matched(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> B
     return right
 
 
-def matched_accuracy(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+def matched_accuracy(clusters: Classes, labels: Classes) -> float:
     """Accuracy of clusters, each named after a class of its own so that most rows are right (Hungarian).
 
         max over one-to-one maps m of   100/n sum_i [ m(clusters_i) = labels_i ]
@@ -42,7 +45,7 @@ def matched_accuracy(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " 
     return 100 * float(matched(clusters, labels).mean())
 
 
-def normalized_mutual_information(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+def normalized_mutual_information(clusters: Classes, labels: Classes) -> float:
     """Mutual information over the arithmetic mean of both entropies: 0 independent, 100 the same partition.
 
     It is the same number as `v_measure`; papers use either name. (Before 2019 scikit-learn divided by the
@@ -57,7 +60,7 @@ def normalized_mutual_information(clusters: Int[np.ndarray, " n"], labels: Int[n
     return 100 * float(normalized_mutual_info_score(labels, clusters, average_method="arithmetic"))
 
 
-def v_measure(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+def v_measure(clusters: Classes, labels: Classes) -> float:
     """Harmonic mean of homogeneity and completeness (Rosenberg & Hirschberg 2007, beta = 1).
 
     Raises:
@@ -69,7 +72,7 @@ def v_measure(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) ->
     return 100 * float(v_measure_score(labels, clusters))
 
 
-def f1(predicted: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> float:
+def f1(predicted: Classes, labels: Classes) -> float:
     """Harmonic mean of precision and recall of class 1."""
     from sklearn.metrics import f1_score
 
@@ -89,7 +92,7 @@ def share_interval(right: int, rows: int) -> tuple[float, float]:
     return 100 * float(interval.low), 100 * float(interval.high)
 
 
-def _contingency(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"]) -> Int[np.ndarray, "k c"]:
+def _contingency(clusters: Classes, labels: Classes) -> Int[np.ndarray, "k c"]:
     """How many rows of each class are in each cluster."""
     from sklearn.metrics.cluster import contingency_matrix
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from cselab._util.choices import check_choice
-
 METRICS = ("spearman", "pearson", "accuracy")
 RESAMPLES = 1000
 BLOCK = 250_000  # numbers drawn at a time
@@ -82,7 +80,7 @@ def correlation(predicted: Side, gold: Side, metric: str = "spearman") -> float:
     for side, values in (("predictions", predicted), ("gold scores", gold)):
         if len(values) < 2 or values.min() == values.max():
             raise UndefinedCorrelation(f"no correlation: the {len(values)} {side} are all the same")
-    check_choice("metric", metric, METRICS[:2])
+    _check_metric(metric, METRICS[:2])
     return float(_scored(predicted[None], gold[None], metric)[0])
 
 
@@ -100,7 +98,7 @@ def score(predicted: Side, gold: Side, metric: str = "spearman", strata: Strata 
         ValueError: an unknown metric.
         UndefinedCorrelation: see `correlation`.
     """
-    check_choice("metric", metric, METRICS)
+    _check_metric(metric)
     measure = accuracy if metric == "accuracy" else lambda x, y: correlation(x, y, metric)
     return sum(share * measure(predicted[rows], gold[rows]) for rows, share in _strata(strata, gold))
 
@@ -249,6 +247,11 @@ def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, se
     return _middle_95(draws)
 
 
+def _check_metric(metric: str, metrics: Sequence[str] = METRICS) -> None:
+    if metric not in metrics:
+        raise ValueError(f"unknown metric {metric!r}; the metrics are: {', '.join(metrics)}")
+
+
 def _require_rows(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
     """Refuse sides of different length, numbers that are not finite, and fewer rows than `least`."""
     if any(len(predicted) != len(gold) for predicted in predictions):
@@ -281,7 +284,7 @@ def resampled(
     predictions: Sequence[np.ndarray], gold: Values, metric: str, strata: Strata | None, resamples: int, seed: int
 ) -> Float[np.ndarray, "k b"]:
     """The score of each prediction on the same `resamples` draws of rows with replacement."""
-    check_choice("metric", metric, METRICS)
+    _check_metric(metric)
     generator = np.random.default_rng(seed)
     draws = np.zeros((len(predictions), resamples))
     taken, compared = (_ranks_of_drawn, "pearson") if metric == "spearman" else (np.take, metric)

@@ -1,9 +1,8 @@
 """The mean, and the largest principal components, removed from finished embeddings."""
 
 import numpy as np
-from jaxtyping import Float
 
-from cselab.transforms.inputs import check_fitted, checked
+from cselab.transforms.inputs import Rows, check_fitted, checked
 
 
 class ComponentsRemoved:
@@ -25,7 +24,7 @@ class ComponentsRemoved:
             raise ValueError(f"k must be at least 0, got {k}")
         self.k = k
 
-    def fit(self, x: Float[np.ndarray, "n d"]) -> "ComponentsRemoved":
+    def fit(self, x: Rows) -> "ComponentsRemoved":
         """Take mean and components from these rows.
 
         Raises:
@@ -39,7 +38,7 @@ class ComponentsRemoved:
         self.components_ = axes[:, ::-1][:, : self.k].astype(x.dtype)
         return self
 
-    def transform(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    def transform(self, x: Rows) -> Rows:
         """Remove them from rows.
 
         Raises:

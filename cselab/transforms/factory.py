@@ -1,11 +1,9 @@
 """A transform by its name."""
 
-import numpy as np
-from jaxtyping import Float
-
 from cselab.metrics.geometry import rank
 from cselab.transforms.components import ComponentsRemoved
 from cselab.transforms.flow import BertFlow
+from cselab.transforms.inputs import Rows
 from cselab.transforms.whitening import BertWhitening
 
 Transform = ComponentsRemoved | BertWhitening | BertFlow
@@ -14,7 +12,7 @@ NAMES = ("centred", "without K", "whitening", "flow")
 """What `fit` knows; K is a number."""
 
 
-def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
+def fit(name: str, vectors: Rows) -> Transform:
     """The transform of that name, fitted on these vectors: `fit("whitening", train).transform(test)`.
 
     Args:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
 
 from cselab.transforms.glow import Glow
-from cselab.transforms.inputs import check_fitted, checked
+from cselab.transforms.inputs import Rows, check_fitted, checked
 
 
 @dataclass(eq=False)
@@ -39,7 +38,7 @@ class BertFlow:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
-    def fit(self, embeddings: Float[np.ndarray, "n d"]) -> "BertFlow":
+    def fit(self, embeddings: Rows) -> "BertFlow":
         """Fit the flow, starting its activation norms from all rows.
 
         Raises:
@@ -70,7 +69,7 @@ class BertFlow:
         self.history_ = history
         return self
 
-    def transform(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+    def transform(self, embeddings: Rows) -> Rows:
         """f of each row, float32.
 
         Raises:

@@ -1,6 +1,10 @@
 """What the transforms ask of the arrays that users give."""
 
 import numpy as np
+from jaxtyping import Float
+
+Rows = Float[np.ndarray, "n d"]
+"""Embeddings, a row a sentence."""
 
 
 def check_fitted(transform: object, attribute: str) -> None:

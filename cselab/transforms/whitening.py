@@ -6,7 +6,7 @@ See also: `cselab.sgw` for whitening inside a training step.
 import numpy as np
 from jaxtyping import Float
 
-from cselab.transforms.inputs import check_fitted, checked
+from cselab.transforms.inputs import Rows, check_fitted, checked
 
 
 class BertWhitening:
@@ -36,7 +36,7 @@ class BertWhitening:
         self.n_components = n_components
         self.eps = eps
 
-    def fit(self, embeddings: Float[np.ndarray, "n d"]) -> "BertWhitening":
+    def fit(self, embeddings: Rows) -> "BertWhitening":
         """Estimate mean and kernel, in float64.
 
         Raises:
@@ -64,7 +64,7 @@ class BertWhitening:
         self.kernel_ = (axes * signs)[:, :kept] / np.sqrt(variances[:kept] + self.eps)
         return self
 
-    def transform(self, embeddings: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n k"]:
+    def transform(self, embeddings: Rows) -> Float[np.ndarray, "n k"]:
         """Whiten rows with the fitted mean and kernel; the precision is that of the input, at least float32.
 
         Raises:
