@@ -14,25 +14,21 @@ Example:
 """
 
 from cselab.losses.angular import arc_con
-from cselab.losses.debiased import debiased_info_nce
 from cselab.losses.dimension_wise import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.losses.focal import focal_info_nce
 from cselab.losses.info_nce import decoupled_info_nce, info_nce, nt_xent, off_dropout_info_nce
-from cselab.losses.margin import pair_margin, triplet
+from cselab.losses.margin import triplet
 from cselab.losses.matryoshka import matryoshka_info_nce
 from cselab.losses.multi_positive import multi_positive_info_nce
 from cselab.losses.mutual_information import mutual_information
-from cselab.losses.n_pair import n_pair
 from cselab.losses.result import Loss
 from cselab.losses.spread import spread_out
-from cselab.losses.sup_con import sup_con
 
 __all__ = [
     "Loss",
     "arc_con",
     "barlow_twins",
     "cross_correlation",
-    "debiased_info_nce",
     "decoupled_info_nce",
     "dimension_contrastive",
     "focal_info_nce",
@@ -40,11 +36,8 @@ __all__ = [
     "matryoshka_info_nce",
     "multi_positive_info_nce",
     "mutual_information",
-    "n_pair",
     "nt_xent",
     "off_dropout_info_nce",
-    "pair_margin",
     "spread_out",
-    "sup_con",
     "triplet",
 ]

@@ -2,51 +2,12 @@
 
 from typing import Literal
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses.contrast import unit
-from cselab.losses.inputs import View, as_views, require_one_of, require_positive
+from cselab.losses.inputs import View, as_views, require_one_of
 from cselab.losses.result import Loss
-
-
-def pair_margin(first: View, second: View, equal: Bool[Tensor, " n"], margin: float) -> Loss:
-    """Pairs of one class come together, pairs of two are pushed apart until a margin lies between them.
-
-        l_i = |f_i - g_i|^2                        where equal_i,
-              max(0, margin - |f_i - g_i|)^2       elsewhere
-
-    and the mean over i. The survey's Table 1, "pair loss" (Chopra et al. 2005). Distances are Euclidean, so the lengths
-    of the vectors count; normalise them for a margin that means the same everywhere.
-
-    Args:
-        first, second: `[N, d]`, N >= 2; row i of both is a pair.
-        equal: `[N]`, whether the two of a pair belong together.
-        margin: the distance that is enough for those that do not.
-
-    Returns:
-        The term `pair_margin`, at least 0.
-
-    Raises:
-        TypeError: a view is not a floating-point tensor.
-        ValueError: the shapes differ, fewer than two rows, another number of labels, a margin not above 0.
-
-    See also:
-        triplet: compares two distances of one anchor.
-        info_nce: has as many negatives as the batch.
-
-    Example:
-        >>> import torch
-        >>> first, second = torch.zeros(2, 1), torch.tensor([[3.0], [1.0]])
-        >>> pair_margin(first, second, torch.tensor([True, False]), margin=2.0).total    # (3^2 + (2 - 1)^2) / 2
-        tensor(5.)
-    """
-    first, second = as_views(first=first, second=second)
-    require_positive("margin", margin)
-    if equal.shape != first.shape[:1]:
-        raise ValueError(f"equal has shape {list(equal.shape)}; it must be [{len(first)}], one label a pair")
-    distance = (first - second).norm(dim=1)
-    return Loss({"pair_margin": distance.where(equal, (margin - distance).clamp(min=0)).square().mean()})
 
 
 def triplet(
@@ -70,9 +31,6 @@ def triplet(
     Raises:
         TypeError: a view is not a floating-point tensor.
         ValueError: the shapes differ, fewer than two rows, a margin below 0, an unknown distance.
-
-    See also:
-        pair_margin: one distance at a time.
 
     Example:
         >>> import torch
