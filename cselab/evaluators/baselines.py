@@ -77,7 +77,7 @@ class StaticEmbeddings:
 
     def __init__(self, table: Float[np.ndarray, "v d"], tokenize: Any, name: str = "static") -> None:
         self.table, self.tokenize, self.name = table, tokenize, name
-        self.embedding_dimension, self.unknown = table.shape[1], 0
+        self.embedding_dimension = table.shape[1]
 
     @classmethod
     def from_glove(cls, path: str | Path) -> "StaticEmbeddings":
@@ -117,12 +117,10 @@ class StaticEmbeddings:
         return cls(table, tokenize, name=f"input embeddings of {encoder.name}")
 
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
-        self.unknown = 0
         return np.stack([self._mean(sentence) for sentence in sentences]).astype(np.float32)
 
     def _mean(self, sentence: str) -> Float[np.ndarray, " d"]:
         rows = self.tokenize(sentence)
-        self.unknown += not rows
         return self.table[rows].mean(axis=0) if rows else self.table.mean(axis=0)
 
 

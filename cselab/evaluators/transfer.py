@@ -25,7 +25,7 @@ from cselab.evaluators.records import Measured, Outcome, Record
 from cselab.evaluators.task import LoadedByName, Source, folder
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.agreement import f1, share_interval
-from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.metrics.linear_probes import Fold, MinibatchProbes
 
 SEED = 1111
 
@@ -46,7 +46,7 @@ class Protocol:
     name: str
     folds: int
     penalties: tuple[float, ...]
-    probes: MinibatchProbes | ConvergedProbes
+    probes: MinibatchProbes
 
 
 WEIGHT_DECAYS = (1e-5, 1e-4, 1e-3, 1e-2)
@@ -56,15 +56,12 @@ PROTOCOLS = {
     for protocol in (
         Protocol("senteval", 10, WEIGHT_DECAYS, MinibatchProbes("Adam", 1e-3, 64, tenacity=5, epoch_size=4)),
         Protocol("senteval-fast", 5, WEIGHT_DECAYS, MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2)),
-        Protocol("lbfgs", 5, (4.0, 2.0, 1.0, 0.5, 0.25, 0.125), ConvergedProbes()),
     )
 }
 """The ways to measure transfer.
 
 * senteval: as published tables are made (SimCSE's `--mode test`): 10 folds, Adam, minibatches of 64;
 * senteval-fast: SimCSE's `--mode fasttest`: 5 folds, RMSprop, minibatches of 128, stops earlier;
-* lbfgs: another protocol: scikit-learn's LogisticRegression solved to convergence, 5 folds, C from 1/4 to 8.
-  Its numbers are not comparable with published ones, whose classifiers were stopped early.
 """
 
 
@@ -278,7 +275,7 @@ class Transfer(LoadedByName):
     """SentEval's seven transfer sets: accuracy of a linear classifier on frozen vectors.
 
     Attributes:
-        protocol: "senteval", "senteval-fast" or "lbfgs"; see `PROTOCOLS`.
+        protocol: "senteval" or "senteval-fast"; see `PROTOCOLS`.
 
     Raises:
         ValueError: an unknown protocol.

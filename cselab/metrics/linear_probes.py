@@ -217,39 +217,3 @@ def initial_weights(d: int, classes: int, seed: int) -> Float[Tensor, "c _d"]:
 def _predict(x: Float[Tensor, "m d"], weights: Float[Tensor, "p c d"]) -> Int[Tensor, "m p"]:
     """The class of each row as each probe sees it."""
     return (x @ weights.flatten(0, 1).T).unflatten(1, weights.shape[:2]).argmax(2)
-
-
-@dataclass(frozen=True)
-class ConvergedProbes:
-    """Logistic regression solved to convergence by L-BFGS (scikit-learn), with C = 1 / penalty.
-
-    No early stopping, so rows to stop by are only scored. Each fold goes through its penalties from the
-    strongest on and starts where the last one ended, which changes the time and not the solution.
-    """
-
-    max_iter: int = 1000
-
-    def fit(
-        self,
-        features: Float[np.ndarray, "n d"],
-        labels: Int[np.ndarray, " n"],
-        classes: int,
-        folds: Sequence[Fold],
-        penalties: Float[np.ndarray, "f p"],
-        watch: ProgressCallback = unwatched,
-    ) -> Probes:
-        """Train a classifier for each fold and penalty (a row of penalties for each fold)."""
-        from sklearn.linear_model import LogisticRegression
-
-        dev_accuracy = np.zeros(penalties.shape)
-        predicted = [np.zeros((penalties.shape[1], len(fold.test)), dtype=np.int64) for fold in folds]
-        for f, (train, dev, test) in enumerate(folds):
-            model = LogisticRegression(max_iter=self.max_iter, warm_start=True)
-            for p in np.argsort(-penalties[f], kind="stable"):
-                model.set_params(C=1 / penalties[f, p]).fit(features[train], labels[train])
-                if dev is not None:
-                    dev_accuracy[f, p] = (model.predict(features[dev]) == labels[dev]).mean()
-                if len(test):
-                    predicted[f][p] = model.predict(features[test])
-                watch(1)
-        return Probes(dev_accuracy, predicted)

@@ -174,7 +174,7 @@ def test_a_suite_is_an_object_with_options_or_a_name_whose_options_are_passed_on
 
 def test_an_option_that_no_suite_has_lists_whose_there_are(angles, sts_folder):
     with pytest.raises(TypeError, match=r"no.* option 'protocol'; sts has aggregation, seed; geometry has split"):
-        evaluate(angles, "sts", sts_folder, protocol="lbfgs")
+        evaluate(angles, "sts", sts_folder, protocol="senteval")
     with pytest.raises(TypeError, match="option 'aggregation'"):
         evaluate(angles, STS(), sts_folder, aggregation="mean")
     assert angles.calls == []

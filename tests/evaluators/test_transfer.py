@@ -25,7 +25,7 @@ from cselab.evaluators.transfer import (
     transfer,
 )
 from cselab.evaluators.vectors import Encoded
-from cselab.metrics.linear_probes import ConvergedProbes, Fold, MinibatchProbes
+from cselab.metrics.linear_probes import Fold, MinibatchProbes
 
 ADAM = MinibatchProbes("Adam", 1e-2, batch_size=8, tenacity=2, epoch_size=2, max_epochs=12)
 RMSPROP = MinibatchProbes("RMSprop", 1e-2, batch_size=16, tenacity=1, epoch_size=1, max_epochs=10)
@@ -161,7 +161,6 @@ def test_the_protocols_are_those_of_sentevals_settings():
     assert full.probes == MinibatchProbes("Adam", 1e-3, 64, tenacity=5, epoch_size=4, max_epochs=200)
     assert (fast.folds, fast.penalties) == (5, full.penalties)
     assert fast.probes == MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2, max_epochs=200)
-    assert PROTOCOLS["lbfgs"].probes == ConvergedProbes()
 
 
 def test_features_of_a_pair_are_distance_and_product_by_coordinate():
@@ -258,8 +257,8 @@ def test_a_broken_encoder_has_no_score_and_absent_sets_are_named(tmp_path):
 
 def test_named_sets_must_be_there_and_the_protocol_must_be_known(tmp_path):
     write_cr(tmp_path)
-    tasks, missing = Transfer("lbfgs").collect(tmp_path, ["CR"])
-    assert [task.protocol.name for task in tasks] == ["lbfgs"] and missing == {}
+    tasks, missing = Transfer("senteval-fast").collect(tmp_path, ["CR"])
+    assert [task.protocol.name for task in tasks] == ["senteval-fast"] and missing == {}
     with pytest.raises(MissingFile, match="rt-polarity"):
         Transfer().collect(tmp_path, ["CR", "MR"])
     with pytest.raises(ValueError, match=r"unknown protocol 'adam'.* Choose one of senteval, senteval-fast"):

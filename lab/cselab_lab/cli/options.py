@@ -147,7 +147,7 @@ precision = click.option(
 prompt_name = click.option(
     "--prompt-name", metavar="NAME", help="of the encoder's prompts, such as query; put before every sentence"
 )
-protocol = click.option("--protocol", help="for transfer tasks: senteval, senteval-fast or lbfgs  [default: senteval]")
+protocol = click.option("--protocol", help="for transfer tasks: senteval or senteval-fast  [default: senteval]")
 settings = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="a parameter and its value; may be repeated"
 )
