@@ -23,7 +23,7 @@ LITTLE, MUCH, TURNED = 1, 2, 3
 
 
 class Rubric:
-    """`grade(a, b)` from 0 to 5; `differences(a, b)` are its reasons with their costs."""
+    """`grade(a, b)` from 0 to 5."""
 
     def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
         self.lexicon, self.frames = lexicon, frames
@@ -32,7 +32,7 @@ class Rubric:
         """How alike two meanings are, whatever their words; the order does not matter."""
         first, second = self.frames[a.frame], self.frames[b.frame]
         if self.comparable(first, second):
-            return max(1, 5 - sum(cost for _, cost in self.differences(a, b)))
+            return max(1, 5 - self.cost(a, b))
         if first.topic != second.topic:
             return 0
         shared = {thing.noun for _, thing in a.roles} & {thing.noun for _, thing in b.roles}
@@ -42,42 +42,37 @@ class Rubric:
         """One kind of event, a narrower and a broader kind (frying, cooking), or two opposites."""
         return a.name in (b.name, b.kind_of, b.opposite) or b.name in (a.kind_of, a.opposite)
 
-    def differences(self, a: Meaning, b: Meaning) -> list[tuple[str, int]]:
-        """What differs between two comparable meanings, and what it costs."""
-        out = []
-        opposed = self.frames[a.frame].opposite == b.frame
-        if opposed and a.negated != b.negated:
-            out.append(("opposite", MUCH))  # "did not pass" is weaker than "failed"
-        elif opposed or a.negated != b.negated:
-            out.append(("opposite" if opposed else "negation", TURNED))
-        elif a.frame != b.frame:
-            out.append(("hypernym", LITTLE))
-        out += self._participants(a, b)
+    def cost(self, a: Meaning, b: Meaning) -> int:
+        """What the differences between two comparable meanings cost."""
+        opposed, denied = self.frames[a.frame].opposite == b.frame, a.negated != b.negated
+        if opposed and denied:
+            event = MUCH  # "did not pass" is weaker than "failed"
+        elif opposed or denied:
+            event = TURNED
+        else:
+            event = LITTLE * (a.frame != b.frame)  # one is broader
         details = (a.tense, a.time) != (b.tense, b.time), a.place != b.place, a.way != b.way
-        return out + sum(details) * [("detail", LITTLE)]
+        return event + self._participants(a, b) + LITTLE * sum(details)
 
-    def _participants(self, a: Meaning, b: Meaning) -> list[tuple[str, int]]:
+    def _participants(self, a: Meaning, b: Meaning) -> int:
         ours, theirs = dict(a.roles), dict(b.roles)
-        out, shared = [], sorted(ours.keys() & theirs.keys())
+        cost, shared = 0, sorted(ours.keys() & theirs.keys())
         for x, y in combinations(shared, 2):
             if a.frame == b.frame and (ours[x].noun, ours[y].noun) == (theirs[y].noun, theirs[x].noun):
                 theirs = theirs | {x: theirs[y], y: theirs[x]}
-                out += [] if self.frames[a.frame].mutual else [("roles", TURNED)]
-        return out + [cost for role in shared for cost in self._thing(ours[role], theirs[role])]
+                cost += 0 if self.frames[a.frame].mutual else TURNED
+        return cost + sum(self._thing(ours[role], theirs[role]) for role in shared)
 
-    def _thing(self, a: Thing, b: Thing) -> list[tuple[str, int]]:
-        out = []
+    def _thing(self, a: Thing, b: Thing) -> int:
+        cost = 0
         if a.noun != b.noun:
-            one, other = self.lexicon.nouns[a.noun], self.lexicon.nouns[b.noun]
-            out.append(("hypernym", LITTLE) if one.is_a(b.noun) or other.is_a(a.noun) else ("other", MUCH))
+            broader = self.lexicon.nouns[a.noun].is_a(b.noun) or self.lexicon.nouns[b.noun].is_a(a.noun)
+            cost += LITTLE if broader else MUCH
         if a.quality != b.quality:
-            if a.noun:
-                out.append(("detail", LITTLE))
-            else:
-                opposed = self.lexicon.words[a.quality].opposite == b.quality
-                out.append(("opposite", TURNED) if opposed else ("other", MUCH))
+            opposed = not a.noun and self.lexicon.words[a.quality].opposite == b.quality
+            cost += LITTLE if a.noun else TURNED if opposed else MUCH
         if a.quantity != b.quantity:
             first, second = (self.lexicon.words.get(thing.quantity) for thing in (a, b))
-            exact = bool(first and second and first.within != b.quantity and second.within != a.quantity)
-            out.append(("number", MUCH) if exact else ("detail", LITTLE))
-        return out
+            exact = first and second and first.within != b.quantity and second.within != a.quantity
+            cost += MUCH if exact else LITTLE
+        return cost

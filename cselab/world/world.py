@@ -41,11 +41,6 @@ KINDS = {
     1: (("topic", "topic", "free"), ("event", "event", "alike")),
     0: (("none", "none", "free"), ("shared words", "words", "alike")),
 }
-ENTAILMENT = {  # the changes that make a hypothesis of each relation
-    "entailment": ("same", "less", "hypernym"),
-    "neutral": ("more", "other", "roles", "event"),
-    "contradiction": ("negation", "negation", "opposite"),
-}
 TASKS = ("topic", "sentiment", "question", "subjectivity", "paraphrase")
 FEELINGS = {"negative": -1, "positive": 1}
 
@@ -171,10 +166,6 @@ class World(Speaker):
 
     # ---- labels ------------------------------------------------------------------------------------------
 
-    def entailment(self, n: int, split: str = "train") -> Labelled:
-        """`n` pairs, as many of each label: the second follows from the first, may be so, or cannot be."""
-        return self._labelled("entailment", n, split, tuple(ENTAILMENT))
-
     def transfer(self, task: str, n: int, split: str = "train") -> Labelled:
         """`n` sentences with labels for a task of `TASKS`, as many of each label; "paraphrase" labels pairs.
 
@@ -231,13 +222,6 @@ class World(Speaker):
                 if not second or (self.rubric.grade(first, second) == 5) != same:
                     return None
                 return self._worded(first, second, "free" if same else "alike", rng)
-            case "entailment":  # not from a denial, which turns entailment round
-                premise, change = self.meaning(rng, split), rng.choice(ENTAILMENT[label])
-                hypothesis = self.changed(premise, change, rng)
-                passing = change == "opposite" and not self.frames[premise.frame].lasting  # may both come true
-                if not hypothesis or premise.negated or passing:
-                    return None
-                return self._worded(premise, hypothesis, "alike" if change == "negation" else "free", rng)
         raise AssertionError(f"no example of {task}")
 
     # ---- words -------------------------------------------------------------------------------------------
