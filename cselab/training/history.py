@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -18,21 +19,17 @@ if TYPE_CHECKING:
     from accelerate import PartialState
 
 
+@dataclass(eq=False)
 class History:
     """Adds rows to `run.history`; the main process evaluates, calls back, and writes them into the `folder`."""
 
-    def __init__(
-        self,
-        run: Run,
-        evaluator: Evaluator | None,
-        callbacks: Sequence[Callback],
-        processes: "PartialState",
-        folder: RunFolder | None,
-        identity: Mapping[str, Any],
-    ) -> None:
-        self.run, self.evaluator, self.callbacks = run, evaluator, callbacks
-        self.processes, self.folder, self.identity = processes, folder, identity
-        self.best_state: dict[str, Tensor] = {}
+    run: Run
+    evaluator: Evaluator | None
+    callbacks: Sequence[Callback]
+    processes: "PartialState"
+    folder: RunFolder | None
+    identity: Mapping[str, Any]
+    best_state: dict[str, Tensor] = field(default_factory=dict)
 
     def add(self, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
         """Add rows; evaluate the encoder at the last one where asked, keep it if it is the best, call back."""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ def state_dict_errors(file: Path) -> Iterator[None]:
         ) from error
 
 
+@dataclass(eq=False)
 class ResumableSteps:
     """Steps 1 to `last`, with a checkpoint of the parts now and then: `for step in steps: ...; steps.save_if_due(...)`.
 
@@ -64,23 +66,20 @@ class ResumableSteps:
         identity: the settings of the work, JSON-able; a checkpoint of another work is refused.
     """
 
-    def __init__(
-        self,
-        name: str,
-        last: int,
-        parts: Mapping[str, Any],
-        checkpoint: Path | None = None,
-        every: int = 1,
-        show: bool = True,
-        lines: int = 10,
-        writes: bool = True,
-        identity: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.identity = identity
-        self.name, self.last, self.parts = name, last, parts
-        self.checkpoint, self.every, self.show, self.lines = checkpoint, every, show, lines
-        self.writes = writes and checkpoint is not None
-        self.done, self.note, self.stopped = 0, "", False
+    name: str
+    last: int
+    parts: Mapping[str, Any]
+    checkpoint: Path | None = None
+    every: int = 1
+    show: bool = True
+    lines: int = 10
+    writes: bool = True
+    identity: Mapping[str, Any] | None = None
+    done: int = 0
+    note: str = ""
+    stopped: bool = False
+
+    def __post_init__(self) -> None:
         self._began, self._seconds_before = time.monotonic(), 0.0
 
     @property
@@ -127,7 +126,7 @@ class ResumableSteps:
 
     def save_if_due(self, **info: Any) -> None:
         """Write the checkpoint after each `every` steps but the last; see `save`."""
-        if self.writes and self.due and self.done < self.last:
+        if self.checkpoint is not None and self.writes and self.due and self.done < self.last:
             self.save(**info)
 
     def save(self, **info: Any) -> None:
