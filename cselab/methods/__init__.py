@@ -8,6 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.methods.base import FAMILIES, METHODS, Method, Rows, Views, create_method, get_method, register
 from cselab.methods.contrastive import Contrastive
@@ -26,6 +27,7 @@ __all__ = [
     "Method",
     "Recipe",
     "Rows",
+    "SentenceEncoder",
     "Views",
     "create_method",
     "get_method",

@@ -3,9 +3,8 @@
 from math import pi
 
 from cselab.augmentations import mask_spans
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import Loss, arc_con, triplet
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 from cselab.methods.recipe import SIMCSE_RECIPES
 

@@ -6,9 +6,8 @@ import torch
 from torch import nn
 
 from cselab.augmentations import delete_span, delete_words, reorder_spans
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MaskedWords, synonyms
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 

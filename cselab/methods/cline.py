@@ -6,10 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss
-from cselab.methods import Encode, Method, Recipe, Rows, Views, register
+from cselab.methods import Encode, Method, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MaskedWords, antonyms, replaced_tokens, synonyms, token_states
 from cselab.methods.hyperparameters import UnitInterval
 

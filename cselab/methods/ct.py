@@ -7,9 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 
 

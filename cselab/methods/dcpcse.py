@@ -4,8 +4,7 @@ import torch
 from torch import nn
 
 from cselab.encoders.adapters import DeepPrefix
-from cselab.encoders.encoder import SentenceEncoder
-from cselab.methods import Contrastive, Recipe, Rows, register
+from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, register
 from cselab.methods.hyperparameters import PositiveInt
 
 

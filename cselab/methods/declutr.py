@@ -4,9 +4,8 @@ import torch
 from torch import nn
 
 from cselab.augmentations import draw_spans
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MaskedWords
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
 

@@ -9,10 +9,9 @@ from torch import nn
 
 from cselab.augmentations import inner_tokens
 from cselab.encoders.dropout import embedding_changed
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import NormalizedHead, fresh_linear
 from cselab.losses import Loss
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MaskedLMGenerator
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 

@@ -7,10 +7,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.data import read_rows
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import entity_contexts
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from cselab.augmentations import inner_tokens, repeat_subwords
-from cselab.encoders.encoder import SentenceEncoder
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, UnitInterval
 

@@ -3,10 +3,9 @@
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss, mutual_information
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import token_states
 
 WINDOWS = (1, 3, 5)

@@ -3,10 +3,9 @@
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 

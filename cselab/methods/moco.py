@@ -3,9 +3,8 @@
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import DenseLayers, fresh_linear
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES

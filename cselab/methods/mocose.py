@@ -6,11 +6,10 @@ from math import cos, pi
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, View
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import info_nce
-from cselab.methods import Contrastive, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, input_gradient
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 

@@ -4,9 +4,8 @@ from typing import Literal
 
 import torch
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import Loss, decoupled_info_nce
-from cselab.methods import Encode, Method, Rows, Views, register
+from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 from cselab.methods.recipe import IMSIMCSE_RECIPES
 

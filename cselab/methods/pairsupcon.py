@@ -8,11 +8,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import ProjectionHead, fresh_linear
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods import Encode, Method, Recipe, Rows, Views, register
+from cselab.methods import Encode, Method, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Vectors
 from cselab.encoders.text import first_position
-from cselab.methods import Contrastive, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, Views, register
 
 TEMPLATES = (
     "{sentence} [MASK].",

@@ -6,9 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode, Tokens
-from cselab.methods import Contrastive, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, token_states
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 

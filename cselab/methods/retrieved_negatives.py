@@ -9,9 +9,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.speed import to_device
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import CARDS_RECIPES
 

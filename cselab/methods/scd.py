@@ -5,10 +5,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from cselab.encoders.dropout import dropout_at
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, barlow_twins
-from cselab.methods import Encode, Method, Recipe, Rows, Views, register
+from cselab.methods import Encode, Method, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt, UnitInterval
 
 

@@ -3,10 +3,9 @@
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Rows, Views, register
+from cselab.methods import Contrastive, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
 

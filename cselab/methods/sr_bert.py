@@ -3,8 +3,7 @@
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.components import synonyms
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from cselab.augmentations import switch_case
-from cselab.encoders.encoder import SentenceEncoder
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import CARDS_RECIPES
 

@@ -8,10 +8,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 
 

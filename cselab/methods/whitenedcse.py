@@ -5,10 +5,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
-from cselab.methods import Encode, Method, Rows, Views, register
+from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import AtLeastTwo, Momentum, PositiveFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import WHITENEDCSE_RECIPES, default_groups
 from cselab.sgw import ShuffledGroupWhitening
