@@ -1,5 +1,6 @@
 """An encoder on the Hugging Face hub, with a model card that holds what was measured, and on what."""
 
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -158,21 +159,10 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _training(run: dict[str, Any]) -> str:
-    identity = run["identity"]
-    method, corpus, config = (dict(identity[name]) for name in ("method", "corpus", "config"))
-    rows = {
-        "method": method.pop("name"),
-        "its parameters": _listed(method),
-        "from": f"{identity['encoder']['name']}, pooling {identity['encoder']['pooling']}",
-        "corpus": f"{corpus['sentences']:,} rows, SHA-256 {corpus['sha256'][:16]}",
-        "seed": config.pop("seed"),
-        "settings": _listed(config),
-        "dev": _listed(identity.get("dev") or {}) or "none: the last weights",
-    }
-    if run.get("best"):
-        rows["selected"] = f"step {run['best']['step']}, dev score {run['best']['score']:.2f} (not a test score)"
-    rows["versions"] = _listed(run.get("versions", {}))
-    return "## Training\n\n" + _table([("", "trained with cselab"), *rows.items()])
+    """What run.json says: method, settings, corpus and dev set with their hashes, the selected step, versions."""
+    names = ("identity", "steps", "best", "versions")
+    told = json.dumps({name: run[name] for name in names if name in run}, indent=2)
+    return f"## Training\n\nTrained with cselab; the score of the best step is no test score.\n\n```json\n{told}\n```\n"
 
 
 def _scores(scores: Scores | None, records: list[Record]) -> str:
@@ -182,12 +172,9 @@ def _scores(scores: Scores | None, records: list[Record]) -> str:
     for record in records:
         table.append((*record.cells, "" if record.seed is None else str(record.seed), record.data_hash[:16]))
     versions = {name: value for record in records for name, value in record.versions.items()}
-    notes = [*scores.notes, f"Versions: {_listed(versions)}"] if versions else scores.notes
+    measured_with = ", ".join(f"{name} {value}" for name, value in versions.items())
+    notes = [*scores.notes, f"Versions: {measured_with}"] if versions else scores.notes
     return "## Scores\n\n" + _table(table) + "".join(f"\n{note}.\n" for note in notes)
-
-
-def _listed(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items() if value not in (None, ""))
 
 
 def _table(rows: list[tuple[Any, ...]]) -> str:
