@@ -148,22 +148,15 @@ def group_whiten(
 
 
 def shuffled_group_whiten(
-    x: Float[Tensor, "n d"],
-    num_groups: int,
-    permutation: Int[Tensor, " d"],
-    *,
-    kind: str = "zca",
-    eps: float = 1e-6,
-    shrinkage: float = 0.0,
-    divisor: str = "n",
-    gradient_through_matrix: bool = False,
+    x: Float[Tensor, "n d"], num_groups: int, permutation: Int[Tensor, " d"], **options: Any
 ) -> Float[Tensor, "n d"]:
     """Shuffle the channels, `group_whiten`, and put them back in order (Eq. 6).
 
         H = shuffled^{-1}(GW(shuffled(Z)))
 
     `permutation` lists the channels in their shuffled order (`torch.randperm(d, generator=...)`): its first
-    d / k entries form the first group. Different permutations of one batch are the paper's views.
+    d / k entries form the first group. Different permutations of one batch are the paper's views. `options` are the
+    others of `group_whiten`: kind, eps, shrinkage, divisor, gradient_through_matrix.
 
     Raises:
         ValueError: `permutation` is not a permutation of the channels; or as `group_whiten`.
@@ -175,16 +168,7 @@ def shuffled_group_whiten(
             f"got {permutation.numel()} entries, {ordered.unique().numel()} of them different"
         )
     permutation, inverse = (order.to(x.device, non_blocking=x.is_cuda) for order in (permutation, inverse))
-    whitened = group_whiten(
-        x[:, permutation],
-        num_groups,
-        kind=kind,
-        eps=eps,
-        shrinkage=shrinkage,
-        divisor=divisor,
-        gradient_through_matrix=gradient_through_matrix,
-    )
-    return whitened[:, inverse]
+    return group_whiten(x[:, permutation], num_groups, **options)[:, inverse]
 
 
 class ShuffledGroupWhitening(nn.Module):

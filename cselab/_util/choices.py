@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 def _words(name: str) -> list[str]:
@@ -46,3 +47,15 @@ def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0
     if name not in known:
         hint = did_you_mean(str(name), known, likeness)
         raise ValueError(f"unknown {what} {name!r}.{hint} Choose one of {', '.join(known)}{also}")
+
+
+def register_class(table: dict[str, Any], kind: str, name: str, entry: type) -> None:
+    """Put a class into a registry; defining it again, as running a notebook's cell twice does, replaces it.
+
+    Raises:
+        ValueError: another class has that name.
+    """
+    other = table.get(name, entry)
+    if (other.__module__, other.__qualname__) != (entry.__module__, entry.__qualname__):
+        raise ValueError(f"two {kind}s are called {name!r}: {other.__module__}.{other.__qualname__} is registered")
+    table[name] = entry

@@ -67,8 +67,7 @@ def word_overlap(sentences1: list[str], sentences2: list[str]) -> Float[np.ndarr
 class StaticEmbeddings:
     """The mean of word vectors that know no context.
 
-    A sentence none of whose tokens is in the table gets the mean of the table; `unknown` counts them in the
-    last call.
+    A sentence none of whose tokens is in the table gets the mean of the table.
 
     See also: `from_glove` for text files of word vectors, `from_encoder` for a model's own input embeddings.
     """

@@ -35,11 +35,7 @@ class Comparisons(list[Comparison]):
         """A pandas DataFrame with a row for each comparison; `low` and `high` are the ends of its interval."""
         import pandas
 
-        rows = []
-        for one in self:
-            row = asdict(one)
-            row["low"], row["high"] = row.pop("interval")
-            rows.append(row)
+        rows = [asdict(one) | {"low": one.interval[0], "high": one.interval[1]} for one in self]
         return pandas.DataFrame(rows, columns=["name", "test", "difference", "low", "high", "p_value", "samples"])
 
     def __str__(self) -> str:

@@ -208,10 +208,8 @@ class Scores:
 
         rows = []
         for record in self.records:
-            row = record.to_dict()
-            del row["versions"]
-            row["low"], row["high"] = row.pop("interval") or (None, None)
-            rows.append(row)
+            low, high = record.interval or (None, None)
+            rows.append(record.to_dict() | {"low": low, "high": high})
         columns = [field.name for field in fields(Record) if field.name not in ("versions", "interval")]
         place = columns.index("value") + 1
         return pandas.DataFrame(rows, columns=[*columns[:place], "low", "high", *columns[place:]])

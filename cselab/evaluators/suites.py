@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from cselab._util.choices import check_choice, did_you_mean
+from cselab._util.choices import check_choice, did_you_mean, register_class
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.geometry import Geometry
@@ -31,10 +31,7 @@ def register(suite: type[Any]) -> type[Any]:
     Raises:
         ValueError: another suite has that name.
     """
-    other = SUITES.get(suite.name)
-    if other is not None and (other.__module__, other.__qualname__) != (suite.__module__, suite.__qualname__):
-        raise ValueError(f"two suites are called {suite.name!r}: {other.__module__}.{other.__qualname__} is registered")
-    SUITES[suite.name] = suite
+    register_class(SUITES, "suite", suite.name, suite)
     return suite
 
 

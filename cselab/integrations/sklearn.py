@@ -4,7 +4,6 @@ Both are estimators in scikit-learn's sense: their parameters can be searched, t
 their columns (`get_feature_names_out`) and give a table where `set_output(transform="pandas")` asks for one.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab.data.rows import check_sentences
-from cselab.encoders.any_encoder import encode
+from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.metrics.geometry import rank
 from cselab.transforms.whitening import BertWhitening
 
@@ -25,7 +24,6 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         encoder: what `SentenceEncoder` opens (a bundled name, a folder, a hub name), opened at the first use; or an
             object with `encode(list[str])`, such as a `SentenceEncoder` or a `SentenceTransformer`. A clone of the step
             copies such an object, and opens a name again.
-        pooling: of an encoder that is opened by its name; see `SentenceEncoder`.
         batch_size: sentences a forward pass.
         normalize: scale each vector to length one.
 
@@ -42,36 +40,23 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     (4, 2)
     """
 
-    def __init__(
-        self, encoder: Any = "mini", *, pooling: str | None = None, batch_size: int = 64, normalize: bool = False
-    ) -> None:
+    def __init__(self, encoder: Any = "mini", *, batch_size: int = 64, normalize: bool = False) -> None:
         self.encoder = encoder
-        self.pooling = pooling
         self.batch_size = batch_size
         self.normalize = normalize
 
     def fit(self, X: Any, y: Any = None) -> "SentenceVectors":
         """Open the encoder. The sentences are checked, not encoded; `y` is there for the pipeline."""
         check_sentences(X)
-        self._open()
+        self.encoder_ = as_encoder(self.encoder)
         return self
 
     def transform(self, X: Any) -> Float[np.ndarray, "n d"]:
         """The vectors of a list, array, Series or one-column table of sentences, in its order."""
         sentences = check_sentences(X)
         if not hasattr(self, "encoder_"):
-            self._open()
+            self.encoder_ = as_encoder(self.encoder)
         return encode(self.encoder_, sentences, batch_size=self.batch_size, normalize_embeddings=self.normalize)
-
-    def _open(self) -> None:
-        if isinstance(self.encoder, str | Path):
-            from cselab.encoders.encoder import SentenceEncoder
-
-            self.encoder_ = SentenceEncoder.from_pretrained(self.encoder, pooling=self.pooling)
-        elif self.pooling is not None:
-            raise ValueError(f"pooling={self.pooling!r} is for an encoder that is named: set it on the encoder")
-        else:
-            self.encoder_ = self.encoder
 
     @property
     def _n_features_out(self) -> int:
@@ -96,7 +81,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_components: width of y; None keeps every direction in which the rows vary.
         eps: added to the variances L.
 
-    After `fit`: `mean_`, `kernel_`, `variances_` of the `BertWhitening`, and `n_features_in_`.
+    After `fit`: `whitening_`, the `BertWhitening`, and `n_features_in_`.
 
     Raises:
         ValueError: fewer than two rows, rows that are all the same, more components than they vary in.
@@ -113,8 +98,6 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if kept is None and not self.eps:
             kept = max(1, min(rank(X.astype(np.float32)), len(X) - 1))
         self.whitening_ = BertWhitening(kept, self.eps).fit(X)
-        self.mean_, self.kernel_ = self.whitening_.mean_, self.whitening_.kernel_
-        self.variances_ = self.whitening_.variances_
         return self
 
     def transform(self, X: Any) -> Float[np.ndarray, "n k"]:
@@ -124,7 +107,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def _n_features_out(self) -> int:
-        return self.kernel_.shape[1]
+        return self.whitening_.kernel_.shape[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab._util.choices import check_choice
+from cselab._util.choices import check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
@@ -319,18 +319,11 @@ def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:
     """
 
     def enter(method: type[Method]) -> type[Method]:
-        other = METHODS.get(name)
-        if other is not None and _origin(other) != _origin(method):
-            raise ValueError(f"two methods are called {name!r}: {'.'.join(_origin(other))} is registered already")
+        register_class(METHODS, "method", name, method)
         method.name, method.title = name, title
-        METHODS[name] = method
         return method
 
     return enter
-
-
-def _origin(method: type) -> tuple[str, str]:
-    return method.__module__, method.__qualname__
 
 
 def get_method(name: str) -> type[Method]:
