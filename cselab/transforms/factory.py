@@ -24,6 +24,7 @@ def fit(name: str, vectors: Rows) -> Transform:
     Raises:
         ValueError: an unknown name; fewer than two vectors, or too few for the flow.
 
+    >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(50, 4)) + 3
     >>> fit("centred", x).transform(x).mean().round(9) + 0.0
     np.float64(0.0)
