@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from cselab_lab.cli.commands import app
+from cselab_lab.cli import app
 from cselab_lab.experiments.run import corpus
 
 from cselab.data import DataError, MissingFile, read_rows, read_sentences

@@ -56,7 +56,7 @@ def test_a_run_stopped_with_a_data_folder_does_not_go_on_without_it(folder, monk
     output = "run"
     code, said = interrupted(folder, output)
     assert code == 130 and f"interrupted: {output} holds the run up to step" in said
-    assert "the same command continues from there" in said and "Traceback" not in said
+    assert "run the same command to continue" in said and "Traceback" not in said
 
     def again(data):
         done = CliRunner(env={"CSELAB_DATA": data, "CSELAB_HEADLESS": "1"}).invoke(app, line(output))

@@ -1,27 +1,24 @@
 """The command line: `cselab train`, `evaluate`, `baselines`, `encode`, `methods`, and so on.
 
-A command is a function in a module of its own kind, which is imported when the command is called. What `cselab --help`
-shows stands in `overview`, so that it waits for nothing.
+Each command is a function in one of the modules of this package, which is imported when the command runs.
+`cselab --help` prints the tables of `overview`, so that no library has to be imported first.
 """
 
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cselab_lab.cli.overview import COMMANDS, OPTIONS, help_text
-
-if TYPE_CHECKING:
-    from cselab_lab.cli.commands import app
 
 __all__ = ["COMMANDS", "OPTIONS", "app", "help_text", "main"]
 
 
 def main() -> None:
-    """The command `cselab`, in a process whose threads soon sleep while they wait for each other.
+    """Run the command `cselab`; waiting threads of the process sleep soon.
 
-    Threads that stay awake keep other programs' from the cores that they wait for (docs/scale.md). libgomp reads the
-    variable when torch is imported, which a command does later.
+    Busy-waiting threads occupy cores that other programs need (docs/scale.md). libgomp reads the variable when a
+    command imports torch.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "10000")
@@ -29,14 +26,13 @@ def main() -> None:
         print(help_text())
         return
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"
-    from cselab_lab.cli.commands import app
-
-    app(prog_name="cselab")
+    __getattr__("app")(prog_name="cselab")
 
 
 def __getattr__(name: str) -> Any:
+    """`app`, which imports click."""
     if name == "app":
-        from cselab_lab.cli.commands import app
+        from cselab_lab.cli.frame import app
 
         return app
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

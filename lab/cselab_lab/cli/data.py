@@ -1,4 +1,4 @@
-"""`cselab data`: the public data sets on this machine."""
+"""`cselab data` and `cselab world`: public data sets, and text from the bundled world."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,21 +6,20 @@ from pathlib import Path
 import click
 
 from cselab._util.choices import did_you_mean
+from cselab_lab.cli import options
 from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import PATH, TEXT_FILE, data_folder
 
-data = Group("data", help="The public data sets on this machine.")
+data = Group("data", help="Check, fetch and convert public data sets.")
 
 
 @data.command("check")
-@click.argument("folder", required=False, type=PATH, help="SentEval folder, or one above it; default: as for --data")
-@data_folder
-@click.option("--allow-missing", is_flag=True, help="sets that are not there do not fail the check")
-@click.pass_context
-def data_check(context: click.Context, folder: Path | None, data: Path | None, allow_missing: bool) -> None:
-    """Hold the data sets in FOLDER against what is known of them.
+@click.argument("folder", required=False, type=options.PATH, help="SentEval folder or its parent; default: as --data")
+@options.data_folder
+@click.option("--allow-missing", is_flag=True, help="accept missing data sets")
+def data_check(folder: Path | None, data: Path | None, allow_missing: bool) -> int:
+    """Verify the data sets in FOLDER (row counts and checksums).
 
-    That is their rows and their content. Fails if any is damaged or missing.
+    Exits with 1 if a data set is damaged or missing.
     """
     if folder is not None and data is not None:
         raise ValueError(f"two folders: {folder} and --data {data}; name one")
@@ -28,64 +27,68 @@ def data_check(context: click.Context, folder: Path | None, data: Path | None, a
 
     folder = folder or data
     checked = check(folder)
-    if all(line.status == "missing" for line in checked):
-        senteval_folder(folder)  # raises, where there is no such folder at all
-        raise ValueError(
-            f"none of the data sets is in {folder or senteval_folder()}: get them with `cselab data fetch`"
-        )
+    missing = sum(line.status == "missing" for line in checked)
+    if missing == len(checked):
+        senteval_folder(folder)  # raises if the folder does not exist
+        raise ValueError(f"no data sets in {folder or senteval_folder()}: run `cselab data fetch`")
     for line in checked:
         click.echo(str(line))
-    missing = sum(line.status == "missing" for line in checked)
     if missing and not allow_missing:
-        click.echo(f"{missing} of {len(checked)} are missing: `cselab data fetch`, or --allow-missing", err=True)
-    if any(line.status == "damaged" for line in checked) or (missing and not allow_missing):
-        context.exit(1)
+        click.echo(
+            f"{missing} of {len(checked)} are missing: run `cselab data fetch`, or add --allow-missing", err=True
+        )
+    return any(line.status == "damaged" for line in checked) or (missing > 0 and not allow_missing)
 
 
 @data.command("fetch")
 @click.argument(
-    "what",
+    "names",
     nargs=-1,
     metavar="[CORPUS|FOLDER]...",
-    help="training corpora (wiki1m, nli, simplewiki), or none of them for the evaluation sets; and the folder, made "
-    "if need be (default: CSELAB_DATA, or ~/.cache/cselab/data)",
+    help="training corpora (wiki1m, nli, simplewiki; default: the evaluation sets), and a folder, which is created "
+    "(default: CSELAB_DATA, or ~/.cache/cselab/data)",
 )
 @click.option("--task", "tasks", multiple=True, help="only this evaluation set; may be repeated")
-@click.pass_context
-def data_fetch(context: click.Context, what: Sequence[str], tasks: Sequence[str]) -> None:
-    """Get data from the Hugging Face hub into FOLDER.
+def data_fetch(names: Sequence[str], tasks: Sequence[str]) -> int:
+    """Fetch data from the Hugging Face hub into FOLDER.
 
-    All is checked; fails if something is refused.
+    All files are checked. Exits with 1 if a file is refused.
 
     Evaluation sets: STS and transfer, in SentEval's layout (one archive of 90 MB). `wiki1m`: the million sentences
-    that SimCSE and its followers train on (120 MB). `nli`: 275,601 sentences with an entailment and a contradiction
-    each. `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB).
+    of SimCSE and later papers (120 MB). `nli`: 275,601 sentences, each with an entailment and a contradiction.
+    `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB).
     """
     from cselab.data import folder_to_fill
     from cselab.data.corpora import CORPORA, fetch_corpus
+    from cselab.data.fetch import ELSEWHERE, fetch
 
-    names = [name for name in what if name in CORPORA]
-    folders = [name for name in what if name not in CORPORA]
+    corpora = [name for name in names if name in CORPORA]
+    folders = [name for name in names if name not in CORPORA]
     if len(folders) > 1:
         hint = did_you_mean(folders[0], CORPORA)
         raise ValueError(f"more than one folder: {', '.join(folders)}.{hint} Corpora are {', '.join(CORPORA)}")
     folder = Path(folders[0]) if folders else None
-    if not names:
-        context.exit(_fetch_sets(folder, list(tasks) or None))
-    if tasks:
-        raise ValueError("--task names evaluation sets: leave it out to fetch a corpus, or fetch the sets apart")
-    for name in names:
-        place, fetched = fetch_corpus(name, folder or folder_to_fill())
-        click.echo(f"{'fetched' if fetched else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
+    if corpora and tasks:
+        raise ValueError("--task names evaluation sets: fetch corpora without --task")
+    for name in corpora:
+        place, new = fetch_corpus(name, folder or folder_to_fill())
+        click.echo(f"{'fetched' if new else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
+    refused = False
+    for fetched in () if corpora else fetch(folder, list(tasks) or None):
+        click.echo(str(fetched))
+        refused = refused or fetched.status == "refused"
+    if not corpora and not tasks:
+        click.echo(ELSEWHERE)
+    return refused
 
 
 @data.command("negate")
-@click.argument("corpus", type=TEXT_FILE, help="text, one sentence per line")
-@click.argument("output", type=PATH, help="the table to write: sentence, tab, negation")
+@click.argument("corpus", type=options.TEXT_FILE, help="text, one sentence per line")
+@click.argument("output", type=options.PATH, help="the table to write: sentence, tab, negation")
 def data_negate(corpus: Path, output: Path) -> None:
-    """Write a negation beside each sentence of CORPUS.
+    """Write a table with a negation of each sentence in CORPUS.
 
-    Negations are made by rule; the table is what sncse and sncse_dropout train on.
+    Rules make the negations; sncse and sncse_dropout train on the table.
     """
     from cselab._util.writing import written_whole
     from cselab.augmentations import negate
@@ -103,14 +106,52 @@ def data_negate(corpus: Path, output: Path) -> None:
     click.echo(f"{output}: {rows:,} rows, {untrue:,} of them denied by {UNTRUE!r}")
 
 
-def _fetch_sets(folder: Path | None, tasks: list[str] | None) -> int:
-    """Fetch evaluation sets; the exit code, 1 where one was refused."""
-    from cselab.data.fetch import ELSEWHERE, fetch
+world = Group("world", help="Print text from the bundled world. The same seed gives the same text.")
 
-    refused = 0
-    for fetched in fetch(folder, tasks):
-        click.echo(str(fetched))
-        refused += fetched.status == "refused"
-    if not tasks:
-        click.echo(ELSEWHERE)
-    return int(refused > 0)
+
+def _drawn(default: str) -> list:
+    return [
+        click.argument("n", help="number to print", **options.COUNT),
+        click.option(
+            "--split", default=default, type=click.Choice(["train", "dev", "test"]), help="splits share no stories"
+        ),
+        click.option("--seed", default=0, metavar="N", help="random seed"),
+    ]
+
+
+@world.command("sentences")
+@options.several(*_drawn("train"))
+def world_sentences(n: int, split: str, seed: int) -> None:
+    """Print N different sentences, one per line."""
+    from cselab.world import World
+
+    for sentence in World(seed).sentences(n, split):
+        click.echo(sentence.text)
+
+
+@world.command("documents")
+@options.several(*_drawn("train"))
+def world_documents(n: int, split: str, seed: int) -> None:
+    """Print N texts of five sentences, one sentence per line.
+
+    The sentences of a text are in order.
+    """
+    from cselab.world import World
+
+    for document in World(seed).documents(n, split):
+        for sentence in document:
+            click.echo(sentence.text)
+
+
+@world.command("pairs")
+@options.several(*_drawn("test"))
+def world_pairs(n: int, split: str, seed: int) -> None:
+    """Print N graded pairs, one per line.
+
+    Each line has a sentence, a second sentence, a grade from 0 to 5 and the kind of pair, separated by tabs.
+    """
+    from cselab.world import World
+
+    pairs = World(seed).sts(n, split)
+    for row in zip(pairs.sentences1, pairs.sentences2, pairs.scores, pairs.subsets, strict=True):
+        click.echo("\t".join(map(str, row)))

@@ -1,4 +1,4 @@
-"""`cselab experiment`: the papers' tables run again, and read beside the published numbers."""
+"""`cselab experiment` and `cselab published`: the papers' tables, as published and as reproduced."""
 
 import json
 from collections.abc import Sequence
@@ -7,32 +7,40 @@ from typing import Any
 
 import click
 
-from cselab_lab.cli import registered
-from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import PATH, PROFILE, SEEDS, paper_form
+from cselab_lab.cli.frame import Command, Group
+from cselab_lab.cli.names import purposes
+from cselab_lab.cli.options import PATH, PROFILE, SEEDS, paper_form, print_json, several
 
-experiment = Group("experiment", help="The papers' experiments: list, run, read beside the published.")
+experiment = Group("experiment", help="List, run and compare the papers' experiments.")
 
 NAME = "see `cselab experiment list`"
-profile = click.option(
-    "--profile",
-    default="study",
-    type=PROFILE,
-    help=", ".join(f"{name} ({purpose})" for name, purpose in registered.purposes().items()),
+SIZED = (
+    click.option(
+        "--profile",
+        default="study",
+        type=PROFILE,
+        help=", ".join(f"{name} ({purpose})" for name, purpose in purposes().items()),
+    ),
+    click.option(
+        "--one-recipe",
+        is_flag=True,
+        help="SimCSE's recipe for all methods; by default `paper` uses each method's recipe",
+    ),
 )
-one_recipe = click.option(
-    "--one-recipe", is_flag=True, help="SimCSE's recipe for all methods, where `paper` has each method's own"
+only = click.option("--only", multiple=True, help="only the row with this label; may be repeated")
+folder_option = click.option(
+    "--folder", type=PATH, help="folder of the results files  [default: results, else the results in cselab]"
 )
 
 
 def _sized(profile: str, one_recipe: bool) -> str:
-    """Only `paper` has another profile for one recipe: the others train all methods by one."""
+    """The profile; only `paper` has a variant with one recipe for all methods."""
     return "paper-one-recipe" if one_recipe and profile == "paper" else profile
 
 
 @experiment.command("list")
 def experiment_list() -> None:
-    """List the experiments: the question of each, and how many rows."""
+    """List the experiments: question and number of rows."""
     from cselab_lab.experiments import EXPERIMENTS
 
     for name, experiment in EXPERIMENTS.items():
@@ -41,56 +49,44 @@ def experiment_list() -> None:
 
 @experiment.command("show")
 @click.argument("name", help=NAME)
-@profile
-@one_recipe
-@click.option("--column", help="a column other than the first; `cselab published` lists them")
+@several(*SIZED)
+@click.option("--column", help="a column instead of the first; `cselab published` lists them")
 @paper_form
-@click.option("--folder", type=PATH, help="where the results files are  [default: results, else what cselab recorded]")
+@folder_option
 def experiment_show(
     name: str, profile: str, one_recipe: bool, column: str | None, form: str, folder: Path | None
 ) -> None:
-    """Show published numbers beside ours.
+    """Show our results next to the published numbers.
 
-    Ours are mean ± sd over the seeds, with how many. Then comes the difference, and what becomes of each claim.
+    Prints mean ± sd over the seeds, the number of seeds, the difference, and the verdict on each claim.
 
-    json has every row and column; the other forms but text have the table alone.
+    json has all rows and columns; all forms except text have only the table.
     """
     from cselab_lab.experiments import read_results
 
     results = read_results(name, _sized(profile, one_recipe), folder)
     if form == "json":
         cells = json.loads(results.to_frame().to_json(orient="records"))
-        claims = [verdict.record() for verdict in results.verdicts()]
-        click.echo(json.dumps({"cells": cells, "claims": claims}, indent=1, ensure_ascii=False))
+        print_json({"cells": cells, "claims": [verdict.record() for verdict in results.verdicts()]})
     else:
         click.echo(str(results) if form == "text" and column is None else results.shown(column, form))
 
 
 @experiment.command("run")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", help="one or more, or `all`")
-@profile
-@one_recipe
-@click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: those of the profile]")
-@click.option("--only", multiple=True, help="only the row with this label; may be repeated")
+@several(*SIZED)
+@click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: the profile's seeds]")
+@only
 @click.option("--workers", default=0, type=click.IntRange(0, 1024), metavar="N", help="processes to start; 0: none")
 @click.option("--scheduler", help="address of a Dask cluster: tcp://HOST:PORT")
-@click.option("--folder", default="results", type=PATH, help="where the results files are")
-@click.option(
-    "--keep-encoders", type=PATH, help="keep each trained encoder in this folder; one that is there is only measured"
-)
-@click.pass_context
+@click.option("--folder", default="results", type=PATH, help="folder of the results files")
+@click.option("--keep-encoders", type=PATH, help="folder to keep trained encoders; kept encoders are not trained again")
 def experiment_run(
-    context: click.Context,
-    names: Sequence[str],
-    profile: str,
-    one_recipe: bool,
-    seeds: Any,
-    only: Sequence[str],
-    **where: Any,
-) -> None:
-    """Run the rows that have no result yet, and show the table.
+    names: Sequence[str], profile: str, one_recipe: bool, seeds: Any, only: Sequence[str], **where: Any
+) -> int:
+    """Run the rows without a result, and show the table.
 
-    Finished jobs are never computed twice; a killed run goes on.
+    Finished jobs are never computed twice, so a killed run can be continued.
     """
     from cselab_lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, run_experiment
 
@@ -108,31 +104,22 @@ def experiment_run(
             failed = True
         else:
             click.echo(f"\n{results}\n")
-    if failed:
-        context.exit(1)
+    return failed
 
 
 @experiment.command("check")
 @click.argument("name", help=NAME)
-@profile
-@one_recipe
-@click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: all recorded ones]")
-@click.option("--only", multiple=True, help="only the row with this label; may be repeated")
-@click.option("--folder", type=PATH, help="where the results files are  [default: results, else what cselab recorded]")
-@click.pass_context
+@several(*SIZED)
+@click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: all recorded seeds]")
+@only
+@folder_option
 def experiment_check(
-    context: click.Context,
-    name: str,
-    profile: str,
-    one_recipe: bool,
-    seeds: Any,
-    only: Sequence[str],
-    folder: Path | None,
-) -> None:
+    name: str, profile: str, one_recipe: bool, seeds: Any, only: Sequence[str], folder: Path | None
+) -> int:
     """Train recorded rows again and compare with the record.
 
-    Prints a line for each row and seed: the numbers agree within 0.01 (0.03 for flow), or those that differ. Exits
-    with 1 if one differs.
+    Prints a line for each row and seed: the numbers agree within 0.01 (0.03 for flow), or the numbers that differ.
+    Exits with 1 if a number differs.
     """
     from cselab_lab.experiments.check import check_experiment
 
@@ -140,5 +127,45 @@ def experiment_check(
     for found in check_experiment(name, _sized(profile, one_recipe), seeds, only, folder):
         click.echo(found)
         agree = agree and found.agrees
-    if not agree:
-        context.exit(1)
+    return not agree
+
+
+@click.command(cls=Command)
+@click.argument("paper", required=False, help="whitenedcse, imsimcse, focal or survey; default: list all")
+@click.argument("number", required=False, metavar="[TABLE]", help="number of a table, or `claims` in the text")
+@paper_form
+@click.option("--json", "form", flag_value="json", help="same as --format json")
+@click.option("--latex", "form", flag_value="latex", help="same as --format latex")
+@click.option("--csv", "form", flag_value="csv", help="same as --format csv")
+def published(paper: str | None, number: str | None, form: str) -> None:
+    """Print a published table of a paper.
+
+    Notes explain doubtful cells.
+    """
+    from cselab_lab.experiments.published import PAPERS, TITLES, claims, published_table, tables_of
+    from cselab_lab.tables import table
+
+    if paper is None or number is None:
+        for name in [paper] if paper else PAPERS:
+            titles = {number: TITLES[name, number] for number in tables_of(name)}
+            click.echo(f"{name}: {PAPERS[name]}")
+            for known, title in titles.items():
+                click.echo(f"  {known:>2}  {title}")
+    elif number == "claims":
+        lines = claims(paper)
+        shown = {
+            line["claim"]: {key: line[key] for key in ("where", "value", "recomputed", "verdict")} for line in lines
+        }
+        print_json(lines) if form == "json" else click.echo(table(shown, form=form))
+    elif not number.isdigit():
+        raise ValueError(f"TABLE must be a number or `claims`, got {number!r}")
+    else:
+        printed = published_table(paper, int(number))
+        if form == "json":
+            cells = [{key: value for key, value in vars(cell).items() if value} for cell in printed.cells]
+            print_json({"title": printed.title, "cells": cells})
+            return
+        rows, notes = printed.as_printed()
+        click.echo(f"{printed.title}\n" * (form == "text") + table(rows, form=form).rstrip("\n"))
+        for place, note in enumerate(notes if form == "text" else (), start=1):
+            click.echo(f"[{place}] {note}")

@@ -1,51 +1,49 @@
-"""How commands behave: one line of error on stderr, what there is beside what is not known, Ctrl-C, full memory."""
+"""Behaviour of all commands: one-line errors on stderr, suggestions, exit codes; and the group of all commands."""
 
+import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from cselab import __version__
 from cselab._util.choices import did_you_mean
+from cselab_lab.cli.options import INSTALL, TEXT_FILE
+from cselab_lab.cli.overview import COMMANDS, OPTIONS, TITLE, help_text
 
-OUT_OF_MEMORY = "out of memory: a smaller --batch-size, --max-length or encoder needs less, or --device cpu"
-INTERRUPTED = 130  # what shells say of a command that Ctrl-C ended
+OUT_OF_MEMORY = "out of memory: use a smaller --batch-size, --max-length or encoder, or --device cpu"
+MEMORY_WORDS = ("not enough memory", "can't allocate memory")
+"""The words of torch on a CPU, for Windows and Linux; on a GPU torch has a class of errors."""
+
+INTERRUPTED = 130  # a shell's exit code for a command that Ctrl-C ended
 PLAIN = {
     " a valid integer": " a whole number",
     " a valid float": " a number",
     "number range": "number",
 }  # click's words
 HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
-
-
-class Checked(click.ParamType):
-    """A value that a check passes or changes, and the names that the shell completes."""
-
-    def __init__(self, name: str, check: Callable[[str], Any], known: Callable[[], Iterable[str]] = tuple) -> None:
-        self.name, self.check, self.known = name, check, known
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return None if isinstance(param, click.Argument) else self.name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return self.check(value)
-        except (ValueError, OSError) as error:
-            self.fail(str(error), param, ctx)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
+COMPLETION = {
+    "bash": ("~/.bashrc", 'eval "$(_CSELAB_COMPLETE=bash_source cselab)"'),
+    "zsh": ("~/.zshrc", 'eval "$(_CSELAB_COMPLETE=zsh_source cselab)"'),
+    "fish": ("~/.config/fish/completions/cselab.fish", "_CSELAB_COMPLETE=fish_source cselab | source"),
+}
+"""The start file of each shell, and the line that completes names."""
 
 
 class _Ending(click.Command):
-    """A command or group that ends with a code, and with one line on stderr of an error, where it is a process."""
+    """A command or group that prints an error as one line on stderr and ends with an exit code.
+
+    A command may return its exit code.
+    """
 
     def no_such_option(self, name: str) -> str:
-        """What is said of an unknown option."""
-        return unknown("option", name, [option for one in self.params for option in one.opts if option[0] == "-"])
+        """The error about an unknown option."""
+        return unknown("option", name, [option for each in self.params for option in each.opts if option[0] == "-"])
 
     def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **options: Any) -> Any:
         run: Any = super().main
@@ -53,7 +51,7 @@ class _Ending(click.Command):
             return run(args, *rest, standalone_mode=False, **options)
         try:
             _check_utf8(sys.argv[1:] if args is None else args)
-            code = run(args, *rest, standalone_mode=False, **options)
+            sys.exit(int(run(args, *rest, standalone_mode=False, **options) or 0))
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
             sys.exit(error.exit_code)
@@ -63,39 +61,33 @@ class _Ending(click.Command):
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
-        sys.exit(code if isinstance(code, int) else 0)
 
 
 class Command(_Ending):
-    """A command that reports errors of the user's making without a traceback."""
+    """A command that reports a user's errors without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (BrokenPipeError, click.ClickException, click.Abort, click.exceptions.Exit):
-            raise  # `cselab ... | head`: nobody reads on
+            raise  # a broken pipe: `cselab ... | head` stopped reading
         except ModuleNotFoundError as error:
-            raise click.ClickException(f"{error}: install it, or all: pip install 'cselab[notebooks]'") from error
+            raise click.ClickException(f"{error}: install it, or all with {INSTALL}") from error
         except (ValueError, OSError, ArithmeticError) as error:
             raise click.ClickException(str(error)) from error
         except Exception as error:
-            if isinstance(error, MemoryError) or _is_out_of_memory(error):
+            full = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+            if full or any(words in str(error) for words in MEMORY_WORDS):
                 raise click.ClickException(OUT_OF_MEMORY) from error
             if (code := ctx.find_root().params.get("code")) is not None:
-                raise click.ClickException(blamed(code, error)) from error
+                raise click.ClickException(blame(code, error)) from error
             raise
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    """Whether torch says so: on a GPU by a class of its own, on a CPU by words, Windows' or Linux'."""
-    words = ("not enough memory", "can't allocate memory")
-    return type(error).__name__ == "OutOfMemoryError" or any(word in str(error) for word in words)
+def blame(code: Path, error: BaseException) -> str:
+    """An error in a user's file: the file, the line if known, and the error.
 
-
-def blamed(code: Path, error: BaseException) -> str:
-    """An error that a user's own file caused: the file, its line where it is known, what is wrong.
-
-    >>> blamed(Path("mine.py"), ValueError("no views"))
+    >>> blame(Path("mine.py"), ValueError("no views"))
     'mine.py: ValueError: no views'
     """
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(code)]
@@ -105,18 +97,33 @@ def blamed(code: Path, error: BaseException) -> str:
 
 
 class Group(_Ending, click.Group):
-    """A group whose unknown commands are answered with the known, and whose errors are one line on stderr."""
+    """A group of commands; an error about an unknown command lists the known commands."""
 
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order in which they were made
+        return list(self.commands)  # in the order of definition
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """What is said of an unknown option or command: the nearest, and all that there are."""
+class Commands(Group):
+    """All commands; each is imported when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return getattr(import_module(f"cselab_lab.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(help_text())
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """The error about an unknown option or command: the nearest name, and all names."""
     known = tuple(known)
-    return f"No such {what}: {name}.{did_you_mean(name, known)} Allowed: {', '.join(known)}"
+    return f"No such {kind}: {name}.{did_you_mean(name, known)} Allowed: {', '.join(known)}"
 
 
 def _check_utf8(arguments: Iterable[str]) -> None:
@@ -126,7 +133,7 @@ def _check_utf8(arguments: Iterable[str]) -> None:
 
 
 def _show(error: click.ClickException) -> None:
-    """One line that a log keeps whole and a path is copied from."""
+    """Print one line, which a log keeps complete and from which a path can be copied."""
     context = getattr(error, "ctx", None)
     message = error.format_message()
     if isinstance(error, click.NoSuchOption) and context is not None:
@@ -139,3 +146,50 @@ def _show(error: click.ClickException) -> None:
     message = message if message.endswith("...") else message.removesuffix(".")
     where = f" (see '{context.command_path} --help')" if context is not None else ""
     click.secho(f"Error: {message}{where}", fg="red" if sys.stderr.isatty() else None, err=True)
+
+
+def _print_version(context: click.Context, option: click.Parameter, given: bool) -> None:
+    if given:
+        click.echo(f"cselab {__version__}")
+        context.exit()
+
+
+def _install_completion(context: click.Context, option: click.Parameter, given: bool) -> None:
+    if not given:
+        return
+    shell = Path(os.environ.get("SHELL", "")).name
+    if shell not in COMPLETION:
+        raise click.UsageError(f"shell {shell or '$SHELL'} is not supported; choose {', '.join(COMPLETION)}")
+    place, line = COMPLETION[shell]
+    file = Path(place).expanduser()
+    if file.exists() and line in file.read_text(encoding="utf-8"):
+        click.echo(f"{file} already has the line: {line}")
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "a", encoding="utf-8") as start:
+            start.write(f"\n{line}\n")
+        click.echo(f"added to {file}: {line}\nNew shells complete names; remove the line to undo the change.")
+    context.exit()
+
+
+def _run_file(context: click.Context, option: click.Parameter, file: Path | None) -> Path | None:
+    """Run a user's file as a module, to register its methods and suites."""
+    if file is None or context.resilient_parsing:
+        return file
+    spec = spec_from_file_location(f"user_code.{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise click.BadParameter(f"{file} is not a Python file")
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise click.BadParameter(blame(file, error)) from error
+    return file
+
+
+@click.group(cls=Commands, help=TITLE, context_settings=HELP)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version)
+@click.option("--install-completion", is_flag=True, expose_value=False, callback=_install_completion)
+@click.option("--code", type=TEXT_FILE, callback=_run_file, help=OPTIONS["--code FILE"])
+def app(**before: Any) -> None:
+    """See `TITLE`."""

@@ -1,17 +1,20 @@
-"""`cselab evaluate` and `baselines`: the scores of an encoder, and those of simple baselines."""
+"""`cselab evaluate`, `baselines` and `compare`: scores of encoders and of simple baselines, and paired tests."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cselab_lab.cli import options
 from cselab_lab.cli.frame import Command
-from cselab_lab.cli.tables import print_table
 
-JSON_FILE = click.option("--json", "json_file", type=options.PATH, help="write scores and records here")
+if TYPE_CHECKING:
+    from cselab.evaluators import Scores
+    from cselab.metrics import Comparison
+
+JSON_FILE = click.option("--json", "json_file", type=options.OUTPUT_FILE, help="write scores and records to this file")
 MEASURED = (options.suites, options.tasks, options.data_folder, options.pooling, options.protocol)
 SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 
@@ -22,7 +25,7 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 @click.option(
     "--representation",
     type=click.Choice(["backbone", "head"]),
-    help="the vector that is scored  [default: what the encoder's folder says]",
+    help="the scored vector  [default: from the encoder's folder]",
 )
 @click.option("--aggregation", help="for sts: all, mean or weighted_mean  [default: all]")
 @click.option("--split", help="for geometry: dev, test, train or full  [default: dev]")
@@ -34,7 +37,7 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
     help="transform the vectors: centred, 'without K' (components), whitening (BERT-whitening), flow (BERT-flow)",
 )
 @click.option("--fit", type=options.FIT, help="text file to fit --posthoc on  [default: world, 5000 of its sentences]")
-@click.option("--cache", type=options.PATH, help="folder in which vectors are kept between calls")
+@click.option("--cache", type=options.PATH, help="folder that keeps vectors between calls")
 @options.several(*SHOWN)
 @click.pass_context
 def evaluate(
@@ -44,90 +47,77 @@ def evaluate(
     data: Path | None,
     posthoc: str | None,
     fit: str | None,
-    cache: Path | None,
     json_file: Path | None,
     form: str,
     **given: Any,
-) -> None:
+) -> int:
     """Score an encoder; fails if a task has no score.
 
     ENCODER is a folder or name, `random`, `word-overlap`, `static:FILE` (averaged word vectors of a GloVe text
     file) or `static:ENCODER` (averaged input embeddings).
     """
-    if json_file is not None:
-        options.writable(json_file)
     if fit is not None and posthoc is None:
-        raise ValueError("--fit says what a transform is fitted on: give --posthoc, too")
+        raise ValueError("--fit needs a transform: add --posthoc")
     from cselab.evaluators import evaluate as score
     from cselab.evaluators import fitted, named_encoder
 
-    suites, tasks = suites_and_tasks(
-        given["suites"], tasks, data, {name: given[name] for name in ("aggregation", "protocol", "split")}
-    )
-    where = options.accelerator(given["device"])
+    suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
+    where, prompt = options.accelerator(given["device"]), given["prompt_name"]
     model: Any = named_encoder(encoder, given["pooling"], given["representation"], where, given["precision"])
-    prompt = given["prompt_name"]
     if prompt is not None and not hasattr(model, "prompts"):
         raise ValueError(f"--prompt-name {prompt}: {encoder} has no prompts")
     if posthoc is not None:
         model = fitted(model, posthoc, fit or "world", **({} if prompt is None else {"prompt_name": prompt}))
-    scores = score(options.over_processes(context, model), suites, data, tasks or None, cache=cache, prompt_name=prompt)
-    if form == "text":
-        click.echo(str(scores))
-    elif form == "json":
-        click.echo(json.dumps(scores.to_dict(), indent=1, allow_nan=False))
+    model = options.over_processes(context, model)
+    scores = score(model, suites, data, tasks_or_all, cache=given["cache"], prompt_name=prompt)
+    if form in ("text", "json"):
+        options.print_result(scores, form)
     else:
-        print_table({record.key: _cells(record) for record in scores.records if record.key}, form)
+        options.print_table({record.key: _cells(record) for record in scores.records if record.key}, form)
     for doubt in scores.doubts if form != "text" else ():
         click.echo(doubt, err=True)
     if json_file is not None and options.is_main_process():
         scores.to_json(json_file)
-    if scores.failures:
-        context.exit(1)
+    return bool(scores.failures)
 
 
-def suites_and_tasks(
-    named: Sequence[str], tasks: Sequence[str], data: Path | None, given: dict[str, str | None]
-) -> tuple[list[Any], list[str]]:
-    """The suites as objects, pairs of the user's own among them, and the tasks; an option that is None is not given.
+def _suites_and_tasks(
+    given: dict[str, Any], tasks: Sequence[str], data: Path | None
+) -> tuple[list[Any], list[str] | None]:
+    """The suites as objects, including a user's pairs, and the tasks (None: all).
 
     Raises:
-        ValueError: an option that none of the suites has.
-        MissingFile: a folder was named that has no data.
+        ValueError: an option that no suite has.
+        MissingFile: the named folder has no data.
     """
     from cselab.data import read_pairs
     from cselab.evaluators.own_pairs import OwnPairs
     from cselab.evaluators.suites import SUITES, suites_named
 
-    chosen = {name: value for name, value in given.items() if value is not None}
-    names = options.suites_or_default(named, data)
+    chosen = {name: given[name] for name in ("aggregation", "protocol", "split") if given.get(name) is not None}
+    names = options.suites_or_default(given["suites"], data)
     known = [name for name in names if name in SUITES]
     own = [OwnPairs(read_pairs(name), chosen.get("aggregation", "all")) for name in names if name not in SUITES]
     if not known:
         chosen.pop("aggregation", None)
     try:
-        wanted = [*suites_named(known, chosen), *own]
+        suites = [*suites_named(known, chosen), *own]
     except TypeError as error:
         raise ValueError(str(error)) from None
-    return wanted, [*tasks, *(pairs.name for pairs in own if tasks)]
+    return suites, [*tasks, *(pairs.name for pairs in own)] if tasks else None
 
 
 def _cells(record: Any) -> dict[str, Any]:
     low, high = record.interval or ("", "")
-    return {
-        "split": record.split,
-        "rows": str(record.rows),
-        "metric": record.metric,
-        "score": "failed" if record.value is None else record.value,
-        "low": low,
-        "high": high,
-    }
+    score = "failed" if record.value is None else record.value
+    cells = {"split": record.split, "rows": str(record.rows), "metric": record.metric}
+    return cells | {"score": score, "low": low, "high": high}
 
 
 @click.command(cls=Command)
 @options.encoder
 @options.several(*MEASURED)
-@click.option("--glove", type=options.TEXT_FILE, help="word vectors in a text file, to be averaged")
+@click.option("--glove", type=options.TEXT_FILE, help="text file of word vectors to average")
 @click.option(
     "--fit",
     type=options.FIT,
@@ -135,9 +125,7 @@ def _cells(record: Any) -> dict[str, Any]:
     help="text file to fit whitening and flow on, or world: 5000 of its sentences",
 )
 @options.several(*SHOWN)
-@click.pass_context
 def baselines(
-    context: click.Context,
     encoder: str,
     tasks: Sequence[str],
     data: Path | None,
@@ -146,30 +134,142 @@ def baselines(
     json_file: Path | None,
     form: str,
     **given: Any,
-) -> None:
+) -> int:
     """Score an encoder and simple baselines.
 
-    Those are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
+    The baselines are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
     """
-    if json_file is not None:
-        options.writable(json_file)
-    from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import evaluate_beside
 
-    suites, tasks = suites_and_tasks(given["suites"], tasks, data, {"protocol": given["protocol"]})
-    device = options.accelerator(given["device"])
-    model = SentenceEncoder.from_pretrained(encoder, pooling=given["pooling"], device=device)
-    by_name = evaluate_beside(model, suites, data, tasks or None, text=fit, word_vectors=glove)
-    print_table({name: scores.scores for name, scores in by_name.items()}, form)
-    failures = [
-        f"{name}: {failed} failed: {reason}"
-        for name, scores in by_name.items()
-        for failed, reason in scores.failures.items()
-    ]
-    for line in failures:
-        click.echo(line, err=True)
+    suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
+    model = options.open_encoder(encoder, given["pooling"], given["device"])
+    by_name = evaluate_beside(model, suites, data, tasks_or_all, text=fit, word_vectors=glove)
+    options.print_table({name: scores.scores for name, scores in by_name.items()}, form)
+    for name, scores in by_name.items():
+        for failed, reason in scores.failures.items():
+            click.echo(f"{name}: {failed} failed: {reason}", err=True)
     if json_file is not None:
         content = {name: scores.to_dict() for name, scores in by_name.items()}
         json_file.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    if failures:
-        context.exit(1)
+    return any(scores.failures for scores in by_name.values())
+
+
+@click.command(cls=Command)
+@click.argument(
+    "first", type=options.SCORED, help="an encoder as for `evaluate`, a folder of seeds, or results of MTEB"
+)
+@click.argument("second", type=options.SCORED, help="compared with FIRST; differences are SECOND minus FIRST")
+@options.several(*MEASURED)
+@click.option(
+    "--metric",
+    default="spearman",
+    type=click.Choice(["spearman", "pearson"]),
+    help="for STS; transfer tasks are compared by accuracy",
+)
+@options.several(options.table_form, options.device, options.quiet)
+def compare(
+    first: str, second: str, tasks: Sequence[str], data: Path | None, metric: Any, form: str, **given: Any
+) -> None:
+    """Test whether one encoder is better than a second.
+
+    Paired tests on all shared tasks.
+
+    Two encoders are compared row by row (paired bootstrap; McNemar's test for classes). Two folders of seeds from
+    `train --seeds` are compared seed by seed (paired t-test). Two results of MTEB, as files or folders, are compared
+    over their tasks.
+    """
+    if results := _results(first, second):
+        rows, notes = _over_tasks(*results)
+        options.print_table(rows, form)
+        for note in notes:
+            click.echo(note, err=form not in ("text", "md"))
+        return
+    from cselab.evaluators import compare as paired
+    from cselab.evaluators import evaluate, named_encoder
+    from cselab.metrics import paired_t_test
+
+    suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
+    device = options.accelerator(given["device"])
+
+    def scores_of(name: str) -> Any:
+        return evaluate(named_encoder(name, given["pooling"], None, device), suites, data, tasks_or_all)
+
+    seeds = [_seeds(name) for name in (first, second)]
+    if any(seeds):
+        if set(seeds[0]) != set(seeds[1]):
+            first_seeds, second_seeds = (", ".join(side) or "no seeds" for side in seeds)
+            raise ValueError(
+                f"a paired test needs the same seeds: {first} has {first_seeds}; {second} has {second_seeds}"
+            )
+        by_seed = [[scores_of(side[seed]).scores for seed in sorted(side)] for side in seeds]
+        shared = [name for name in by_seed[0][0] if all(name in scores for side in by_seed for scores in side)]
+        columns = {name: [[scores[name] for scores in side] for side in by_seed] for name in shared}
+        comparisons = [paired_t_test(one, two, name) for name, (one, two) in columns.items()]
+    else:
+        sides = [scores_of(name) for name in (first, second)]
+        comparisons = paired(sides[0], sides[1], metric)
+        columns = {line.name: [[scores.scores[line.name]] for scores in sides] for line in comparisons}
+    options.print_table({f"{line.name}, {line.test}": _row(line, columns[line.name]) for line in comparisons}, form)
+
+
+def _row(line: "Comparison", columns: Sequence[Sequence[float]]) -> dict[str, Any]:
+    from statistics import mean
+
+    first, second = map(mean, columns)
+    return {
+        "first": first,
+        "second": second,
+        "difference": f"{line.difference:+.2f}",
+        "95 % interval": "{:+.2f} to {:+.2f}".format(*line.interval),
+        "p": f"{line.p_value:.3g}",
+        "over": str(line.samples),
+    }
+
+
+def _results(*names: str) -> "list[Scores]":
+    """The scores of two results of MTEB, or nothing for encoders.
+
+    Raises:
+        ValueError: one result and one encoder, or a folder with the results of several models.
+    """
+    from cselab.integrations.mteb import is_results, read_results
+
+    are = [is_results(name) for name in names]
+    if not any(are):
+        return []
+    if not all(are):
+        result, encoder = sorted(names, key=lambda name: not is_results(name))
+        raise ValueError(f"{result} has results of MTEB without predictions: {encoder} cannot be paired with it")
+    scores: list[Scores] = []
+    for name in names:
+        by_model = read_results(name)
+        if len(by_model) > 1:
+            raise ValueError(
+                f"{name} has the results of several models ({', '.join(by_model)}): name the folder of one"
+            )
+        scores += by_model.values()
+    return scores
+
+
+def _over_tasks(first: Any, second: Any) -> tuple[dict[str, dict[str, Any]], Sequence[str]]:
+    """A row for each shared task, a row for the test over all of them, and notes on omitted tasks."""
+    from cselab.evaluators import compare as paired
+    from cselab.evaluators.comparison import shared_scores
+
+    shared, _ = shared_scores([first.records, second.records])
+    comparisons = paired(first, second)
+    (line,) = comparisons
+    rows: dict[str, dict[str, Any]] = {
+        task: {"first": before, "second": after, "difference": f"{after - before:+.2f}"}
+        for task, (before, after) in shared.items()
+    }
+    columns = list(zip(*shared.values(), strict=True))
+    return rows | {f"{line.name}, {line.test}": _row(line, columns)}, comparisons.notes
+
+
+def _seeds(name: str) -> dict[str, str]:
+    """The runs by seed in a folder from `train --seeds`; empty for everything else."""
+    folder = Path(name)
+    if not folder.is_dir() or (folder / "config.json").exists():
+        return {}
+    return {run.name.removeprefix("seed-"): str(run) for run in folder.glob("seed-*") if (run / "config.json").exists()}

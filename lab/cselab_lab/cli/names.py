@@ -1,92 +1,155 @@
-"""Names that a command line may hold: checked at once, before torch is imported, and completed by the shell."""
+"""Names on the command line: checked before torch is imported, and completed by the shell.
 
+The names in a registry are read from its source, because importing a registry imports torch, which takes seconds.
+"""
+
+import ast
+import inspect
 import re
+import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import cselab
 from cselab._util.choices import check_choice, did_you_mean
-from cselab.data.files import ending
-from cselab.data.tables import TABLES, check_corpus
 from cselab.encoders.open import BUNDLED
-from cselab_lab.cli import registered
 
+CORE, LAB = Path(cselab.__file__).parent, Path(__file__).parents[1]
 BASELINES = ("random", "word-overlap")
+ASSIGNED = {
+    "poolings": (CORE / "encoders" / "pooling.py", "POOLINGS"),
+    "transforms": (CORE / "transforms" / "factory.py", "NAMES"),
+    "dev": (LAB / "experiments" / "run.py", "CHOICES"),
+    "recipes": (LAB / "experiments" / "plan.py", "RECIPES"),
+    "lessons": (LAB / "headless" / "sizes.py", "SIZES"),
+}
+"""The file and the name of each dictionary or tuple of names."""
+
+CLASSES = {
+    "methods": (r'^@register\("(\w+)"', "cselab.methods", "METHODS"),
+    "suites": (r'^    name: ClassVar\[str\] = "([\w-]+)"', "cselab.evaluators", "SUITES"),
+}
+"""The line of source that names a class, and the registry, which `--code` may have filled."""
 
 
-def check_name(what: str, name: str, known: Iterable[str], also: str = "") -> str:
-    """The name as it is known, whatever its case.
+def names(kind: str) -> list[str]:
+    """The names in a registry: a key of `ASSIGNED` or `CLASSES`, "profiles" or "tasks"."""
+    if kind == "tasks":
+        from cselab.evaluators import SUITES
+
+        return [task for suite in SUITES.values() for task in suite.tasks]
+    if kind == "profiles":
+        return list(purposes())
+    if kind in CLASSES:
+        pattern, module, registry = CLASSES[kind]
+        found = re.findall(pattern, "".join(_sources(module)), re.M)
+        return list(dict.fromkeys([*found, *getattr(sys.modules.get(module), registry, ())]))
+    file, name = ASSIGNED[kind]
+    for node in _tree(file).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and name in ast.unparse(node).partition("=")[0]:
+            value: Any = node.value
+            entries: list[Any] = value.keys if isinstance(value, ast.Dict) else value.elts
+            return [ast.literal_eval(entry) for entry in entries]
+    raise LookupError(f"{file} assigns no {name}")
+
+
+def is_hyperparameter(name: str) -> bool:
+    """Whether the class of some method has a field of that name."""
+    return any(re.search(rf"^    {re.escape(name)}: ", source, re.M) for source in _sources("cselab.methods"))
+
+
+@cache
+def purposes() -> dict[str, str]:
+    """The purpose of each profile of experiments."""
+    calls = [node for node in ast.walk(_tree(LAB / "experiments" / "plan.py")) if isinstance(node, ast.Call)]
+    keywords = [{keyword.arg: keyword.value for keyword in call.keywords} for call in calls]
+    return {
+        ast.literal_eval(given["name"]): ast.literal_eval(given["purpose"])
+        for given in keywords
+        if {"name", "purpose"} <= given.keys()
+    }
+
+
+@cache
+def train_settings() -> list[dict[str, Any]]:
+    """The fields of `TrainConfig`: name, kind, default, limits, and the line of the docstring."""
+    body = _tree(CORE / "training" / "run.py").body
+    (config,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == "TrainConfig")
+    text = inspect.cleandoc(ast.get_docstring(config) or "")
+    lines = dict(re.findall(r"^    (\w+): (.+?)(?=\n    \w|\n\n)", text, re.M | re.S))
+    return [_setting(field, lines) for field in config.body if isinstance(field, ast.AnnAssign)]
+
+
+def _setting(field: ast.AnnAssign, lines: dict[str, str]) -> dict[str, Any]:
+    name, kind = ast.unparse(field.target), re.search(r"\b(int|float)\b", ast.unparse(field.annotation))
+    call = field.value if isinstance(field.value, ast.Call) else None
+    given = {"default": _literal(field.value)} if call is None else {k.arg: _literal(k.value) for k in call.keywords}
+    line = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", lines[name])
+    described = {"name": name, "kind": kind[0] if kind else "str", "help": " ".join(line.split()).rstrip(".")}
+    return described | {"default": given["default"]} | given.get("metadata", {})
+
+
+def _literal(node: Any) -> Any:
+    """The value of a literal, or of a power such as 10**9."""
+    if isinstance(node, ast.BinOp):
+        return _literal(node.left) ** _literal(node.right)
+    if isinstance(node, ast.Dict):
+        return {_literal(key): _literal(value) for key, value in zip(node.keys, node.values, strict=True)}
+    return ast.literal_eval(node)
+
+
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _sources(module: str) -> list[str]:
+    files = sorted((CORE / module.rpartition(".")[2]).rglob("*.py"))
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
+def check_name(kind: str, name: str, known: Iterable[str], also: str = "") -> str:
+    """The name in its registered spelling, whatever its case.
 
     Raises:
-        ValueError: it is not known; with the nearest, all that there are, and what else may be given.
+        ValueError: an unknown name; the message lists the nearest name, all names, and `also`.
     """
     known = tuple(known)
-    spelled = {one.lower(): one for one in known}.get(name.lower(), name)
-    check_choice(what, spelled, known, also=also)
+    spelled = {each.lower(): each for each in known}.get(name.lower(), name)
+    check_choice(kind, spelled, known, also=also)
     return spelled
 
 
-def check_encoder(name: str, others: Iterable[str] = ()) -> str:
-    """The name of an encoder, unless it is plainly a slip: nearly a bundled one, or a folder that is not there.
+def check_encoder(name: str, *baselines: str) -> str:
+    """The name of an encoder, unless it is almost a bundled name or names a missing folder.
 
-    Any other name may be one of the hub's, which is asked when the encoder is opened.
+    Every other name may exist on the hub, which is contacted when the encoder is opened.
 
     Raises:
-        ValueError: a slip.
+        ValueError: a misspelled name or a missing folder.
     """
-    known, path = (*BUNDLED, *others), Path(name).expanduser()
+    known, path = (*BUNDLED, *baselines), Path(name).expanduser()
     if name in known or path.exists():
         return name
     if "/" not in name and (hint := did_you_mean(name, known, likeness=0.75)):
-        raise ValueError(f"no encoder {name!r}.{hint} Bundled are {', '.join(BUNDLED)}")
-    beside = [folder.name for folder in path.parent.iterdir() if folder.is_dir()] if path.parent.is_dir() else []
-    if "/" in name and (hint := did_you_mean(path.name, beside)):
-        raise ValueError(f"there is no encoder folder {path}.{hint}")
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise ValueError(f"there is no encoder folder {path}")
+        raise ValueError(f"no encoder {name!r}.{hint} Bundled encoders: {', '.join(BUNDLED)}")
+    folders = [folder.name for folder in path.parent.iterdir() if folder.is_dir()] if path.parent.is_dir() else []
+    hint = did_you_mean(path.name, folders) if "/" in name else ""
+    if hint or name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ValueError(f"no encoder folder {path}.{hint}")
     return name
-
-
-def check_method(name: str) -> str:
-    """The name of a method."""
-    return check_name("method", name, registered.methods(), "; one of yours is found with `cselab --code FILE`")
 
 
 def check_scored(name: str) -> str:
-    """The name of what `evaluate` can score."""
-    return name if name.startswith("static:") else check_encoder(name, BASELINES)
-
-
-def check_suite(name: str) -> str:
-    """The name of a suite, or a file of pairs."""
-    return _or_pairs("suite", name, registered.suites())
-
-
-def check_dev(name: str) -> str:
-    """What selects the best step, or a file of pairs."""
-    return _or_pairs("dev", name, registered.names("dev"))
-
-
-def all_tasks() -> list[str]:
-    """The tasks of all suites."""
-    from cselab.evaluators import SUITES
-
-    return [task for suite in SUITES.values() for task in suite.tasks]
-
-
-def check_task(name: str) -> str:
-    """The name of a task of some suite."""
-    return check_name("task", name, all_tasks())
+    """The name of an encoder or a baseline."""
+    return name if name.startswith("static:") else check_encoder(name, *BASELINES)
 
 
 def check_transform(name: str) -> str:
-    """The name of a post-hoc transform, its K a number."""
+    """The name of a post-hoc transform, with a number for K."""
     if name.endswith(" K"):
-        raise ValueError(f"{name!r}: K is the number of components, as in {name.replace('K', '3')!r}")
-    check_name("transform", re.sub(r"^without \d+$", "without K", name), registered.names("transforms"), ", K a number")
+        raise ValueError(f"{name!r}: K must be a number of components, for example {name.replace('K', '3')!r}")
+    known = re.sub(r"^without \d+$", "without K", name)
+    check_name("transform", known, names("transforms"), " (K is a number)")
     return name
-
-
-def _or_pairs(what: str, name: str, known: Iterable[str]) -> str:
-    if name not in known and (Path(name).exists() or ending(name) in (".txt", *TABLES)):
-        return str(check_corpus(name))
-    return check_name(what, name, known, ", or a file of pairs")

@@ -1,4 +1,4 @@
-"""`cselab notebooks`: list them, copy them to work in, run them headless."""
+"""`cselab notebooks`: list, copy and run the notebooks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,14 +7,13 @@ from typing import Any
 import click
 
 from cselab._util.progress import is_quiet
+from cselab_lab.cli import options
 from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import LESSON_PROFILE, PATH, SEEDS, quiet, read_settings, settings, writable
+from cselab_lab.cli.options import PATH
 
-notebooks = Group("notebooks", help="The notebooks: list, copy, run headless.")
-SIZES = "how much is computed: smoke (enough to see that it runs), classroom (for a laptop), paper (for a GPU)"
-folder_option = click.option(
-    "--folder", type=PATH, help="where the notebooks are  [default: those that come with cselab]"
-)
+notebooks = Group("notebooks", help="List, copy and run the notebooks.")
+SIZES = "amount of computing: smoke (a quick check), classroom (for a laptop), paper (for a GPU)"
+folder_option = click.option("--folder", type=PATH, help="folder of the notebooks  [default: the notebooks in cselab]")
 
 
 @notebooks.command("list")
@@ -22,7 +21,7 @@ folder_option = click.option(
 def notebooks_list(folder: Path | None) -> None:
     """List the notebooks.
 
-    In brackets are the profiles under which numbers were recorded.
+    The profiles with recorded numbers follow in brackets.
     """
     from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, read_notebook, title_of
 
@@ -36,42 +35,40 @@ def notebooks_list(folder: Path | None) -> None:
 
 
 @notebooks.command("copy")
-@click.argument("target", metavar="DIR", type=PATH, help="the folder; made if need be")
+@click.argument("target", metavar="DIR", type=PATH, help="the folder; created if missing")
 @folder_option
 def notebooks_copy(target: Path, folder: Path | None) -> None:
-    """Copy the notebooks to a folder to work in. Called again it brings what is new, and keeps what you edited."""
+    """Copy the notebooks to a work folder. A second call adds updates and keeps edited notebooks."""
     from cselab_lab.headless.notebook_folder import bundled_notebooks, copy_notebooks
 
     done = copy_notebooks(folder or bundled_notebooks(), target)
-    for name, what in done.items():
-        click.echo(f"{what}: {target / name}")
+    for name, result in done.items():
+        click.echo(f"{result}: {target / name}")
     if "yours kept" in done.values():
-        click.echo("Rename a kept notebook to get its new version beside it.")
+        click.echo("To get the new version of a kept notebook, rename yours and copy again.")
 
 
 @notebooks.command("run")
 @click.argument("names", nargs=-1, help="names or numbers; default: all")
-@click.option("--profile", default="classroom", type=LESSON_PROFILE, help=SIZES)
-@click.option("--output", default="out", type=PATH, help="folder for the executed notebooks, pages and numbers")
+@click.option("--profile", default="classroom", type=options.LESSON_PROFILE, help=SIZES)
+@click.option("--output", default="out", type=PATH, help="folder for executed notebooks, pages and numbers")
 @folder_option
 @click.option(
     "--recorded",
     "--baselines",
     type=PATH,
-    help="folder of the recorded numbers  [default: recorded/ beside the notebooks]",
+    help="folder of the recorded numbers  [default: recorded/ in the notebooks' folder]",
 )
-@click.option("--require-recorded", "--require-baseline", is_flag=True, help="fail where no numbers are recorded")
-@click.option("--update-recorded", "--update-baselines", is_flag=True, help="make these the recorded numbers")
-@click.option("--seeds", type=SEEDS, help="with --update-recorded: record these seeds too, such as 0-4")
-@click.option("--changed", is_flag=True, help="run only what has changed since its last run in --output")
-@click.option("--timeout", type=float, metavar="SECONDS", help="that a cell may take")
+@click.option("--require-recorded", "--require-baseline", is_flag=True, help="fail if no numbers are recorded")
+@click.option("--update-recorded", "--update-baselines", is_flag=True, help="record the numbers of this run")
+@click.option("--seeds", type=options.SEEDS, help="with --update-recorded: record these seeds too, such as 0-4")
+@click.option("--changed", is_flag=True, help="run only notebooks that changed since their last run in --output")
+@click.option("--timeout", type=float, metavar="SECONDS", help="time limit for a cell")
 @click.option("--junit", type=PATH, metavar="FILE", help="write a JUnit file")
 @click.option("--summary", type=PATH, metavar="FILE.md", help="write a summary in Markdown")
-@settings
-@quiet
-@click.pass_context
+@options.settings
+@options.quiet
 def notebooks_run(
-    context: click.Context,
     names: Sequence[str],
     profile: str,
     output: Path,
@@ -80,26 +77,22 @@ def notebooks_run(
     summary: Path | None,
     settings: Sequence[str],
     **given: Any,
-) -> None:
-    """Run notebooks headless.
+) -> int:
+    """Run notebooks without a browser.
 
-    Their numbers are held against the recorded ones, and each becomes a page to read offline.
+    Compares their numbers with the recorded numbers, and writes an offline page for each notebook.
 
-    Exits with 1 if a notebook failed or a number is not within its tolerance.
+    Exits with 1 if a notebook failed or a number is outside its tolerance.
     """
     from cselab_lab.headless.notebooks import run_notebooks
     from cselab_lab.headless.run_reports import write_junit, write_summary
 
-    for file in (junit, summary):
-        if file is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            writable(file)
-    results = run_notebooks(
-        names, profile, read_settings(settings), output, seeds=seeds or (), quiet=is_quiet(), **given
-    )
-    if junit:
-        write_junit(results, junit)
-    if summary:
-        write_summary(results, summary)
-    if not all(result.passed for result in results):
-        context.exit(1)
+    reports = [(file, write) for file, write in ((junit, write_junit), (summary, write_summary)) if file is not None]
+    for file, _ in reports:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        options.writable(file)
+    assignments = options.read_settings(settings)
+    results = run_notebooks(names, profile, assignments, output, seeds=seeds or (), quiet=is_quiet(), **given)
+    for file, write in reports:
+        write(results, file)
+    return not all(result.passed for result in results)

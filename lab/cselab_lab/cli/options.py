@@ -1,9 +1,10 @@
-"""Options that several commands share, and what is checked before any work."""
+"""Options that several commands share, checks that run before any work, and the output of results."""
 
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from shutil import copyfileobj
@@ -11,41 +12,63 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from cselab._util.progress import be_quiet
-from cselab.data.files import check_file
-from cselab.data.tables import check_corpus
+from cselab.data.files import check_file, ending
+from cselab.data.tables import TABLES, check_corpus
 from cselab.encoders.open import BUNDLED
-from cselab_lab.cli import names, registered
-from cselab_lab.cli.frame import Checked
+from cselab_lab.cli import names
 from cselab_lab.tables import FORMS, check_form
 
 if TYPE_CHECKING:
     import torch
 
+INSTALL = "pip install '.[notebooks]'"
 ENCODERS = "bundled name (micro, mini), folder, or hub name"
 CORPUS = (
-    "text, one sentence per line, or a table (.csv, .tsv, .jsonl, .json, .parquet), packed or not (.gz, .xz, .zst); "
-    "the folder of a data set; or - for standard input"
+    "text with one sentence per line, or a table (.csv, .tsv, .jsonl, .json, .parquet), also compressed (.gz, .xz, "
+    ".zst); a data set folder; or - for standard input"
 )
 
 
-def read_seeds(text: str) -> list[int]:
-    """Seeds as people write them.
+class Checked(click.ParamType):
+    """A value that a function checks or converts, and the names that the shell completes."""
+
+    def __init__(self, name: str, check: Callable[[str], Any], known: Callable[[], Iterable[str]] = tuple) -> None:
+        self.name, self.check, self.known = name, check, known
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return None if isinstance(param, click.Argument) else self.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self.check(value)
+        except (ValueError, OSError) as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
+
+
+def read_seeds(text: str | list[int]) -> list[int]:
+    """Numbers and ranges as a list of seeds; a list is returned unchanged.
 
     >>> read_seeds("0-2,7")
     [0, 1, 2, 7]
 
     Raises:
-        ValueError: not numbers and ranges of them, or a range that goes down.
+        ValueError: text without numbers and ranges, or a descending range.
     """
+    if isinstance(text, list):
+        return text
     numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = (side.strip() for side in part.partition("-"))
         if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
-            raise ValueError(f"--seeds takes numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
+            raise ValueError(f"--seeds must be numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
         if len(first + last) > 18 or int(last or first) - int(first) >= 1000:
-            raise ValueError(f"--seeds {text:.40} is more than 1000 seeds, or numbers of more than 18 digits")
+            raise ValueError(f"--seeds {text:.40} is more than 1000 seeds, or has numbers of more than 18 digits")
         numbers += range(int(first), int(last or first) + 1)
     return list(dict.fromkeys(numbers))
 
@@ -56,20 +79,33 @@ def _check_device(name: str) -> str:
     return name
 
 
+def writable(file: str | Path) -> Path:
+    """The path of a file that can be written; checked before the work starts."""
+    file = Path(file)
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ValueError(f"cannot write {file}: name a file in an existing, writable folder")
+    return file
+
+
 def _quieten(context: click.Context, option: click.Parameter, quiet: bool) -> None:
     if quiet:
         context.with_resource(be_quiet())
 
 
-def _names(kind: str, what: Any) -> Checked:
-    """A type: one of the names in a registry."""
-    return Checked(
-        "NAME", lambda name: names.check_name(kind, name, registered.names(what)), lambda: registered.names(what)
-    )
+def _named(kind: str, names_of: str, also: str = "", pairs: bool = False) -> Checked:
+    """A type: a name in a registry, or with `pairs` a file of pairs."""
+
+    def check(name: str) -> str:
+        known = names.names(names_of)
+        if pairs and name not in known and (Path(name).exists() or ending(name) in (".txt", *TABLES)):
+            return str(check_corpus(name))
+        return names.check_name(kind, name, known, also)
+
+    return Checked(kind.upper(), check, lambda: names.names(names_of))
 
 
 def _corpus(name: str) -> Path:
-    """A file, the folder of a data set, or standard input, which is put into a file for as long as the command runs."""
+    """A file, a data set folder, or a temporary copy of standard input."""
     if name != "-":
         return check_corpus(name)
     folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
@@ -83,20 +119,21 @@ def _corpus(name: str) -> Path:
     return file
 
 
+OR_PAIRS = ", or a file of pairs"
 COUNT: dict[str, Any] = {"type": click.IntRange(1), "metavar": "N"}
 PATH = click.Path(path_type=Path)
-TEXT_FILE = Checked("FILE", check_file)  # looked for before torch is imported
+TEXT_FILE = Checked("FILE", check_file)  # checked before torch is imported
+OUTPUT_FILE = Checked("FILE", writable)
 CORPUS_FILE = Checked("FILE", _corpus)
 FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
-METHOD = Checked("METHOD", names.check_method, registered.methods)
-SEEDS = Checked("SEEDS", lambda text: text if isinstance(text, list) else read_seeds(text))
-PROFILE = _names("profile", "profiles")
-LESSON_PROFILE = _names("profile", "lessons")
+METHOD = _named("method", "methods", "; register your method with `cselab --code FILE`")
+SEEDS = Checked("SEEDS", read_seeds)
+PROFILE = _named("profile", "profiles")
+LESSON_PROFILE = _named("profile", "lessons")
 ENCODER = Checked("ENCODER", names.check_encoder, lambda: BUNDLED)
 SCORED = Checked("ENCODER", names.check_scored, lambda: (*BUNDLED, *names.BASELINES))
-SUITE = Checked("SUITE", names.check_suite, registered.suites)
-TRANSFORM = Checked("NAME", names.check_transform, lambda: registered.names("transforms"))
-PRECISION = click.Choice(["auto", "fp32", "bf16"])
+TASK = _named("task", "tasks")
+TRANSFORM = Checked("NAME", names.check_transform, lambda: names.names("transforms"))
 
 encoder = click.argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
 scored = click.argument(
@@ -104,48 +141,41 @@ scored = click.argument(
 )
 pooling = click.option(
     "--pooling",
-    type=_names("pooling", "poolings"),
-    help="how tokens become a vector: cls, mean, emb_last_mean ...  [default: what the encoder's folder says; in "
-    "training of a plain checkpoint, what the paper takes]",
+    type=_named("pooling", "poolings"),
+    help="from token vectors to a sentence vector: cls, mean, emb_last_mean ...  [default: from the encoder's folder; "
+    "when training a plain checkpoint, from the paper]",
 )
 column = click.option(
     "--column",
     metavar="NAME",
-    help="the column of a table that holds the sentences; a number, from 1 on, where it has no header  "
-    "[default: sentence, text ...]",
+    help="table column with the sentences; a number from 1 if the table has no header  [default: sentence, text ...]",
 )
 data_folder = click.option("--data", type=PATH, help="SentEval folder  [default: CSELAB_DATA, or ~/.cache/cselab/data]")
 suites = click.option(
     "--suite",
     "suites",
     multiple=True,
-    type=SUITE,
+    type=_named("suite", "suites", OR_PAIRS, pairs=True),
     is_eager=True,
     help="sts, geometry, transfer, dimensions, world ..., or a file of pairs (sentence1, sentence2, score); "
-    "may be repeated  [default: world, and sts where its data are found]",
+    "may be repeated  [default: world, and sts if the data are found]",
 )
-tasks = click.option(
-    "--task",
-    "tasks",
-    multiple=True,
-    type=Checked("TASK", names.check_task, names.all_tasks),
-    help="only this task, such as STS-B; may be repeated",
-)
+tasks = click.option("--task", "tasks", multiple=True, type=TASK, help="only this task, e.g. STS-B; may be repeated")
 dev = click.option(
     "--dev",
     default="auto",
     is_eager=True,
-    type=Checked("DEV", names.check_dev, lambda: registered.names("dev")),
-    help="what selects the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
+    type=_named("dev", "dev", OR_PAIRS, pairs=True),
+    help="data to select the best step: sts-b, world, corpus (label-free), none, auto, or a file of pairs",
 )
 precision = click.option(
     "--precision",
     default="fp32",
-    type=PRECISION,
-    help="of the encoder's arithmetic; auto: bf16 where this machine is faster with it",
+    type=click.Choice(["auto", "fp32", "bf16"]),
+    help="arithmetic of the encoder; auto: bf16 if faster on this machine",
 )
 prompt_name = click.option(
-    "--prompt-name", metavar="NAME", help="of the encoder's prompts, such as query; put before every sentence"
+    "--prompt-name", metavar="NAME", help="encoder prompt to put before each sentence: query ..."
 )
 protocol = click.option("--protocol", help="for transfer tasks: senteval or senteval-fast  [default: senteval]")
 settings = click.option(
@@ -154,25 +184,26 @@ settings = click.option(
 device = click.option(
     "--device",
     type=Checked("DEVICE", _check_device, lambda: ("cpu", "cuda", "mps")),
-    help="cpu, cuda, cuda:1, mps ...  [default: the accelerator, where there is one]",
+    help="cpu, cuda, cuda:1, mps ...  [default: the accelerator if available]",
 )
 quiet = click.option(
-    "--quiet", "-q", is_flag=True, expose_value=False, callback=_quieten, help="no progress, only results and errors"
+    "--quiet", "-q", is_flag=True, expose_value=False, callback=_quieten, help="print only results and errors"
 )
 
 
 def form(*forms: str) -> Callable[[Any], Any]:
     """The option --format."""
     kind = Checked("|".join(forms), lambda name: check_form(name, forms), lambda: forms)
-    return click.option("--format", "form", default="text", type=kind, help="form of the table on standard output")
+    return click.option("--format", "form", default="text", type=kind, help="output format")
 
 
 table_form = form("text", "md", "csv", "json")
 paper_form = form(*FORMS, "json")
+text_form = form("text", "json")
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Options that go together, as one decorator, in the order in which help lists them."""
+    """Several options as one decorator, in the order of the help page."""
 
     def decorate(function: Any) -> Any:
         for option in reversed(options):
@@ -182,37 +213,54 @@ def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-def writable(file: Path) -> Path:
-    """The file, if it can be written: better asked before the work than after."""
-    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ValueError(f"cannot write {file}: give a file in a folder that exists and may be written")
-    return file
+def print_json(content: Any) -> None:
+    """Print JSON for programs."""
+    click.echo(json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def tell_column(file: Path, asked: str | None) -> None:
-    """Say which column of a table was taken for the sentences, where nobody named one."""
+def print_result(result: Any, form: str) -> None:
+    """Print a result as text, or its `to_dict()` as JSON."""
+    print_json(result.to_dict()) if form == "json" else click.echo(str(result))
+
+
+def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 2, corner: str = "name") -> None:
+    """Print rows of named cells in a form of `--format`; JSON keeps all digits, in a list of objects.
+
+    Args:
+        corner: the key of the row names in JSON.
+    """
+    from cselab_lab.tables import table
+
+    if form == "json":
+        print_json([{corner: name, **row} for name, row in rows.items()])
+    else:
+        click.echo(table(rows, digits=digits, form=form).rstrip("\n"))
+
+
+def print_column(file: Path, chosen: str | None) -> None:
+    """Print the column that holds the sentences of a table, unless the user chose one."""
     from cselab.data.tables import text_column
 
-    if asked is None and (text := text_column(file)) is not None:
-        click.echo(f"{file}: the sentences are those of its column {text[0]!r} (--column takes another)", err=True)
+    if chosen is None and (text := text_column(file)) is not None:
+        click.echo(f"{file}: reading the sentences from column {text[0]!r} (change with --column)", err=True)
 
 
 def read_settings(assignments: Iterable[str]) -> dict[str, str]:
-    """The NAME=VALUE of --set as a dict of texts."""
+    """The NAME=VALUE of --set as a dictionary of texts."""
     values = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name:
-            raise ValueError(f"--set wants NAME=VALUE, got {assignment!r}")
+            raise ValueError(f"--set must be NAME=VALUE, got {assignment!r}")
         values[name.strip()] = value.strip()
     return values
 
 
 def suites_or_default(named: Sequence[str], data: Path | None) -> list[str]:
-    """The suites that were named; without any the world, and STS where a SentEval folder is found.
+    """The named suites; by default the world, and STS if a SentEval folder is found.
 
     Raises:
-        MissingFile: a folder was named that has no data.
+        MissingFile: the named folder has no data.
     """
     from cselab.data import MissingFile, senteval_folder
 
@@ -228,12 +276,12 @@ def suites_or_default(named: Sequence[str], data: Path | None) -> list[str]:
 
 
 def is_main_process() -> bool:
-    """Of the processes that `accelerate launch` or torchrun started one speaks."""
+    """Whether this process prints; of the processes of `accelerate launch` or torchrun only the first does."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def over_processes(context: click.Context, encoder: Any) -> Any:
-    """The encoder; of several processes each takes its share of the sentences, and the main one speaks."""
+    """The encoder; with several processes each encodes a share of the sentences, and only the first prints."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return encoder
     from cselab.encoders.distributed import DistributedEncoder
@@ -243,11 +291,18 @@ def over_processes(context: click.Context, encoder: Any) -> Any:
     return DistributedEncoder(encoder)
 
 
+def open_encoder(name: str, pooling: str | None, device: str | None, **options: Any) -> Any:
+    """An encoder on a device."""
+    from cselab.encoders.encoder import SentenceEncoder
+
+    return SentenceEncoder.from_pretrained(name, pooling=pooling, device=accelerator(device), **options)
+
+
 def accelerator(device: str | None) -> "torch.device":
-    """The device of that name; without one the accelerator of this machine, or its CPU.
+    """The named device; by default the accelerator of this machine, or its CPU.
 
     Raises:
-        ValueError: this machine does not have it.
+        ValueError: this machine does not have the device.
     """
     import torch
 
@@ -257,6 +312,7 @@ def accelerator(device: str | None) -> "torch.device":
     wanted = torch.device(device)
     many = torch.accelerator.device_count() if kind else 0
     if wanted.type != "cpu" and (kind is None or kind.type != wanted.type or (wanted.index or 0) >= many):
-        there = f"cpu and {many} of {kind.type}" if kind else "cpu alone"
-        raise ValueError(f"--device {device}: this machine has {there}")
+        raise ValueError(
+            f"--device {device}: this machine has {f'cpu and {many} of {kind.type}' if kind else 'cpu only'}"
+        )
     return wanted

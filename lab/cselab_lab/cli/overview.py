@@ -1,36 +1,36 @@
-"""The commands and what `cselab --help` says of them."""
+"""The commands, and the text of `cselab --help`."""
 
 TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart."
 OPTIONS = {
-    "--version": "Say which cselab this is.",
-    "--code FILE": "Run your FILE first, for the methods and suites in it.",
-    "--install-completion": "Complete names in your shell; says what it edits.",
+    "--version": "Print the version of cselab.",
+    "--code FILE": "Run your FILE first, to use its methods and suites.",
+    "--install-completion": "Complete names in your shell; prints the edited file.",
     "-h, --help": "Show this message and exit.",
 }
 COMMANDS = {
     "train": ("training", "Train an encoder with a method."),
     "evaluate": ("measuring", "Score an encoder; fails if a task has no score."),
     "baselines": ("measuring", "Score an encoder and simple baselines."),
-    "compare": ("comparing", "Test whether one encoder is better than another."),
-    "diagnose": ("diagnosing", "Name what is wrong with a run, an encoder or vectors."),
-    "explain-score": ("diagnosing", "Say which unsaid choice makes a score another than expected."),
-    "ties": ("diagnosing", "Say which systems of a table of scores can be told apart."),
-    "encode": ("encoding", "Write the vectors of a file's sentences."),
-    "search": ("encoding", "Find the sentences of a file that are nearest to a query."),
+    "compare": ("measuring", "Test whether one encoder is better than a second."),
+    "diagnose": ("diagnosing", "Check a run, an encoder or vectors for known faults."),
+    "explain-score": ("diagnosing", "Find the evaluation setting that explains a score."),
+    "ties": ("diagnosing", "Find the systems in a table of scores that tie."),
+    "encode": ("encoding", "Write the vectors of the sentences in a file."),
+    "search": ("encoding", "Find the sentences in a file nearest to a query."),
     "methods": ("showing", "List the methods, or show one."),
-    "doctor": ("showing", "Say what this machine has, and what would run on it."),
-    "published": ("published", "Print a table of a paper as it was published."),
-    "data": ("data", "The public data sets on this machine."),
-    "notebooks": ("notebooks", "The notebooks: list, copy, run headless."),
-    "world": ("world", "Text of the bundled world, on standard output."),
-    "experiment": ("experiments", "The papers' experiments: list, run, read."),
+    "doctor": ("showing", "Show hardware and installed features."),
+    "published": ("experiments", "Print a published table of a paper."),
+    "data": ("data", "Check, fetch and convert public data sets."),
+    "notebooks": ("notebooks", "List, copy and run the notebooks."),
+    "world": ("data", "Print text from the bundled world."),
+    "experiment": ("experiments", "List, run and compare the papers' experiments."),
 }
-"""The commands: the module of each, and its first sentence."""
+"""The module and the first sentence of each command."""
 
 
 def help_text() -> str:
-    """What `cselab --help` prints."""
+    """The text of `cselab --help`."""
     lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
-    lines += [f"  {name:20}  {told}" for name, told in OPTIONS.items()]
-    lines += ["", "Commands:"] + [f"  {name:13}  {told}" for name, (_, told) in COMMANDS.items()]
+    lines += [f"  {name:20}  {summary}" for name, summary in OPTIONS.items()]
+    lines += ["", "Commands:"] + [f"  {name:13}  {summary}" for name, (_, summary) in COMMANDS.items()]
     return "\n".join(lines)

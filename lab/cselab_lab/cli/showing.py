@@ -1,13 +1,17 @@
-"""`cselab methods` and `cselab doctor`: what there is."""
+"""`cselab methods` and `cselab doctor`: the available methods, and the state of this machine."""
 
-import json
+import os
+import platform
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
 
 from cselab_lab.cli.frame import Command
-from cselab_lab.cli.options import METHOD
+from cselab_lab.cli.names import names, purposes
+from cselab_lab.cli.options import INSTALL, METHOD, print_json
 
 if TYPE_CHECKING:
     from cselab.methods import Method
@@ -18,14 +22,14 @@ if TYPE_CHECKING:
 def methods(name: str | None) -> None:
     """List the methods, or show one.
 
-    Of one: what it does, its parameters, what its variants change.
+    With NAME: a description, the parameters, and the changes of each variant.
     """
     import inspect
 
     from cselab.methods import FAMILIES, METHODS, get_method
 
     if name is None:
-        names = max(map(len, METHODS)) + 2
+        width = max(map(len, METHODS)) + 2
         titles = max(len(method.title) for method in METHODS.values()) + 2
         for family, meaning in FAMILIES.items():
             members = {key: method for key, method in METHODS.items() if method.family == family}
@@ -34,7 +38,7 @@ def methods(name: str | None) -> None:
             for key, method in members.items():
                 summary = (inspect.getdoc(method) or method.title).splitlines()[0]
                 more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
-                click.echo(f"  {key:{names}}{method.title:{titles}}{summary}{more}")
+                click.echo(f"  {key:{width}}{method.title:{titles}}{summary}{more}")
         return
     method = get_method(name)
     click.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nRows: {', '.join(method.columns)}")
@@ -46,7 +50,7 @@ def methods(name: str | None) -> None:
 
 
 def _changes(method: "type[Method]", variant: str) -> Iterator[str]:
-    """What a variant sets otherwise than the default, by kind of encoder where that matters."""
+    """The changes of a variant from the default, by kind of encoder if these differ."""
     from transformers import BertConfig, RobertaConfig
 
     bert, roberta = (method.changes(variant, config) for config in (BertConfig(), RobertaConfig()))
@@ -56,17 +60,66 @@ def _changes(method: "type[Method]", variant: str) -> Iterator[str]:
         yield f"{name}=" + ", ".join(f"{each[name]!r}{kind}" for kind, each in kinds.items() if name in each)
 
 
+@dataclass(frozen=True)
+class Finding:
+    """A line of the report; `good` is False if a feature is missing."""
+
+    what: str
+    found: str
+    good: bool = True
+
+
+def examine() -> list[Finding]:
+    """Check Python, torch, devices, bundled encoders, data and notebook tools."""
+    import torch
+
+    from cselab.encoders.speed import faster_in_bf16
+
+    cuda = torch.cuda.is_available()
+    missing = [name for name in ("jupyterlab", "papermill", "nbconvert", "plotly", "anywidget") if not find_spec(name)]
+    tools = f"missing: {', '.join(missing)} ({INSTALL})" if missing else "all installed"
+    return [
+        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("torch", f"{torch.__version__}, {torch.get_num_threads()} of {os.cpu_count()} cores in use"),
+        Finding("device", torch.cuda.get_device_name() if cuda else "CPU only (no CUDA device)"),
+        Finding("precision", "bf16 autocast" if faster_in_bf16() else "fp32 (bf16 is not faster here)"),
+        _encoders(),
+        _data(),
+        Finding("notebooks", tools, not missing),
+        Finding("sizes of notebooks", ", ".join(names("lessons")) + ("" if cuda else " (paper needs a CUDA device)")),
+        *(Finding(f"profile {name}", purpose) for name, purpose in purposes().items()),
+    ]
+
+
+def _encoders() -> Finding:
+    from cselab.encoders.checkpoint import CheckpointError
+    from cselab.encoders.open import BUNDLED, bundled_folder
+
+    try:
+        for name in BUNDLED:
+            bundled_folder(name)
+    except CheckpointError as damage:
+        return Finding("bundled encoders", str(damage), False)
+    return Finding("bundled encoders", ", ".join(BUNDLED) or "none", bool(BUNDLED))
+
+
+def _data() -> Finding:
+    from cselab.data import MissingFile, data_root
+
+    try:
+        root = data_root()
+    except MissingFile as wrong:
+        return Finding("data", str(wrong), False)
+    return Finding("data", str(root or "none (set CSELAB_DATA to a SentEval folder)"), root is not None)
+
+
 @click.command(cls=Command)
 @click.option("--json", "as_json", is_flag=True, help="as JSON, for programs")
 def doctor(as_json: bool) -> None:
-    """Say what this machine has, and what would run on it."""
-    from dataclasses import asdict
-
-    from cselab_lab.cli.doctor import examine
-
+    """Show hardware and installed features."""
     findings = examine()
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             click.echo(f"{'ok ' if finding.good else '-- '} {finding.what:26}{finding.found}")

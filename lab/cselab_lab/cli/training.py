@@ -13,41 +13,39 @@ import click
 
 from cselab._util.progress import is_quiet, say
 from cselab.encoders.open import BUNDLED
-from cselab_lab.cli import options, registered
+from cselab_lab.cli import names, options
 from cselab_lab.cli.frame import INTERRUPTED, Command
-from cselab_lab.cli.tables import print_table
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.training.run import Evaluator, Run, TrainConfig
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
-ELSEWHERE = {"eval_every": "an eighth of the steps"}  # a default that is the command's
+DEFAULTS = {"eval_every": "an eighth of the steps"}  # of the command, not of `TrainConfig`
 
 
 class Train(Command):
-    """The command, which knows that hyper-parameters of a method are no options."""
+    """The command; an error about an option that is a hyper-parameter names the methods and --set."""
 
     def no_such_option(self, name: str) -> str:
         parameter = name.lstrip("-").replace("-", "_")
-        if not registered.is_hyperparameter(parameter):
+        if not names.is_hyperparameter(parameter):
             return super().no_such_option(name)
         from cselab.methods import METHODS
 
         having = [name for name, method in METHODS.items() if parameter in method.hyperparameters()]
-        return f"No such option: {name}. It is a hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
+        return f"No such option: {name}. Hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
 
 
 def _settings_of_a_run(function: Any) -> Any:
-    """An option for each field of `TrainConfig`; one that is not given is None."""
-    for field in reversed(registered.train_settings()):
-        default = ELSEWHERE.get(field["name"], field["default"])
-        told = "" if default is None else f"  [default: {default}]"
+    """An option for each field of `TrainConfig`; None if not given."""
+    for field in reversed(names.train_settings()):
+        default = DEFAULTS.get(field["name"], field["default"])
         function = click.option(
             f"--{field['name'].replace('_', '-')}",
             type=_type_of(field),
             metavar={"int": "N", "float": "NUMBER"}.get(field["kind"]),
-            help=field["help"] + told,
+            help=field["help"] + ("" if default is None else f"  [default: {default}]"),
         )(function)
     return function
 
@@ -63,9 +61,9 @@ def _type_of(field: dict[str, Any]) -> click.ParamType:
 
 
 def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
-    """The method with its settings as their types; where a default is None, the annotation is the type.
+    """The method with its settings as their types; the annotation is the type of a setting whose default is None.
 
-    `printed` are the hyper-parameters of a recipe, used where there is no setting and the variant has none.
+    `printed` are the hyper-parameters of a recipe, used for parameters without a setting or a value in the variant.
     """
     from cselab.methods import Method, get_method
     from cselab_lab.headless.parameters import typed_parameters
@@ -73,44 +71,49 @@ def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None 
     method = get_method(name)
     for needed in ("views", "loss"):
         if getattr(method, needed) is getattr(Method, needed):
-            raise ValueError(f"the method {name!r} has no {needed}(): a method says its views and its loss")
+            raise ValueError(f"the method {name!r} has no {needed}(): a method must define views() and loss()")
     values = typed_parameters(name, {"variant": "default", **method.hyperparameters()}, settings)
     for parameter, value in values.items():
         wanted = method.__signature__.parameters[parameter].annotation
         kinds = get_args(wanted)
         if NoneType in kinds and not isinstance(value, (*kinds, int) if float in kinds else kinds):
-            raise ValueError(f"{name}: parameter {parameter!r} takes {wanted}; got {value!r}.")
+            raise ValueError(f"{name}: parameter {parameter!r} must be {wanted}; got {value!r}")
     chosen = method.variants.get(str(values.get("variant")), {})
     return method(**{**{key: value for key, value in (printed or {}).items() if key not in chosen}, **values})
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """One run: a method, the settings that were asked for, a seed, and the folder it goes to."""
+    """One run: a method, its settings, a seed, and the output folder."""
 
     method: Any
     settings: dict[str, str]
     seed: int
     folder: Path
 
+    @property
+    def label(self) -> str:
+        return f"{self.method.name}, seed {self.seed}"
 
-def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one: bool, output: Path) -> list[_Plan]:
-    """Every method with every seed. One run alone lies in `output`, several in METHOD/seed-SEED beneath it.
 
-    A setting goes to the methods that have it; one that none of them has is an error.
+def _plans(
+    methods: Sequence[str], settings: dict[str, str], seeds: list[int], single: bool, output: Path
+) -> list[_Plan]:
+    """A run for each method and seed, in `output` if it is a single run, else in METHOD/seed-SEED.
+
+    A setting applies to the methods that have it; if no method has it, that is an error.
     """
     from cselab.methods import get_method
 
-    names = list(dict.fromkeys(names))
-    known = {name: {"variant", *get_method(name).hyperparameters()} for name in names}
+    known = {name: {"variant", *get_method(name).hyperparameters()} for name in methods}
     for key in settings:
-        if not any(key in has for has in known.values()):
-            _method(names[0], {key: settings[key]})  # says what there is
-    chosen = {name: {key: settings[key] for key in settings if key in known[name]} for name in names}
-    alone = one and len(names) == 1
+        if not any(key in parameters for parameters in known.values()):
+            _method(methods[0], {key: settings[key]})  # raises an error with the known parameters
+    chosen = {name: {key: settings[key] for key in settings if key in known[name]} for name in known}
+    single = single and len(known) == 1
     return [
-        _Plan(_method(name, chosen[name]), chosen[name], n, output if alone else output / name / f"seed-{n}")
-        for name in names
+        _Plan(_method(name, chosen[name]), chosen[name], n, output if single else output / name / f"seed-{n}")
+        for name in known
         for n in seeds
     ]
 
@@ -129,29 +132,27 @@ def _plans(names: Sequence[str], settings: dict[str, str], seeds: list[int], one
     "--corpus",
     required=True,
     type=options.CORPUS_FILE,
-    help=f"{options.CORPUS}; for methods of several columns a table",
+    help=f"{options.CORPUS}; methods with several columns need a table",
 )
-@click.option("--output", required=True, type=options.PATH, help="folder of the run; when finished, an encoder")
+@click.option("--output", required=True, type=options.PATH, help="folder of the run; after training, an encoder")
 @click.option("--encoder", default="micro", type=options.ENCODER, is_eager=True, help=options.ENCODERS)
 @click.option(
     "--recipe",
     type=click.Choice(["bundled", "paper", "none"]),
-    help="settings for what is not said: bundled, those found for micro and mini; paper, what the method's paper has "
-    "for this kind of encoder; none, the defaults below  [default: bundled for micro and mini]",
+    help="source of unset options: bundled (tuned for micro and mini), paper (the method's published settings for this "
+    "kind of encoder), none (the defaults below)  [default: bundled for micro and mini]",
 )
 @options.several(options.column, options.pooling, options.dev)
-@click.option("--seeds", type=options.SEEDS, help="several, such as 0,1,2 or 0-4: a run for each, and a table of all")
+@click.option("--seeds", type=options.SEEDS, help="several seeds, such as 0,1,2 or 0-4: a run for each, and a table")
 @click.option("--limit", help="use only the first N sentences", **options.COUNT)
 @click.option(
     "--dropout",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="RATE",
-    help="the encoder's rate, in all places; default: its own",
+    help="dropout rate in all layers  [default: from the encoder]",
 )
 @click.option(
-    "--lora",
-    help="train adapters of rank N in the encoder's linear layers, and the head, alone (needs peft)",
-    **options.COUNT,
+    "--lora", help="train only the head and adapters of rank N in the linear layers (needs peft)", **options.COUNT
 )
 @options.several(options.data_folder, options.settings, options.table_form, options.device, options.quiet)
 @_settings_of_a_run
@@ -170,16 +171,17 @@ def train(
 ) -> None:
     """Train an encoder with a method.
 
-    Where OUTPUT holds an unfinished run of the same settings, that run is continued.
+    Continues an unfinished run of the same settings in OUTPUT.
 
-    With several methods or --seeds each run has a folder METHOD/seed-SEED in OUTPUT, and a table of all stands at
-    the end.
+    With several methods or --seeds, each run has a folder METHOD/seed-SEED in OUTPUT, and the command prints a table
+    of all runs.
     """
-    fields = {field["name"] for field in registered.train_settings()}
+    fields = {field["name"] for field in names.train_settings()}
     given = {name: value for name, value in asked.items() if name in fields and value is not None}
-    recipe = recipe or ("bundled" if encoder in registered.names("recipes") else "none")
-    if recipe == "bundled" and encoder not in registered.names("recipes"):
-        raise ValueError(f"--recipe bundled is for {', '.join(registered.names('recipes'))}, not for {encoder}")
+    tuned = names.names("recipes")
+    recipe = recipe or ("bundled" if encoder in tuned else "none")
+    if recipe == "bundled" and encoder not in tuned:
+        raise ValueError(f"--recipe bundled is for {', '.join(tuned)}, not for {encoder}")
     from cselab.data import read_rows
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.encoders.speed import chosen_precision
@@ -189,12 +191,12 @@ def train(
     settings, seed = options.read_settings(asked["settings"]), given.pop("seed", TrainConfig.seed)
     plans = _plans(methods, settings, asked["seeds"] or [seed], asked["seeds"] is None, asked["output"])
     if any(len(plan.method.columns) == 1 for plan in plans):
-        options.tell_column(corpus, column)
+        options.print_column(corpus, column)
     context.with_resource(_training_on(asked["device"]))
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
         corpus_rows: list[CorpusRow] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
-        evaluator, sentences, what = dev_evaluator(asked["dev"], corpus_rows, asked["data"])
+        evaluator, sentences, dev = dev_evaluator(asked["dev"], corpus_rows, asked["data"])
         model = SentenceEncoder.from_pretrained(encoder, pooling=pooling)
         if dropout is not None:
             model.dropout = dropout
@@ -205,24 +207,23 @@ def train(
             model.pooling = printed.pooling if printed is not None else plan.method.pooling(model)
         if printed is not None:
             plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
-            _tell_whose(plan.method, model)
+            _print_source(plan.method, model)
         chosen = (_of_bundled(recipe, encoder, given) if printed is None else printed.settings()) | given
         config = TrainConfig(seed=plan.seed, **chosen)
         if "eval_every" not in chosen:
             config = replace(config, eval_every=max(1, config.length(len(sentences)) // 8))
-        _tell(
-            f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {what}, "
+        _print(
+            f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {dev}, "
             f"{chosen_precision(config.precision)}"
         )
-        run = _run(model, plan, sentences, config, evaluator)
-        rows[f"{plan.method.name}, seed {plan.seed}"] = _result(run)
+        rows[plan.label] = _result(_run(model, plan, sentences, config, evaluator))
     if len(plans) > 1 and options.is_main_process():
         shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
-        print_table(rows if asked["form"] == "json" else shown | _means(plans, rows), asked["form"])
+        options.print_table(rows if asked["form"] == "json" else shown | _means(plans, rows), asked["form"])
 
 
 def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a bundled encoder's recipe, told; its length only where none was given."""
+    """The printed settings of a bundled encoder's recipe, without its length if the user gave a length."""
     if recipe != "bundled":
         return {}
     from cselab_lab.experiments.plan import RECIPES
@@ -230,20 +231,19 @@ def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, A
     settings = RECIPES[encoder].settings()
     if "steps" in given or "epochs" in given:
         settings = {name: value for name, value in settings.items() if name not in ("steps", "eval_every")}
-    taken = {name: value for name, value in settings.items() if name not in given}
-    if taken:
-        told = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in taken.items())
-        _tell(f"the recipe of {encoder} for what was not said: {told} (--recipe none: without)")
+    used = [f"{name.replace('_', '-')} {value}" for name, value in settings.items() if name not in given]
+    if used:
+        _print(f"using the bundled recipe for {encoder}: {', '.join(used)} (disable with --recipe none)")
     return settings
 
 
-def _tell_whose(method: Any, model: "SentenceEncoder") -> None:
-    """Where the paper prints no recipe for this kind of encoder: whose is taken. Bundled encoders are in no paper."""
+def _print_source(method: Any, model: "SentenceEncoder") -> None:
+    """Print the source of the recipe if the paper has no recipe for this kind of encoder; bundled ones never have."""
     from cselab.methods.recipe import family
 
-    if (asked := family(model)) not in method.recipes and model.name not in BUNDLED:
-        taken = next(name for name, recipe in method.recipes.items() if recipe is method.recipe(model))
-        _tell(f"{method.name}: its paper prints no recipe for {asked}; the one for {taken} is taken")
+    if (wanted := family(model)) not in method.recipes and model.name not in BUNDLED:
+        used = next(name for name, recipe in method.recipes.items() if recipe is method.recipe(model))
+        _print(f"{method.name}: the paper has no recipe for {wanted}; using its recipe for {used}")
 
 
 def _run(
@@ -253,42 +253,40 @@ def _run(
 
     try:
         run = run_training(
-            model, plan.method, sentences, config, evaluator, callbacks=[_tell_score], output=plan.folder
+            model, plan.method, sentences, config, evaluator, callbacks=[_print_score], output=plan.folder
         )
     except KeyboardInterrupt:
-        click.echo(f"interrupted: {_standing(plan.folder)}", err=True)
+        click.echo(f"interrupted: {_saved(plan.folder)}", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     if run.resumed_from is not None and run.resumed_from == run.history[-1]["step"]:
-        _tell("finished before: read back")
+        _print("already finished: read from the folder")
     if run.stopped is not None:
-        _tell(f"stopped early: {run.stopped}")
+        _print(f"stopped early: {run.stopped}")
     if run.best is not None:
-        _tell(
-            f"best at step {run.best['step']}: dev {run.best['score']:.2f}, alignment {run.best['alignment']:.3f}, "
-            f"uniformity {run.best['uniformity']:.3f}"
-        )
-    _tell(f"encoder in {plan.folder} ({run.seconds:.0f} s)")
+        _print(f"best at step {_scores(run.best)}")
+    _print(f"encoder in {plan.folder} ({run.seconds:.0f} s)")
     return run
 
 
-def _standing(folder: Path) -> str:
-    """Where an interrupted run is, and how it goes on."""
+def _saved(folder: Path) -> str:
+    """The saved step of an interrupted run, and how to continue."""
     from cselab.encoders.checkpoint import read_info
     from cselab.training.run_folder import RunFolder
 
     checkpoint = RunFolder(folder).checkpoint
     if not checkpoint.exists():
-        return f"nothing of the run in {folder} was saved yet; the same command starts it again"
-    step = read_info(checkpoint)["step"]
-    return f"{folder} holds the run up to step {step}; the same command continues from there"
+        return f"{folder} holds no checkpoint yet; run the same command to start again"
+    return f"{folder} holds the run up to step {read_info(checkpoint)['step']}; run the same command to continue"
 
 
-def _tell_score(run: "Run", row: dict[str, Any]) -> None:
+def _print_score(run: "Run", row: dict[str, Any]) -> None:
     if "score" in row:
-        say(
-            f"step {row['step']}: dev {row['score']:.2f}, alignment {row['alignment']:.3f}, "
-            f"uniformity {row['uniformity']:.3f}"
-        )
+        say(f"step {_scores(row)}")
+
+
+def _scores(row: dict[str, Any]) -> str:
+    scores = f"dev {row['score']:.2f}, alignment {row['alignment']:.3f}, uniformity {row['uniformity']:.3f}"
+    return f"{row['step']}: {scores}"
 
 
 def _result(run: "Run") -> dict[str, Any]:
@@ -306,40 +304,39 @@ def _shown(column: str, cell: Any) -> str:
 
 
 def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, str]]:
-    """Mean and standard deviation over the seeds of each method, where there are several."""
+    """Mean and standard deviation over the seeds of each method with several seeds."""
     from statistics import mean, stdev
 
     means = {}
     for name in dict.fromkeys(plan.method.name for plan in plans):
-        own = [rows[f"{name}, seed {plan.seed}"] for plan in plans if plan.method.name == name]
-        if len(own) > 1:
+        seeds = [rows[plan.label] for plan in plans if plan.method.name == name]
+        if len(seeds) > 1:
             means[f"{name}, mean ± sd"] = {
-                column: " ± ".join(_shown(column, of([row[column] for row in own])) for of in (mean, stdev))
+                column: " ± ".join(_shown(column, of([row[column] for row in seeds])) for of in (mean, stdev))
                 for column in DIGITS
-                if column in own[0]
+                if column in seeds[0]
             }
     return means
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     if not is_quiet() and options.is_main_process():
         click.echo(text)
 
 
 @contextmanager
 def _training_on(device: str | None) -> Iterator[None]:
-    """The device that accelerate takes inside."""
+    """Make accelerate use this device."""
     where = options.accelerator(device)
     if where.type == "cuda" and where.index is not None:
         import torch
 
         torch.cuda.set_device(where)
-    before = os.environ.get("ACCELERATE_USE_CPU")
+    before = dict(os.environ)
     if where.type == "cpu":
         os.environ["ACCELERATE_USE_CPU"] = "true"
     try:
         yield
     finally:
         os.environ.pop("ACCELERATE_USE_CPU", None)
-        if before is not None:
-            os.environ["ACCELERATE_USE_CPU"] = before
+        os.environ.update(before)

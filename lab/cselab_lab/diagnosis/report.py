@@ -82,7 +82,7 @@ class Diagnosis:
 
     def _count(self) -> str:
         looked = f"signs looked at: {len(self.metrics)}"
-        return f"{len(self.findings)} found, {looked}" if self.findings else f"nothing found, {looked}"
+        return f"{len(self.findings)} found, {looked}" if self.findings else f"no faults found, {looked}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
