@@ -148,8 +148,10 @@ def test_of_a_model_with_a_language_head_or_a_decoder_the_encoder_is_opened(fami
     make_tokenizer(family).save_pretrained(plain)
     encoder = SentenceEncoder.from_pretrained(plain, pooling="mean")
     assert_allclose(encoder.encode(SENTENCES), pooled_there(plain, "mean"), atol=1e-5)
-    with pytest.raises(ValueError, match="the pooler of plain was neither trained nor loaded"):
-        SentenceEncoder.from_pretrained(plain, pooling="cls_pooler")
+    encoder.save_pretrained(tmp_path / "saved")
+    for folder in (plain, tmp_path / "saved"):
+        with pytest.raises(ValueError, match=f"the pooler of {folder.name} was neither trained nor loaded"):
+            SentenceEncoder.from_pretrained(folder, pooling="cls_pooler")
 
 
 def test_a_decoder_has_no_mask_token_to_be_pooled_by(tmp_path):

@@ -206,10 +206,12 @@ def change(file, **settings):
 @pytest.mark.parametrize("lower", [False, True])
 def test_case_is_lowered_where_sentence_transformers_lowers_it(tmp_path, lower, name):
     folder = theirs(tmp_path, do_lower_case=lower, max_seq_length=20)
+    change(folder / "tokenizer_config.json", model_max_length=12)
     (folder / "sentence_bert_config.json").rename(folder / name)
     shouted = [sentence.upper() for sentence in SENTENCES]
     ours = SentenceEncoder.from_pretrained(folder)
     expected = SentenceTransformer(str(folder), device="cpu").encode(shouted)
+    assert ours.max_length == 20
     assert_same_vectors(ours.encode(shouted), expected)
     assert np.allclose(ours.encode(shouted), ours.encode(SENTENCES)) == lower
     ours.save_pretrained(tmp_path / "ours")

@@ -35,6 +35,7 @@ def test_the_random_encoder_knows_a_text_again_whatever_its_company():
     encoder = RandomEncoder(dim=16)
     together, alone = encoder.encode(["one", "two", "three"]), RandomEncoder(dim=16).encode(["two"])
     assert (together[1] == alone[0]).all()
+    assert not (RandomEncoder(dim=16, seed=1).encode(["two"]) == alone).any()
     assert together.shape == (3, 16) and together.dtype == np.float32
 
 
@@ -157,6 +158,7 @@ def test_as_many_sentences_are_fitted_on_as_asked_and_all_where_nothing_is_asked
     assert fitted(encoder, "whitening", text).name == ("random + whitening fitted on 7001 sentences of long.txt")
     model = fitted(encoder, "whitening", text, limit=50)
     assert model.name == "random + whitening fitted on 50 sentences of long.txt"
+    assert fitted(encoder, "whitening", limit=40).name.endswith("fitted on 40 sentences of the world")
     first = encoder.encode([f"sentence {row}" for row in range(50)])
     assert_allclose(model.transform.mean_, first.mean(axis=0), atol=1e-6)
 

@@ -30,6 +30,11 @@ def test_each_distinct_sentence_is_encoded_once_a_call(angles):
     assert [sorted(call) for call in angles.calls] == [["0 a", "5 b", "90 c"]]
 
 
+def test_the_threshold_chooses_the_positive_pairs(angles, pairs):
+    strict, loose = (PairsEvaluator(pairs, threshold)(angles)["alignment"] for threshold in (4.5, 1))
+    assert strict < loose
+
+
 def test_pairs_without_a_positive_one_are_refused():
     with pytest.raises(ValueError, match=r"no pair of toy has a score above 4 \(the highest is 1.0\)"):
         PairsEvaluator(Pairs(["a"], ["b"], [1.0], "toy"))
@@ -89,6 +94,12 @@ def test_twins_are_drawn_once_from_the_seed_and_keep_a_word():
     assert evaluator.twins != UnlabelledEvaluator(sentences, seed=2).twins
     for sentence, twin in zip(sentences, evaluator.twins, strict=True):
         assert twin and set(twin.split()) <= set(sentence.split())
+
+
+def test_half_of_the_words_are_left_out_by_default():
+    long = [" ".join(f"w{row}x{column}" for column in range(200)) for row in range(10)]
+    kept = sum(len(twin.split()) for twin in UnlabelledEvaluator(long).twins)
+    assert kept / 2000 == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import STS, RandomEncoder, Scores, evaluate, read_scores, word_overlap
+from cselab.evaluators import STS, Geometry, RandomEncoder, Scores, evaluate, read_scores, word_overlap
 from cselab.evaluators.records import Record
 from cselab.metrics import alignment, effective_rank, feature_correlation, mean_cosine, uniformity
 
@@ -249,6 +249,8 @@ def test_the_geometry_suite_measures_pairs_above_four_and_sentences_of_both_side
     assert scores.scores == pytest.approx(expected, rel=1e-5)
     rows = {record.metric: record.rows for record in scores.records}
     assert rows["alignment"] == 2 and rows["uniformity"] == 6
+    (record, *_) = evaluate(angles, Geometry(threshold=4.6), pairs).records
+    assert (record.metric, record.rows) == ("alignment", 1) and "gold > 4.6" in record.protocol
 
 
 def test_the_geometry_of_a_corpus_has_no_alignment(angles, tmp_path):
@@ -276,6 +278,7 @@ def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(ang
         (record,) = scores.records
         assert (record.task, record.split, record.rows) == ("STS-B", split, rows)
         assert str(scores).splitlines()[1].split()[:3] == ["uniformity", split, str(rows)]
+    assert evaluate(RandomEncoder(), "geometry", "world", ["mean_cosine"]).records[0].task == "world-sts"
     with pytest.raises(ValueError, match=r"unknown split 'all'.* Choose one of train, dev, test, full"):
         evaluate(angles, "geometry", sts_folder, split="all")
 

@@ -74,6 +74,7 @@ def test_dcpcse_trains_the_prefix_and_leaves_the_backbone():
     plain = encoder.encode(BATCH)
     run = train(encoder, DCPCSE(length=4), make_sentences(24), CONFIG, show_progress_bar=False)
     assert all(torch.equal(value, before[name]) for name, value in run.encoder.backbone.state_dict().items())
+    assert all(weight.requires_grad for weight in run.encoder.backbone.parameters())
     assert run.encoder.prefix.keys.shape == (2, 2, 4, 4)
     assert abs(run.encoder.encode(BATCH) - plain).max() > 1e-3
     learnt = run.encoder.prefix.keys.detach().clone()

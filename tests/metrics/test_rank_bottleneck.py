@@ -28,6 +28,7 @@ def test_no_matrix_of_the_rank_goes_below_the_floor_and_the_best_one_comes_to_it
     floor = barlow_twins_floor(12, 3, weight)
     assert floor <= reached + 1e-9
     assert reached == pytest.approx(floor, rel=1e-3)
+    assert barlow_twins_floor(12, 20, weight) == 0
 
 
 def test_a_simplex_of_dimensions_reaches_the_floor_of_the_dimension_wise_loss():

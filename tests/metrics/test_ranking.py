@@ -75,6 +75,7 @@ def test_predictions_that_follow_gold_better_rank_higher_and_copies_tie():
     good, bad = gold + 0.3 * draw.normal(size=400), draw.normal(size=400)
     found = rank_predictions(np.stack([bad, good, good**3]), gold, resamples=200)
     assert found.intervals == [(3, 3), (1, 2), (1, 2)]  # ranks do not see a cube
+    assert [sorted(group) for group in found.groups] == [[1, 2], [0]]
 
 
 @pytest.mark.parametrize(

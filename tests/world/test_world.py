@@ -39,6 +39,7 @@ def nothing_kept(monkeypatch):
 def test_a_hundred_thousand_sentences_are_distinct_and_of_their_split(many):
     assert len({sentence.text for sentence in many}) == 100_000
     assert {sentence.meaning.split for sentence in many} == {"train"}
+    assert World(seed=1).sentences(50) != many[:50]
 
 
 def test_every_topic_has_its_share_of_the_sentences(many):
