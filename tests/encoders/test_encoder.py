@@ -79,16 +79,6 @@ def test_a_batch_gives_the_vectors_of_each_sentence_alone(pooling, family):
     assert np.ptp(found, axis=0).min() > 1e-2  # and they are different vectors
 
 
-@pytest.mark.parametrize("pooling", ["cls", "mean", "emb_last_mean", "mask"])
-def test_batch_size_and_order_do_not_change_a_vector(pooling):
-    encoder = make_encoder(pooling=pooling)
-    together = encoder.encode(SENTENCES)
-    for size in (1, 3):
-        assert_allclose(encoder.encode(SENTENCES, batch_size=size), together, **CLOSE)
-    order = [4, 0, 6, 2, 5, 1, 3]
-    assert_allclose(encoder.encode([SENTENCES[row] for row in order]), together[order], **CLOSE)
-
-
 def test_each_distinct_sentence_is_encoded_once_and_short_ones_together(encoder, monkeypatch):
     shapes = []
     plain = encoder.pooled
