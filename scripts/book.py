@@ -15,6 +15,7 @@ from cselab_lab.experiments.plan import RECIPES
 from cselab_lab.headless.page import GUESSES, PLOTS, TEMPLATE, loaded_from_outside, printable
 from cselab_widgets import PairExplorer, Sphere, ToyTraining
 from cselab_widgets.kit.page_panel import PagePanel
+from experiments_page import write_pages  # beside this script
 from plotly.offline import get_plotlyjs
 
 import cselab
@@ -125,6 +126,7 @@ def gather(executed: Path, source: Path) -> None:
     (source / "results").mkdir()
     for file in sorted((ROOT / "results").glob("*.md")):
         (source / "results" / file.name).write_text(with_title(file), encoding="utf-8")
+    write_pages(source / "results")
     shutil.copy(ROOT / "notebooks" / "README.md", source / "teachers.md")
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
     readme = (ROOT / "README.md").read_text(encoding="utf-8").removeprefix("# cselab\n")

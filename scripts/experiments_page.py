@@ -1,8 +1,9 @@
-"""Write the pages of the recorded experiments: study.md, effects.md and effects-grow.md.
+"""Write the pages of the recorded experiments (study.md, effects.md, effects-grow.md) into a folder, as the book does.
 
-python scripts/experiments_page.py
+python scripts/experiments_page.py FOLDER
 """
 
+import sys
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,8 @@ def opening(profile: Profile) -> str:
 best step by {profile.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
 baseline, paired by seed, with their 95 % interval. What the profile is for: {profile.purpose}.
 
-`cselab experiment run NAME --profile {profile.name}` makes the lines of a table (`NAME.{profile.name}.jsonl`), `python
-scripts/experiments_page.py` this page. More: [Running the papers' experiments](../docs/experiments.md).
+`cselab experiment run NAME --profile {profile.name}` makes the lines of a table (`NAME.{profile.name}.jsonl`). More:
+[Running the papers' experiments](../docs/experiments.md).
 """
 
 
@@ -150,6 +151,12 @@ def grown(line: Any) -> str:
 
 PAGES = {"study.md": study_page, "effects.md": effects_page, "effects-grow.md": growth_page}
 
-if __name__ == "__main__":
+
+def write_pages(folder: Path) -> None:
+    """Write all pages."""
     for name, page in PAGES.items():
-        (RESULTS / name).write_text(page(RESULTS), encoding="utf-8")
+        (folder / name).write_text(page(RESULTS).replace(" ± ", "\u00a0±\u00a0"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_pages(Path(sys.argv[1]))

@@ -35,11 +35,12 @@ MOTION = (
 FRAMES = 40
 INK = "svg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color: #d5dae1 } }"
 OURS, THEIRS = "#2f86cc", "#cf6a1c"
-FOREST = "Of six effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
+FOREST = "Of seven effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
 EFFECTS = (
     ("Focal-InfoNCE", "main-comparison", "Focal-InfoNCE", 1.65),
-    ("WhitenedCSE", "main-comparison", "WhitenedCSE", 2.53),
-    ("ImSimCSE", "main-comparison", "ImSimCSE", 1.8),
+    ("WhitenedCSE", "main-comparison", "WhitenedCSE, 3 passes", 2.53),
+    ("ImSimCSE (paper)", "main-comparison", "ImSimCSE, paper", 1.8),
+    ("ImSimCSE (released)", "main-comparison", "ImSimCSE, released", 1.8),
     ("noise on negatives", "imsimcse-table1", "+noise on negatives", -1.72),
     ("noise on positives", "imsimcse-table1", "+noise on positives", -1.0),
     ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", -12.2),

@@ -35,11 +35,17 @@ def printed() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def trained() -> list[tuple[str, str]]:
-    """The methods of the experiments' rows, each with the families of encoder that it trains."""
-    rows = [row for experiment in EXPERIMENTS.values() for row in experiment.all_rows]
+    """The methods of the papers' tables, each with the families of encoder for which it has a recipe of its own."""
+    tables = [experiment for name, experiment in EXPERIMENTS.items() if name != "every-method"]
+    rows = [row for experiment in tables for row in experiment.all_rows if row.method]
     used = {(row.method, PAPER.encoders[row.encoder].family) for row in rows}
     families = dict.fromkeys(backbone.family for backbone in PAPER.encoders.values())
-    return [(method, family) for method in METHODS for family in families if (method, family) in used]
+    return [
+        (method, family)
+        for method in METHODS
+        for family in families
+        if (method, family) in used and family in METHODS[method].recipes
+    ]
 
 
 def page() -> str:

@@ -32,7 +32,7 @@ class WhitenedCSE(Method):
     `backbone_passes=1` whitens one vector of each sentence `num_views` times, as the text says;
     `backbone_passes=num_views` (what the code does, and the default here) gives each view a dropout mask too.
     Measured on the seven STS sets, `mini`, five seeds: one pass 47.7 ± 1.3, three passes 57.7 ± 0.3, no
-    training 52.4 (`results/effects.md`).
+    training 52.4 (`cselab experiment show effects`).
 
     `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated; all others evaluate the
     backbone's, as the released code does. `variant="released"` is what the parts of that code compute (its HEAD does

@@ -1,7 +1,7 @@
 """How the papers' effects grow with the length of training and the size of a batch: no paper prints it.
 
-Recorded under the profile `study`, where a row of the papers' tables is one size of these; `results/effects-grow.md`
-is the page. A gain is over SimCSE of the same size, SimCSE's own over the plain encoder.
+Recorded under the profile `study`, where a row of the papers' tables is one size of these. A gain is over
+SimCSE of the same size, SimCSE's own over the plain encoder.
 """
 
 from __future__ import annotations
@@ -27,13 +27,20 @@ EFFECTS = (
     Row("SimCSE", "simcse", against="plain"),
     Row("Focal-InfoNCE", "focal"),
     Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
-    Row("ImSimCSE", "imsimcse"),
-    Row("WhitenedCSE", "whitenedcse"),
+    Row("ImSimCSE, mixture", "imsimcse"),
+    Row("WhitenedCSE, 3 passes", "whitenedcse"),
     Row("Barlow Twins, M = 0", "barlow_twins"),
     Row("Barlow Twins, full rank", "barlow_twins", {"artificial_rows": missing_rank(1)}),
     Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}),
     Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}),
 )
+
+VARIANTS = (
+    Row("ImSimCSE, paper", "imsimcse", {"variant": "paper"}),
+    Row("ImSimCSE, released", "imsimcse", {"variant": "released"}),
+    Row("WhitenedCSE, paper", "whitenedcse", {"variant": "paper"}),
+)
+"""What text and code of a paper say, at the profile's own size."""
 
 
 def whole(factor: float) -> Callable[[float], int]:
@@ -67,6 +74,7 @@ declare(
         baseline="SimCSE",
         rows=(
             Row("plain, whitened", posthoc="whitening", against="plain"),
+            *VARIANTS,
             *(replace(effect, against=effect.against or "SimCSE") for effect in EFFECTS),
             *(_at(effect, "steps", factor) for factor in LENGTHS if factor != 1 for effect in EFFECTS),
             *(_at(effect, "batch_size", factor) for factor in BATCHES if factor != 1 for effect in EFFECTS),
@@ -76,8 +84,8 @@ declare(
 
 PUBLISHED = {
     "Focal-InfoNCE": ("focal-table2", "Focal"),
-    "ImSimCSE": ("imsimcse-table3", "ImSimCSE"),
-    "WhitenedCSE": ("whitenedcse-table1", "WhitenedCSE"),
+    "ImSimCSE, mixture": ("imsimcse-table3", "ImSimCSE, paper"),
+    "WhitenedCSE, 3 passes": ("whitenedcse-table1", "WhitenedCSE, 3 passes"),
     "Barlow Twins, M = 0": ("imsimcse-table2", "Barlow Twins, M = 0"),
     "Barlow Twins, full rank": ("imsimcse-table2", "Barlow Twins, full rank"),
     "+noise on negatives": ("imsimcse-table1", "+noise on negatives"),

@@ -1,6 +1,10 @@
 """ImSimCSE, also SimCSE++ (Xu et al. 2023): its tables 1 to 5, and figure 1."""
 
+from dataclasses import replace
+
+from cselab_lab.experiments.comparison import IMSIMCSE
 from cselab_lab.experiments.plan import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
+from cselab_lab.experiments.whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE
 
 declare(
     Experiment(
@@ -48,12 +52,11 @@ declare(
     )
 )  # fmt: skip
 
-IMSIMCSE = Row("ImSimCSE", "imsimcse", published="ImSimCSE-BERT_base")
 PARTS = (
     Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
     Row("off-dropout alone", "imsimcse", {"weight": 0.0}, published="+Off-Info"),
     Row("dimension-wise alone", "imsimcse", {"off_dropout": False}, published="+DCL"),
-    IMSIMCSE,
+    *IMSIMCSE,
 )
 
 declare(
@@ -62,8 +65,10 @@ declare(
         question="What do off-dropout negatives and the dimension-wise term bring, each alone and together?",
         baseline="SimCSE",
         rows=(
+            replace(BEFORE_SIMCSE[0], published="GloVe(avg.)"),
+            *BEFORE_SIMCSE[1:],
             *PARTS,
-            Row("ImSimCSE as released", "imsimcse", {"variant": "released"}),
+            CONSERT_LARGE,
             Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),
             Row("ImSimCSE, large", "imsimcse", encoder="large", published="ImSimCSE-BERT_large",
                 recipe={"lr": 8e-6}, against="SimCSE, large"),
@@ -71,13 +76,19 @@ declare(
             Row("SimCSE on SBERT", "simcse", encoder="sbert", published="SimCSE-SBERT_base", against="plain SBERT"),
             Row("ImSimCSE on SBERT", "imsimcse", encoder="sbert", published="ImSimCSE-SBERT_base",
                 against="SimCSE on SBERT"),
+            Row("plain SBERT, large", encoder="sbert-large", pooling="mean", published="SBERT_large"),
+            Row("SimCSE on SBERT, large", "simcse", encoder="sbert-large", published="SimCSE-SBERT_large",
+                against="plain SBERT, large"),
+            Row("ImSimCSE on SBERT, large", "imsimcse", encoder="sbert-large", published="ImSimCSE-SBERT_large",
+                recipe={"lr": 8e-6}, against="SimCSE on SBERT, large"),
             Row("SCD", "scd", published="SCD-BERT_base"),
         ),
         claims=(
-            Above("ImSimCSE is above SimCSE", "ImSimCSE", "SimCSE"),
+            Above("ImSimCSE (paper) is above SimCSE", "ImSimCSE, paper", "SimCSE"),
+            Above("ImSimCSE (released) is above SimCSE", "ImSimCSE, released", "SimCSE"),
             Above("off-dropout alone helps", "off-dropout alone", "SimCSE"),
             Above("the dimension-wise term alone helps", "dimension-wise alone", "SimCSE"),
-            Above("both are above off-dropout alone", "ImSimCSE", "off-dropout alone"),
+            Above("both are above off-dropout alone", "ImSimCSE, mixture", "off-dropout alone"),
         ),
     )
 )  # fmt: skip
@@ -97,11 +108,15 @@ declare(
             Row("the same, flow", pooling="emb_last_mean", posthoc="flow", published=f"{PLAIN} +flow (NLI)"),
             Row("dimension-wise term alone", "dimension_wise", {"dimension_temperature": 0.05},
                 pooling="emb_last_mean", published=f"{PLAIN} +DCL(wiki, τ_DCL =0.05)"),
+            Row("whitened, NLI", pooling="emb_last_mean", posthoc="whitening", corpus="nli",
+                published=f"{PLAIN} +whitening(NLI)"),
+            Row("dimension-wise term alone, NLI", "dimension_wise", {"dimension_temperature": 0.05}, corpus="nli",
+                pooling="emb_last_mean", published=f"{PLAIN} +DCL(NLI, τ_DCL =0.05)"),
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
             Row("SimCSE, mean subtracted", "simcse", posthoc="centred"),
             Row("SimCSE, whitened", "simcse", posthoc="whitening", published="SimCSE-BERT_base +whitening"),
             Row("SimCSE, flow", "simcse", posthoc="flow", published="SimCSE-BERT_base +flow"),
-            Row("ImSimCSE", "imsimcse"),
+            *(replace(row, published=None) for row in IMSIMCSE),
             Row("DiffCSE", "diffcse", published="DiffCSE (reproduced)"),
             Row("DiffCSE + ImSimCSE", "imsimcse_diffcse", published="DiffCSE (reproduced) +ImSimCSE",
                 against="DiffCSE"),

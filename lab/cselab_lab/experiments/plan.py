@@ -154,6 +154,7 @@ PAPER = replace(
         "roberta": Backbone("roberta-base", 768, {"lr": 1e-5, "batch_size": 512}, "roberta-base"),
         "roberta-large": Backbone("roberta-large", 1024, {"lr": 3e-5, "batch_size": 512}, "roberta-large"),
         "sbert": Backbone("sentence-transformers/bert-base-nli-mean-tokens", 768),
+        "sbert-large": Backbone("sentence-transformers/bert-large-nli-mean-tokens", 1024, {"lr": 1e-5}, "bert-large"),
     },
     corpus="wiki1m",
     dev="STS-B",
@@ -210,12 +211,14 @@ class Claim:
     Attributes:
         claim: in words.
         labels: of the rows.
+        on: the column that is judged; empty for the experiment's first.
         unit: of the statistic.
         small: whether smallness is what is claimed.
     """
 
     claim: str
     labels: tuple[str, ...]
+    on: str = ""
     unit = "points"
     small = False
 
@@ -244,8 +247,8 @@ class Above(Claim):
     3.0
     """
 
-    def __init__(self, claim: str, higher: str, lower: str) -> None:
-        super().__init__(claim, (higher, lower))
+    def __init__(self, claim: str, higher: str, lower: str, on: str = "") -> None:
+        super().__init__(claim, (higher, lower), on)
 
     @property
     def weights(self) -> np.ndarray:
@@ -354,6 +357,7 @@ class Row:
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
         pooling: other than the recipe's.
+        corpus: other than the profile's, under a profile that trains on a text: "nli".
         posthoc: one of `cselab.transforms.NAMES`, such as "without 4" (components), fitted on training sentences.
         reference: instead of an encoder: "random", "word overlap" or "static".
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
@@ -369,6 +373,7 @@ class Row:
     published: str | tuple[str, str] | None = None
     encoder: str = "base"
     pooling: str | None = None
+    corpus: str | None = None
     posthoc: str | None = None
     reference: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -632,6 +637,8 @@ def _settings(row: Row, profile: Profile) -> Settings:
     """
     if row.encoder not in profile.encoders:
         raise NotPossible(f"no {row.encoder} encoder under {profile.name}")
+    if row.corpus and profile.corpus.startswith("world:"):
+        raise NotPossible(f"no {row.corpus} text under {profile.name}")
     backbone = profile.encoders[row.encoder]
     settings: Settings = {"reference": row.reference}
     if row.reference in (None, "static"):
@@ -641,7 +648,7 @@ def _settings(row: Row, profile: Profile) -> Settings:
     if row.reference is None:
         settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
     if row.posthoc is not None or row.method is not None:
-        settings["corpus"] = profile.corpus
+        settings["corpus"] = row.corpus or profile.corpus
     if row.posthoc is not None:
         settings["fit_on"] = profile.fit_on
     if row.method is not None:

@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 RESULTS = Path("results")
 """The default folder, in the current directory."""
 
-KEYS = {"experiment", "profile", "row", "seed", "hash", "settings", "scores", "versions"}
+NAMED = {"experiment", "profile", "row", "seed", "hash"}
+KEYS = NAMED | {"settings", "scores", "versions"}
+REFERENCE = NAMED | {"from"}
+"""The keys of a line whose job another experiment has computed: "from" names the experiment."""
 
 
 def recorded_results() -> Path:
@@ -78,13 +81,27 @@ class Store:
     def read(self) -> dict[str, dict[str, Any]]:
         """The finished jobs by their hash; a torn last line is left out. No file: no jobs.
 
+        A line that refers to the job of another experiment has the numbers of that job.
+
         Raises:
-            ResultsError: a damaged line, or a line of another experiment or profile.
+            ResultsError: a damaged line, a line of another experiment or profile, or a reference to no job.
         """
+        lines = self._lines()
+        references = {job: line for job, line in lines.items() if "scores" not in line}
+        others = {line["from"] for line in references.values()}
+        computed = {name: Store(self.folder, name, self.profile)._lines() for name in others}
+        for job, line in references.items():
+            name = line["from"]
+            if "scores" not in computed[name].get(job, {}):
+                raise ResultsError(f"{self.path}: {line['row']!r} refers to {name}, which has no numbers of job {job}")
+            lines[job] = computed[name][job] | line
+        return lines
+
+    def _lines(self) -> dict[str, dict[str, Any]]:
+        """The lines of the file, references as they are."""
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace").splitlines()
-        lines = (self._parsed(text, number) for number, text in enumerate(whole, start=1))
-        return {line["hash"]: line for line in lines}
+        return {line["hash"]: line for line in map(self._parsed, whole, range(1, len(whole) + 1))}
 
     def _parsed(self, text: str, number: int) -> dict[str, Any]:
         where = f"{self.path}, line {number}"
@@ -93,12 +110,14 @@ class Store:
             line = json.loads(text)
         except json.JSONDecodeError as error:
             raise ResultsError(f"{where} is damaged ({error}): {remedy}") from None
-        lacks = KEYS - line.keys() if isinstance(line, dict) else KEYS
+        refers = isinstance(line, dict) and REFERENCE <= line.keys()
+        lacks = set() if refers else KEYS - line.keys() if isinstance(line, dict) else KEYS
         if lacks:
             raise ResultsError(f"{where} is no finished job (it has no {', '.join(sorted(lacks))}): {remedy}")
-        numbers = line["scores"].values() if isinstance(line["scores"], dict) else [None]
+        scores = line.get("scores", {})
+        numbers = scores.values() if isinstance(scores, dict) else [None]
         if not all(isinstance(number, int | float) for number in numbers):
-            raise ResultsError(f"{where} has scores that are no numbers ({line['scores']!r:.60}): {remedy}")
+            raise ResultsError(f"{where} has scores that are no numbers ({scores!r:.60}): {remedy}")
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
         return line
@@ -122,7 +141,8 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._lock("file"), open(self.path, "a+b") as file:
             recorded = self.read().get(line["hash"])
-            if recorded is not None and recorded["scores"].keys() >= line["scores"].keys():
+            refers = "scores" not in line
+            if recorded and ("from" in recorded if refers else recorded["scores"].keys() >= line["scores"].keys()):
                 return
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)
@@ -505,14 +525,17 @@ class Results:
         return float(gains.mean()), low, high
 
     def verdicts(self, column: str | None = None) -> list[Verdict]:
-        """What our numbers of a column, the first when None, say about each claim of the paper.
+        """Our numbers of a column compared with each claim of the paper; None takes the claim's own column.
 
         Raises:
             ValueError: no such column; lists those there are.
         """
-        chosen = self.experiment.columns[0] if column is None else self.experiment.column(column)
-        measure = self.measure(chosen)
-        return [self._verdict(claim, chosen, measure) for claim in self.experiment.claims]
+        first = self.experiment.columns[0].measure
+        chosen = [self.experiment.column(column or claim.on or first) for claim in self.experiment.claims]
+        return [
+            self._verdict(claim, own, self.measure(own))
+            for claim, own in zip(self.experiment.claims, chosen, strict=True)
+        ]
 
     def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
         cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}

@@ -97,8 +97,8 @@ def run_experiment(
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
-    if not scheduler and any(job.settings.get("corpus") == "wiki1m" for job in todo):
-        _wiki1m()  # a scheduler's workers have data of their own
+    for name in sorted({job.settings.get("corpus") for job in todo} & TEXTS.keys()) if not scheduler else ():
+        _text(name)  # a scheduler's workers have data of their own
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"
@@ -127,7 +127,7 @@ def _checked_seeds(seeds: Iterable[int]) -> tuple[int, ...]:
 
 
 def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
-    """The jobs that are not done; those that another experiment has done are copied from its file."""
+    """The jobs that are not done; a job that another experiment has done becomes a line that refers to it."""
     done, elsewhere = store.read(), store.elsewhere()
     todo = []
     for job in wanted:
@@ -135,7 +135,7 @@ def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
             continue
         enough = (line for line in elsewhere[job.hash] if _complete(line) and set(job.suites) <= set(line["suites"]))
         if line := next(enough, None):
-            store.append({**line, **_identity(store, job), "from": line["experiment"]})
+            store.append(_named(store, job) | {"from": line.get("from", line["experiment"])})
         else:
             todo.append(job)
     return todo
@@ -147,16 +147,14 @@ def _complete(line: dict[str, Any] | None) -> bool:
     return line is not None and not (lacks and not _no_data())
 
 
-def _identity(store: Store, job: Job) -> dict[str, Any]:
-    """The part of a line that says what was computed."""
+def _named(store: Store, job: Job) -> dict[str, Any]:
+    """The part of a line that names its job."""
     return {
         "experiment": store.experiment,
         "profile": store.profile,
         "row": job.label,
         "seed": job.seed,
         "hash": job.hash,
-        "settings": job.settings,
-        "suites": list(job.suites),
     }
 
 
@@ -186,7 +184,7 @@ def _execute(todo: Sequence[Job], store: Store, executor: Executor, progress: Jo
             if isinstance(outcome, Exception):
                 failed[job.name] = f"{type(outcome).__name__}: {outcome}"
             else:
-                store.append(_identity(store, job) | outcome)
+                store.append(_named(store, job) | {"settings": job.settings, "suites": list(job.suites)} | outcome)
             claims.pop(job.hash).release()
             progress.finished(job.name, 0.0 if isinstance(outcome, Exception) else outcome["seconds"])
     finally:
@@ -509,8 +507,11 @@ def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
 
 # ------------------------------------------------------------------------------------------------ corpora
 
-WIKI1M = ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt")
-"""Where the text may lie in the data folder; `cselab data fetch wiki1m` gets it."""
+TEXTS = {
+    "wiki1m": ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt"),
+    "nli": ("corpora/nli.tsv", "nli.tsv"),
+}
+"""Where a text may lie in the data folder; `cselab data fetch NAME` gets it."""
 
 
 @lru_cache(maxsize=4)
@@ -519,6 +520,7 @@ def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
 
     "world:N"      N sentences of the bundled world
     "wiki1m"       the million sentences of Wikipedia that SimCSE publishes
+    "nli"          the premises of the natural language inference pairs that SimCSE publishes
     anything else  a text file, a sentence a line
 
     Raises:
@@ -526,19 +528,19 @@ def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
     """
     kind, _, number = name.partition(":")
     if kind != "world":
-        return list(read_sentences(_wiki1m() if name == "wiki1m" else name))
+        return list(read_sentences(_text(name) if name in TEXTS else name))
     world, size = the_world(), int(number)
     return world.rows(columns, size) if columns != ("sentence",) else [one.text for one in world.sentences(size)]
 
 
-def _wiki1m() -> Path:
+def _text(name: str) -> Path:
     root = data_root()
-    for place in WIKI1M:
+    for place in TEXTS[name]:
         if root is not None and (root / place).is_file():
             return root / place
     where = root or "the data folder (there is none: set CSELAB_DATA, or let the command make one)"
     raise MissingFile(
-        f"no {WIKI1M[-1]} in {where}: looked for {', '.join(WIKI1M)}; get it with: cselab data fetch wiki1m"
+        f"no {TEXTS[name][-1]} in {where}: looked for {', '.join(TEXTS[name])}; get it with: cselab data fetch {name}"
     )
 
 

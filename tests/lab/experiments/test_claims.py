@@ -105,7 +105,7 @@ DECLARED = [
 
 @pytest.mark.parametrize(("experiment", "claim"), DECLARED)
 def test_every_declared_claim_is_the_papers_and_tells_large_small_and_opposite_differences(experiment, claim):
-    column, count = experiment.columns[0], len(claim.labels)
+    column, count = experiment.column(claim.on or experiment.columns[0].measure), len(claim.labels)
     alone = replace(experiment, claims=(claim,), headlines=())
 
     def verdict(size):
