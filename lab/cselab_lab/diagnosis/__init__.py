@@ -1,8 +1,8 @@
-"""What is wrong with a run, why a score is another than expected, which scores can be told apart."""
+"""Faults of a run, unexpected scores, and systems that tie."""
 
 from cselab_lab.diagnosis import encoders, texts, training, vectors  # each registers its signs
 from cselab_lab.diagnosis.diagnose import diagnose
-from cselab_lab.diagnosis.explaining import Explanation, ScoreExplainer, Tried, explain_score
+from cselab_lab.diagnosis.explaining import Explanation, ScoreExplainer, Trial, explain_score
 from cselab_lab.diagnosis.report import Diagnosis, Finding
 from cselab_lab.diagnosis.signs import SIGNS, Sign, sign
 from cselab_lab.diagnosis.ties import TieTable, tie_table
@@ -15,7 +15,7 @@ __all__ = [
     "ScoreExplainer",
     "Sign",
     "TieTable",
-    "Tried",
+    "Trial",
     "diagnose",
     "encoders",
     "explain_score",

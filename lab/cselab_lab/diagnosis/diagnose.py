@@ -1,4 +1,4 @@
-"""What is wrong with a run, an encoder, or vectors: gather what can be known of it, and try every sign."""
+"""Check a run, an encoder or vectors: collect the evidence, and measure every sign."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def diagnose(
     others: Sequence[Any] = (),
     pooling: str | None = None,
 ) -> Diagnosis:
-    """Name what is wrong with a run, an encoder or vectors: why, by which number, and what to do.
+    """Check a run, an encoder or vectors for known faults: name, number, threshold, advice.
 
     Args:
-        subject: a run (what `train` returns, or its folder), a folder of seeds, an encoder (anything with
+        subject: a run (the result of `train`, or its folder), a folder of seeds, an encoder (anything with
             `encode`, or a name that `SentenceEncoder` opens), vectors `[n, d]`, or a file or a folder of them.
-        texts: what to encode, or what the vectors are of; default: the natural sentences of Classroom STS.
-        corpus: what was trained on, for the signs in it.
-        others: further seeds, in whatever form the subject may have.
-        pooling: of an encoder that is opened by its name.
+        texts: texts to encode, or the texts of the vectors; default: the natural sentences of Classroom STS.
+        corpus: the training corpus.
+        others: more seeds, in any form of the subject.
+        pooling: for an encoder that is opened by its name.
 
     Raises:
-        ValueError: nothing that can be looked at; vectors and texts of different numbers.
+        ValueError: an unsupported subject; different numbers of vectors and texts.
 
     >>> print(diagnose(np.ones((30, 4)) + 1e-4 * np.eye(30, 4)).findings[0].reason)
-    the mean cosine of different texts is 1; above 0.985 something is wrong
+    the mean cosine of different texts is 1; above 0.985 is a fault
     """
     subject = Path(subject) if isinstance(subject, str) and Path(subject).exists() else subject
     seeds = _seeds(subject) if isinstance(subject, Path) and subject.is_dir() else []
@@ -53,7 +53,7 @@ def diagnose(
 def _known(
     subject: Any, texts: Sequence[str], corpus: Sequence[str], others: Sequence[Any], pooling: str | None
 ) -> Evidence:
-    """The evidence that a subject of any kind gives."""
+    """The evidence in a subject of any kind."""
     if hasattr(subject, "history") and hasattr(subject, "method"):
         training = Training(subject.method, subject.config, subject.history, {"name": subject.encoder.name})
         return Evidence(subject.encoder, texts, corpus=corpus, training=training, others=others)
@@ -64,7 +64,7 @@ def _known(
 
 
 def _training(subject: Any) -> Training | None:
-    """What the folder of a run says of it."""
+    """Method, settings and history from the folder of a run."""
     from cselab.methods import create_method
     from cselab.training.run_folder import RunFolder
 
@@ -94,8 +94,8 @@ def _opened(subject: Any, pooling: str | None) -> Any:
     vectors = vectors.detach().cpu().numpy() if hasattr(vectors, "detach") else np.asarray(vectors)
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating) or len(vectors) < 2:
         raise ValueError(
-            f"a diagnosis looks at a run, an encoder, or two or more vectors [n, d] of numbers, not at an array of "
-            f"shape {vectors.shape} and type {vectors.dtype}"
+            f"cannot diagnose an array of shape {vectors.shape} and type {vectors.dtype}; expected a run, an encoder, "
+            f"or two or more vectors [n, d] of numbers"
         )
     return vectors
 
@@ -107,11 +107,11 @@ def _read_vectors(file: Path) -> np.ndarray:
         return next(iter(load_file(file).values()))
     if file.suffix == ".npy":
         return np.load(file, allow_pickle=False)
-    raise ValueError(f"{file}: vectors are read from {' and '.join(VECTORS)}, as `cselab encode` writes them")
+    raise ValueError(f"{file}: vectors must be in {' or '.join(VECTORS)}; write them with `cselab encode`")
 
 
 def _seeds(folder: Path) -> list[Path]:
-    """The runs, or the files of vectors, in a folder that is no encoder itself."""
+    """The runs or vector files in a folder that is not an encoder."""
     if (folder / "config.json").exists() or (folder / "run.json").exists() or (folder / "modules.json").exists():
         return []
     runs = sorted(run.parent for run in [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])

@@ -1,4 +1,4 @@
-"""Signs in an encoder itself: what stands between its tokens and its vectors."""
+"""Signs in an encoder: its head, its pooling, its padding."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SHORT = 8
 
 @sign(
     "untrained head or pooler",
-    "the share of the layers after the pooling whose weights are as they were first drawn",
+    "the share of the layers after the pooling that still have their initial weights",
     "The vectors pass through random weights. Evaluate without them: representation='backbone', another pooling than "
     "cls_pooler; or train them.",
     pictures.cosines,
     above=0.0,
 )
 def untrained_layers(seen: Evidence) -> float | None:
-    """Of the head, where it is evaluated, and of the pooler."""
+    """Examines the pooler, and the head if it is evaluated."""
     if seen.own is None:
         return None
     fresh = [looks_fresh(layer) for layer in _after_pooling(seen.own)]
@@ -42,7 +42,7 @@ def _after_pooling(encoder: Any) -> Iterator[Any]:
 
 
 def looks_fresh(layer: Any) -> bool:
-    """Whether a linear layer is as BERT starts one (biases 0) or as torch does (all within 1 / sqrt(inputs))."""
+    """Whether a linear layer is initialised as in BERT (biases 0) or torch (all within 1 / sqrt(inputs))."""
     weight = layer.weight.detach().double().cpu().numpy().ravel()
     bias = None if layer.bias is None else layer.bias.detach().double().cpu().numpy()
     if bias is not None and not bias.any():
@@ -54,14 +54,14 @@ def looks_fresh(layer: Any) -> bool:
 
 @sign(
     "wrong pooling",
-    "points by which another pooling finds more twins (sentences with half of their words left out)",
-    "Open the encoder with the pooling that it was trained with: --pooling cls, mean or last_token. Its card or its "
-    "run says which.",
+    "points by which a different pooling finds more twins (sentences without half of their words)",
+    "Open the encoder with the pooling used in training: --pooling cls, mean or last_token. See the model card or the "
+    "run.",
     pictures.cosines,
     above=16.0,
 )
 def wrong_pooling(seen: Evidence) -> float | None:
-    """The best of the common poolings against the encoder's own, by `UnlabelledEvaluator`."""
+    """The best of the common poolings minus the encoder's pooling, by `UnlabelledEvaluator`."""
     from cselab.evaluators import UnlabelledEvaluator
 
     encoder = seen.own
@@ -76,14 +76,14 @@ def wrong_pooling(seen: Evidence) -> float | None:
 
 @sign(
     "padding that leaks",
-    "how far a text's vector moves when a longer text stands beside it in the batch, as a share of its length",
+    "the change of a vector when the batch has a longer text, as a share of the vector's length",
     "The vector of a text depends on its neighbours. Give the pooling the attention mask, and take means over the "
-    "tokens that it marks, not over the padding.",
+    "marked tokens, not over the padding.",
     pictures.norms,
     above=0.05,
 )
 def padding_leaks(seen: Evidence) -> float | None:
-    """The shortest texts alone, and in one batch with a long one."""
+    """Compares the shortest texts encoded one by one and in a batch with a long text."""
     from cselab.evaluators.vectors import encode
 
     if not hasattr(seen.encoder, "encode") or len(seen.texts) < 2 * SHORT:

@@ -1,6 +1,6 @@
-"""What a diagnosis can look at: vectors, an encoder, the history and settings of a run, its corpus, its other seeds.
+"""The evidence of a diagnosis: vectors, an encoder, the history and settings of a run, its corpus, more seeds.
 
-Each piece is computed when a sign first asks for it, and once; what is not there is None.
+Each piece is computed once, on first use; missing pieces are None.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from cselab.methods import Method, Views
 
 MOST = 300
-"""Texts that are encoded: enough for every measure here, and seconds on a laptop."""
+"""Number of encoded texts: enough for every measure, and seconds on a laptop."""
 
 BATCH = 64
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is known of how an encoder came about: the method, the settings, a row a step, the encoder it began as."""
+    """The training of an encoder: method, settings, a row per step, and the initial encoder."""
 
     method: Method
     config: Any
@@ -41,15 +41,15 @@ class Training:
 
 
 class Evidence:
-    """All that is known of one subject.
+    """The evidence about a subject.
 
     Args:
-        encoder: anything with `encode`, or None where there are vectors alone.
-        texts: what to encode, or what the vectors are of; without any, the natural sentences of Classroom STS.
-        vectors: `[n, d]`, in the place of an encoder.
-        corpus: the sentences that it was trained on, where they are known.
+        encoder: an object with `encode`, or None for vectors.
+        texts: texts to encode, or the texts of the vectors; default: the natural sentences of Classroom STS.
+        vectors: `[n, d]`, instead of an encoder.
+        corpus: the training sentences, if known.
         training: of a run.
-        others: the encoders, or the vectors of the same texts, of the other seeds.
+        others: encoders, or vectors of the same texts, from more seeds.
     """
 
     def __init__(
@@ -62,44 +62,44 @@ class Evidence:
         others: Sequence[Any] = (),
     ) -> None:
         if vectors is not None and texts and len(texts) != len(vectors):
-            raise ValueError(f"{len(texts)} texts for {len(vectors)} vectors: one text a vector is needed")
+            raise ValueError(f"{len(texts)} texts for {len(vectors)} vectors: each vector needs one text")
         self.encoder, self.given, self.corpus, self.training, self.others = encoder, vectors, corpus, training, others
         self.texts = list(texts) if vectors is not None else sample(texts or corpus or _natural())
 
     @cached_property
     def vectors(self) -> Float[np.ndarray, "n d"]:
-        """A row a text."""
+        """A row per text."""
         return self.given if self.given is not None else self.encoded(self.encoder)
 
     def encoded(self, other: Any) -> Float[np.ndarray, "n d"]:
-        """The texts as another encoder gives them; vectors are taken as they are."""
+        """The texts encoded by an encoder; vectors are returned unchanged."""
         from cselab.evaluators.vectors import encode
 
         return encode(other, self.texts) if hasattr(other, "encode") else other
 
     @cached_property
     def own(self) -> SentenceEncoder | None:
-        """The encoder, where it is one whose parts can be looked at."""
+        """The encoder, if its parts can be examined."""
         from cselab.encoders.encoder import SentenceEncoder
 
         return self.encoder if isinstance(self.encoder, SentenceEncoder) else None
 
     def tokens(self, texts: Sequence[str]) -> list[int]:
-        """The length of each text, uncut: in tokens, or in words where there is no tokenizer."""
+        """The full length of each text, in tokens, or in words without a tokenizer."""
         if self.own is None:
             return [len(text.split()) for text in texts]
         return [len(ids) for ids in self.own.tokenizer(list(texts), verbose=False)["input_ids"]]
 
     @cached_property
     def views(self) -> Views | None:
-        """A batch of the run's own views, as in a step of training."""
+        """The views of a batch, as in a training step."""
         if self.own is None or self.training is None or len(self.training.method.columns) > 1:
             return None
         return views_of(self.own, self.training, sample(self.corpus or self.texts)[:BATCH])
 
     @cached_property
     def repulsion(self) -> Float[Tensor, "n m"] | None:
-        """What each negative has of the gradient that pushes its anchor, at the run's temperature; rows sum to 1."""
+        """The share of each negative in the gradient that pushes its anchor; rows sum to 1."""
         import torch
 
         from cselab.losses import info_nce
@@ -119,12 +119,12 @@ class Evidence:
 
     @cached_property
     def copies(self) -> Counter[str]:
-        """How often each text stands in the corpus, whatever its case and white space."""
+        """The number of copies of each text in the corpus, ignoring case and white space."""
         return Counter(" ".join(text.lower().split()) for text in self.corpus)
 
     @cached_property
     def overlaps(self) -> Float[np.ndarray, " k"]:
-        """The words that two sentences share over those of either, for all pairs of a sample of the corpus."""
+        """The word overlap (Jaccard) of all pairs in a sample of the corpus."""
         from cselab.evaluators import word_overlap
 
         texts = [re.sub(r"[^\w\s]", " ", text.lower()) for text in sample(self.corpus)]
@@ -133,7 +133,7 @@ class Evidence:
 
     @cached_property
     def start(self) -> SentenceEncoder | None:
-        """The encoder that the run began as, where it is on this machine and still the same."""
+        """The initial encoder of the run, if it exists unchanged on this machine."""
         from cselab.encoders.encoder import SentenceEncoder
         from cselab.encoders.open import BUNDLED
 
@@ -145,14 +145,14 @@ class Evidence:
         return start if about.get("weights") in (None, start.weights_hash()) else None
 
     def losses(self) -> list[float]:
-        """The contrastive term of the loss, step by step: the one that starts at log N for vectors that say nothing."""
+        """The contrastive term of the loss at each step, which is log N for uninformative vectors."""
         rows = [] if self.training is None else [row for row in self.training.history if "loss" in row]
         terms = [name for name in (rows[0] if rows else {}) if name.endswith("info_nce")]
         return [row[terms[0]] for row in rows] if terms else []
 
 
 def views_of(encoder: SentenceEncoder, training: Training, batch: Sequence[str]) -> Views:
-    """The views of a batch, drawn on copies: encoder, method and random numbers are left as they were."""
+    """The views of a batch, from copies, so that encoder, method and random state do not change."""
     import copy
 
     import torch
@@ -175,6 +175,6 @@ def _natural() -> list[str]:
 
 
 def sample(texts: Sequence[str]) -> list[str]:
-    """Different texts, drawn from all where there are many."""
+    """Distinct texts; a random sample if there are many."""
     distinct = list(dict.fromkeys(texts))
     return random.Random(0).sample(distinct, MOST) if len(distinct) > MOST else distinct

@@ -1,4 +1,4 @@
-"""Why a score is another than expected: the choices that papers leave unsaid, tried one by one, then two at a time."""
+"""Why a score differs from the expected score: unstated choices, tried one by one, then two at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHER_ARITHMETIC = 0.005
 LENGTHS = (32, 64, 128, 256, 512)
 TRANSFORMS = ("none", "centred", "whitening")
 PASSES = ("split", "pooling", "max length", "prompt")
-"""The choices that need the sentences encoded again; all others are arithmetic on what is there."""
+"""The choices for which the sentences are encoded again; the rest is arithmetic."""
 
 SIMILARITIES = ("cosine", "dot product", "Euclidean distance")
 SHOWN = 5
@@ -34,56 +34,55 @@ Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A score, and what was chosen otherwise than the encoder and the papers do."""
+class Trial:
+    """A score, and the changes from the settings of the encoder and the papers."""
 
     changes: Settings
     score: float
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {value}" for name, value in self.changes.items())
-        return f"{self.score:.2f}  {told or 'as it stands'}"
+        changes = ", ".join(f"{name} {value}" for name, value in self.changes.items())
+        return f"{self.score:.2f}  {changes or 'unchanged settings'}"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What was tried to reach a number, and what reached it.
+    """The trials that reach a number, or come near.
 
     Attributes:
-        task, expected, tolerance: what was asked; `tolerance` in points.
-        base: every choice as it stands, and its score.
-        explained: the choices that give the number, with the fewest changes. Several: they cannot be told apart by it.
-        nearest: what came nearest, of all that was tried.
-        tried: how many.
+        task, expected, tolerance: the question; `tolerance` in points.
+        base: the unchanged settings and their score.
+        explained: the trials that give the number, with the fewest changes; the number cannot distinguish them.
+        nearest: the trials with the nearest scores.
+        tried: the number of trials.
     """
 
     task: str
     expected: float
     tolerance: float
-    base: Tried
-    explained: list[Tried]
-    nearest: list[Tried]
+    base: Trial
+    explained: list[Trial]
+    nearest: list[Trial]
     tried: int
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.task}: {self.base.score:.2f} as it stands ({_said(self.base.changes)}); "
-            f"expected {self.expected:g}, give or take {self.tolerance:.3g}"
-        ]
-        if not self.explained:
-            lines.append(f"none of {self.tried} choices gives it: other weights or other data. The nearest were:")
-            return "\n".join([*lines, *(f"  {one}" for one in self.nearest)])
-        if not self.explained[0].changes:
-            return "\n".join([*lines, "that is the number as it stands"])
+        base = ", ".join(f"{name} {value}" for name, value in self.base.changes.items() if value not in ("none", ""))
         many = len(self.explained)
-        lines.append("explained by:" if many == 1 else f"{many} choices give it, and the number cannot tell which:")
-        return "\n".join([*lines, *(f"  {one}" for one in self.explained)])
+        if not many:
+            verdict = f"none of {self.tried} settings gives this score: check weights and data. Nearest:"
+        elif not self.explained[0].changes:
+            verdict = "explained by the unchanged settings"
+        else:
+            verdict = "explained by:" if many == 1 else f"{many} settings give this score and cannot be distinguished:"
+        trials = self.explained or self.nearest
+        shown = [f"  {trial}" for trial in trials if not many or trial.changes]
+        score = f"{self.task}: {self.base.score:.2f} with unchanged settings ({base}); "
+        return "\n".join([f"{score}expected {self.expected:g} ± {self.tolerance:.3g}", verdict, *shown])
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        told = {name: [vars(one) for one in getattr(self, name)] for name in ("explained", "nearest")}
-        asked = {name: getattr(self, name) for name in ("task", "expected", "tolerance", "tried")}
-        return asked | {"base": vars(self.base)} | told
+        trials = {name: [vars(trial) for trial in getattr(self, name)] for name in ("explained", "nearest")}
+        return vars(self) | {"base": vars(self.base)} | trials
 
 
 def explain_score(
@@ -94,28 +93,28 @@ def explain_score(
     changes: int = 2,
     tolerance: float | None = None,
 ) -> Explanation:
-    """Which choice makes an STS score the number that was expected.
+    """Find the choice that makes an STS score the expected number.
 
-    Tried are pooling, aggregation of subsets, head, similarity (with and without normalisation), split, longest input,
-    prompt, centring and whitening fitted on the same sentences, and Pearson for Spearman: first as it stands, then each
-    other choice alone, then two at a time; what needs no encoding comes first. It ends with the fewest changes that
-    give the number.
+    Trials change pooling, aggregation of subsets, head, similarity (with and without normalisation), split, longest
+    input, prompt, centring and whitening fitted on the same sentences, and Pearson for Spearman: first the unchanged
+    settings, then each single change, then pairs of changes; changes without encoding come first. The search
+    ends with the fewest changes that give the number.
 
     Args:
         task: of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), a file of pairs, or `Pairs`.
-        expected: the number; as text ("60.70") its digits say how exact it is.
-        changes: at most so many choices at once. With three, chance hits become likely.
-        tolerance: in points; default half of the last digit, and 0.005 for other arithmetic.
+        expected: the number; text ("60.70") keeps its digits, and with them the accuracy.
+        changes: the most changes at once. With three, chance hits become likely.
+        tolerance: in points; default half of the last digit, plus 0.005 for differences between machines.
 
     Raises:
-        ValueError: an unknown task, a number that is none.
-        DataError: data that are missing or damaged.
+        ValueError: an unknown task, or text that is not a number.
+        DataError: missing or damaged data.
     """
     return ScoreExplainer(encoder, task, data).explain(expected, changes, tolerance)
 
 
 class ScoreExplainer:
-    """The same for several numbers of one encoder and task: what was encoded for one is kept for the next."""
+    """Explains several numbers of one encoder and task; vectors are kept from number to number."""
 
     def __init__(self, encoder: SentenceEncoder, task: str | Pairs, data: str | Path | None = None) -> None:
         self.encoder, self.splits = encoder.copy().eval(), _splits(task, data)
@@ -136,8 +135,8 @@ class ScoreExplainer:
             raise ValueError(f"expected must be a number such as 60.73, got {expected!r}") from None
         if tolerance is None:
             tolerance = 0.5 * 10.0 ** -len(str(expected).partition(".")[2]) + OTHER_ARITHMETIC
-        tried: list[Tried] = []
-        explained: list[Tried] = []
+        tried: list[Trial] = []
+        explained: list[Trial] = []
         for level in range(changes + 1):
             scored = [one for one in self.tries(level) if np.isfinite(one.score)]
             tried += scored
@@ -145,11 +144,11 @@ class ScoreExplainer:
             if explained:
                 break
         nearest = sorted(tried, key=lambda one: abs(one.score - number))[:SHOWN]
-        base = Tried(self.base, self.score(self.base))
+        base = Trial(self.base, self.score(self.base))
         return Explanation(self.task, number, tolerance, base, explained, nearest, len(tried))
 
     def _axes(self) -> dict[str, list[Any]]:
-        """The values of each choice, that which stands first."""
+        """The values of each choice; the unchanged setting is first."""
         from cselab.encoders.pooling import POOLINGS
         from cselab.evaluators.sts import AGGREGATIONS
 
@@ -185,16 +184,16 @@ class ScoreExplainer:
     def _head(self) -> bool:
         return self.encoder.head is not None and "head" not in self.encoder.untrained
 
-    def tries(self, changes: int) -> Iterator[Tried]:
-        """Every setting with exactly so many changes, those that need the fewest new passes of the encoder first."""
+    def tries(self, changes: int) -> Iterator[Trial]:
+        """The trials with this number of changes; those with the fewest passes of the encoder are first."""
         settings = [dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values())]
         changed = [{name: v for name, v in one.items() if v != self.base[name]} for one in settings]
         chosen = [one for one in changed if len(one) == changes]
         for one in sorted(chosen, key=lambda one: sum(name in PASSES for name in one)):
-            yield Tried(one, self.score(self.base | one))
+            yield Trial(one, self.score(self.base | one))
 
     def score(self, chosen: Settings) -> float:
-        """In points; NaN where a correlation is not defined."""
+        """The score in points; NaN if a correlation is undefined."""
         from cselab.evaluators.sts import strata
         from cselab.metrics.significance import UndefinedCorrelation, score
 
@@ -208,7 +207,7 @@ class ScoreExplainer:
             return float("nan")
 
     def _pairs(self, split: str) -> tuple[list[str], list[int], list[int]]:
-        """The different sentences, and the row of either side of each pair."""
+        """The distinct sentences, and the rows of the first and second sentence of each pair."""
         pairs = self.splits[split]
         rows = {text: row for row, text in enumerate(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))}
         return list(rows), [rows[text] for text in pairs.sentences1], [rows[text] for text in pairs.sentences2]
@@ -221,11 +220,11 @@ class ScoreExplainer:
         encoder.pooling, encoder.max_length, encoder.representation = pooling, length, "backbone"
         before = "" if prompt == "none" else encoder.prompts[prompt]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TruncationWarning)  # that it cuts is what is tried
+            warnings.simplefilter("ignore", TruncationWarning)  # truncation is part of the trial
             return np.asarray(encoder.encode(self.pairs(split)[0], prompt=before))
 
     def _transformed(self, *where: Any) -> Float[np.ndarray, "n d"]:
-        """The vectors after the head, and after a transform that is fitted on them."""
+        """The vectors after the head, and after a transform fitted on them."""
         import torch
 
         from cselab.transforms import fit
@@ -254,7 +253,7 @@ class ScoreExplainer:
 
 
 def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
-    """The pairs of each split of a task that is there, the one that was asked for first."""
+    """The pairs of each available split of a task; the requested split is first."""
     from cselab.data import MissingFile, Pairs, read_pairs
     from cselab.evaluators.sts import STS
     from cselab.evaluators.suites import tasks_by_suite
@@ -277,7 +276,3 @@ def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
             if one == task:
                 raise
     return splits
-
-
-def _said(settings: Settings) -> str:
-    return ", ".join(f"{name} {value}" for name, value in settings.items() if value not in ("none", ""))

@@ -1,4 +1,4 @@
-"""The evidence as plotly figures: of one sign, or of several that are seen in the same picture."""
+"""The evidence as plotly figures; several signs may share a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ON_ANY_PAGE = {
     "plot_bgcolor": CLEAR,
     "showlegend": False,
 }
-"""A figure that can be read on a light page and on a dark one."""
+"""Figures for light and dark pages."""
 
 
 def _figure(kind: str, x: Any, y: Any, title: str, across: str, up: str, **marks: Any) -> Any:
@@ -37,7 +37,7 @@ def _histogram(values: Any, title: str, across: str, up: str) -> Any:
 
 
 def cosines(seen: Evidence) -> Any:
-    """How alike different texts are."""
+    """Cosines of different texts."""
     from cselab.metrics.degenerate import unit_rows
 
     unit = unit_rows(seen.vectors[:SHOWN]).numpy()
@@ -57,7 +57,7 @@ def spectrum(seen: Evidence) -> Any:
 
 
 def norms(seen: Evidence) -> Any:
-    """The length of each vector beside that of its text."""
+    """The norm of each vector against the length of its text."""
     lengths, norm_of = seen.tokens(seen.texts), np.linalg.norm(seen.vectors, axis=1).tolist()
     return _figure("Scatter", lengths, norm_of, "Norms by length", "tokens of the text", "norm", mode="markers")
 
@@ -74,7 +74,7 @@ def losses(seen: Evidence) -> Any:
 
 
 def shares(seen: Evidence) -> Any:
-    """What each negative has of the gradient, from the hardest on, on average."""
+    """The mean share of each negative in the gradient, hardest first."""
     repulsion = seen.repulsion
     curve = [] if repulsion is None else repulsion.sort(dim=1, descending=True).values.mean(dim=0).tolist()
     title = "Share of the gradient on each negative"
@@ -87,18 +87,18 @@ def views(seen: Evidence) -> Any:
 
     made = seen.views
     cosines = [] if made is None else F.cosine_similarity(made.anchor, made.positive).tolist()
-    return _histogram(cosines, "Two views of a sentence", "cosine of the two", "sentences")
+    return _histogram(cosines, "Two views of a sentence", "cosine of the views", "sentences")
 
 
 def copies(seen: Evidence) -> Any:
-    """How often the same text stands in the corpus."""
+    """The number of copies of each text in the corpus."""
     times = list(seen.copies.values())
-    return _histogram(times, "How often a text stands in the corpus", "times", "different texts")
+    return _histogram(times, "Copies of each text in the corpus", "times", "different texts")
 
 
 def overlaps(seen: Evidence) -> Any:
     """How many words two sentences of the corpus share."""
     shared = seen.overlaps
     return _histogram(
-        shared[shared >= 0.3], "Pairs of sentences that share words", "share of their words in common", "pairs"
+        shared[shared >= 0.3], "Pairs of sentences with shared words", "share of words in common", "pairs"
     )

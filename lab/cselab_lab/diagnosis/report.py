@@ -1,4 +1,4 @@
-"""What a diagnosis says: each sign with its number, and of those that are met the reason, the advice, the picture."""
+"""The result of a diagnosis: the number of each sign, and reason, advice and picture of each fault."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from cselab_lab.diagnosis.signs import Sign
 if TYPE_CHECKING:
     from cselab_lab.diagnosis.evidence import Evidence
 
+NEEDS = "needs an encoder, a run, a corpus or more texts"
+
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Something that is wrong, and how it was seen."""
+    """A fault and its evidence."""
 
     sign: Sign
     value: float
@@ -24,18 +26,18 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """What is wrong."""
+        """The name of the fault."""
         return self.sign.name
 
     @property
     def reason(self) -> str:
         """The measure, its value, the threshold."""
         side = "above" if self.sign.above else "below"
-        return f"{self.sign.measured} is {self.value:.3g}; {side} {self.sign.threshold:g} something is wrong"
+        return f"{self.sign.measured} is {self.value:.3g}; {side} {self.sign.threshold:g} is a fault"
 
     @property
     def advice(self) -> str:
-        """What to do."""
+        """The remedy."""
         return self.sign.advice
 
     def figure(self) -> Any:
@@ -44,19 +46,19 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        told = {"measured": self.sign.measured, "value": self.value, "threshold": self.sign.threshold}
-        return {"name": self.name, **told, "above": self.sign.above, "advice": self.advice}
+        measured = {"measured": self.sign.measured, "value": self.value, "threshold": self.sign.threshold}
+        return {"name": self.name, **measured, "above": self.sign.above, "advice": self.advice}
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What was found.
+    """Faults and numbers.
 
     Attributes:
-        subject: what was looked at, in words.
-        findings: what is wrong; empty where no threshold is passed.
-        metrics: the number of every sign that could be looked at.
-        unseen: the signs that could not, for want of a run, a corpus, an encoder or further seeds.
+        subject: the examined run, encoder or vectors.
+        findings: the faults; empty if no threshold is passed.
+        metrics: the number of each checked sign.
+        unseen: the signs that need a run, a corpus, an encoder or more seeds.
     """
 
     subject: str
@@ -69,7 +71,7 @@ class Diagnosis:
         for finding in self.findings:
             lines += [f"\n{finding.name.upper()}", f"  why   {finding.reason}.", f"  do    {finding.advice}"]
         if self.unseen:
-            lines.append(f"\ncould not be read: {', '.join(self.unseen)}")
+            lines.append(f"\nnot checked ({NEEDS}): {', '.join(self.unseen)}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -77,12 +79,12 @@ class Diagnosis:
             f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>"
             for one in self.findings
         ]
-        unseen = f"<p>Could not be read: {escape(', '.join(self.unseen))}</p>" if self.unseen else ""
+        unseen = f"<p>Not checked ({NEEDS}): {escape(', '.join(self.unseen))}</p>" if self.unseen else ""
         return f"<p>{escape(self.subject)}: {self._count()}</p>{''.join(parts)}{unseen}"
 
     def _count(self) -> str:
-        looked = f"signs looked at: {len(self.metrics)}"
-        return f"{len(self.findings)} found, {looked}" if self.findings else f"no faults found, {looked}"
+        checked = f"signs checked: {len(self.metrics)}"
+        return f"{len(self.findings)} found, {checked}" if self.findings else f"no faults found, {checked}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

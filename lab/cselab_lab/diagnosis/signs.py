@@ -1,4 +1,4 @@
-"""The signs of what goes wrong: a measure, a threshold, what to do. `@sign(...)` on a measure registers one."""
+"""Signs of faults: a measure, a threshold and advice. `@sign(...)` registers a measure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Kept = TypeVar("Kept", bound=Measure)
 
 @dataclass(frozen=True)
 class Sign:
-    """One thing that may be wrong, and the number by which it is known.
+    """A fault, and the number that shows it.
 
     Attributes:
-        name: what is wrong, in the field's words.
-        measured: what the number is, in words.
-        threshold, above: it is wrong where the number lies above the threshold (or below it).
-        advice: what to do.
+        name: the fault, in the field's words.
+        measured: the number, in words.
+        threshold, above: a number above (or below) the threshold is a fault.
+        advice: the remedy.
         picture: the evidence as a plotly figure.
-        measure: the number of some evidence, or None where it does not tell.
+        measure: the number of some evidence, or None if the evidence is not enough.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Sign:
     measure: Measure
 
     def is_met(self, value: float) -> bool:
-        """Whether this number is one of something wrong."""
+        """Whether this number shows the fault."""
         return value > self.threshold if self.above else value < self.threshold
 
 
@@ -50,7 +50,7 @@ def sign(
     above: float | None = None,
     below: float | None = None,
 ) -> Callable[[Kept], Kept]:
-    """Register the measure beneath as a sign, with one of two thresholds."""
+    """Register a measure as a sign, with a threshold `above` or `below`."""
     threshold = above if above is not None else below
     assert threshold is not None
 

@@ -1,4 +1,4 @@
-"""Signs in the texts: copies and false negatives among those trained on, and what the encoder never reads."""
+"""Signs in the texts: copies and false negatives in the corpus, and truncated sentences."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NEAR = 0.8
 
 @sign(
     "duplicates in the corpus",
-    "the share of sentences that meet a copy of themselves in their batch",
-    "A copy in the batch is a negative that means the same: the loss pushes a sentence from itself. Keep each sentence "
-    "once (sort -u).",
+    "the share of sentences with a copy of themselves in their batch",
+    "A copy in the batch is a negative with the same meaning, so the loss pushes a sentence from itself. Keep each "
+    "sentence once (sort -u).",
     pictures.copies,
     above=0.05,
 )
@@ -33,9 +33,9 @@ def duplicates(seen: Evidence) -> float | None:
 
 @sign(
     "false negatives",
-    "how many others of its batch have nearly the words of a sentence (four of five in common)",
-    "Sentences that mean the same are pushed apart. Take near copies out of the corpus, or a method that spares such "
-    "negatives (dclr, sncse).",
+    "the number of near copies of a sentence in its batch (four of five words in common)",
+    "Sentences with the same meaning are pushed apart. Remove near copies from the corpus, or use a method that spares "
+    "such negatives (dclr, sncse).",
     pictures.overlaps,
     above=0.1,
 )
@@ -49,14 +49,14 @@ def false_negatives(seen: Evidence) -> float | None:
 
 @sign(
     "truncated sentences",
-    "the share of the tokens that lie beyond the longest input and are never read",
+    "the share of the tokens beyond the longest input, which are never read",
     "Open the encoder with a larger max_length (SentenceEncoder(..., max_length=N)), train with --max-length N, or cut "
     "long texts into sentences.",
     pictures.lengths,
     above=0.25,
 )
 def truncated(seen: Evidence) -> float | None:
-    """Of the texts at the encoder's limit, or of the corpus at the limit of training, whichever loses more."""
+    """The larger loss: texts at the encoder's limit, or corpus at the limit of training."""
     if seen.own is None:
         return None
     lost = [_lost(seen.tokens(seen.texts), seen.own.max_length)]

@@ -1,4 +1,4 @@
-"""Tables of scores, and which of their systems can be told apart at all."""
+"""Tables of scores, and the systems in them that tie."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ NO_TASK = re.compile(
     r"|.*\b(seconds|time|epochs?|steps?|batch|lr)\b.*|(avg|average|mean|overall|total|macro|micro)\b.*)\.?",
     re.IGNORECASE,
 )
-"""Names of columns that are no task: of the size of a model, of a rank, of a mean over the tasks."""
+"""Names of columns that are not tasks: size of a model, rank, mean over the tasks."""
 
 
 @dataclass(frozen=True, eq=False)
 class TieTable:
-    """Systems by rank, with the ranks that they may have.
+    """Systems by rank, with their possible ranks.
 
     Attributes:
-        names: of the systems, as they were given.
+        names: of the systems.
         ranking: see `cselab.metrics.Ranking`.
-        units: what the scores are over: "tasks", "seeds", "rows" ..., and how many.
-        left_out: what was not counted, and why.
+        units: kind and number of the units: "tasks", "seeds", "rows" ...
+        left_out: columns that were not counted, and the reasons.
     """
 
     names: Sequence[str]
@@ -52,7 +52,7 @@ class TieTable:
     left_out: str = ""
 
     def rows(self) -> dict[str, dict[str, Any]]:
-        """A line for each system, best first. Two systems that share a letter cannot be told apart."""
+        """A row for each system, best first. Systems with a common letter are tied."""
         scores, intervals, groups = self.ranking.scores, self.ranking.intervals, self.ranking.groups
         letters = [""] * len(self.names)
         for number, group in enumerate(groups):
@@ -78,11 +78,11 @@ class TieTable:
         return DataFrame.from_dict(self.rows(), orient="index")
 
     def note(self) -> str:
-        """What the table says, and how it was found."""
+        """A summary of the table, and the test."""
         tied, of = self.ranking.tied_neighbours
         lines = [
-            f"{tied} of {of} neighbours cannot be told apart. Ranks hold for all systems together with 95 % "
-            "confidence; systems that share a letter are tied.",
+            f"{tied} of {of} neighbours are tied. Ranks hold for all systems together with 95 % "
+            "confidence; systems with a common letter are tied.",
             f"{self.ranking.test}, {self.units}.",
         ]
         return "\n".join([*lines, self.left_out] if self.left_out else lines)
@@ -94,21 +94,21 @@ class TieTable:
 
 
 def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, float]], seed: int = 0) -> TieTable:
-    """Which systems of a table can be told apart.
+    """Find the systems in a table that tie.
 
     Args:
-        scores: a row a system and a column a task, seed or fold, as a DataFrame, `{system: {task: score}}`, or a file
-            (.csv, .tsv); a file of three columns, system, task (or seed) and score; a table with a row a sentence pair,
-            one column the gold score (called gold), the others what each system predicted; or a folder of MTEB's
+        scores: a row per system and a column per task, seed or fold, as a DataFrame, `{system: {task: score}}`, or a
+            file (.csv, .tsv); a file of three columns, system, task (or seed) and score; a table with a row per
+            sentence pair, a column gold with the gold score, and the predictions of each system; or a folder of MTEB's
             result files (`cselab.integrations.mteb`).
         seed: of the bootstrap.
 
     Raises:
-        DataError: a file that is none of these; names what is missing.
-        ValueError: fewer than two systems, or fewer than two units that all of them have.
+        DataError: a file in no such form; the message names the missing part.
+        ValueError: fewer than two systems, or fewer than two shared units.
 
     >>> print(tie_table({"a": {"x": 60.1, "y": 70.2, "z": 50.0}, "b": {"x": 60.0, "y": 70.4, "z": 50.3}}).note())
-    1 of 1 neighbours cannot be told apart. Ranks hold for all systems together with 95 % confidence; ...
+    1 of 1 neighbours are tied. Ranks hold for all systems together with 95 % confidence; ...
     paired t-tests by Holm, over 3 units.
     """
     frame, what, notes = _frame(scores)
@@ -127,15 +127,15 @@ def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, 
     notes += more
     if len(table) < 2 or table.shape[1] < 2:
         raise ValueError(
-            f"{what}: {len(table)} systems and {table.shape[1]} tasks or seeds that all of them have; two of each are "
-            f"needed. {' '.join(notes)}".strip()
+            f"{what}: {len(table)} systems and {table.shape[1]} shared tasks or seeds; expected at least "
+            f"two of each. {' '.join(notes)}".strip()
         )
     ranking = rank_means(table.to_numpy(float), seed=seed)
     return TieTable([str(name) for name in table.index], ranking, f"over {table.shape[1]} units", "\n".join(notes))
 
 
 def _frame(scores: Any) -> tuple[pandas.DataFrame, str, list[str]]:
-    """The table, what to call it in an error, and what was left out of it."""
+    """The table, its name for errors, and notes on omitted columns."""
     from pandas import DataFrame, read_csv
     from pandas.errors import EmptyDataError, ParserError
 
@@ -155,13 +155,13 @@ def _frame(scores: Any) -> tuple[pandas.DataFrame, str, list[str]]:
         separator = "\t" if file.suffix == ".tsv" else ","
         return read_csv(file, sep=separator, dtype=str, keep_default_na=False, index_col=False), str(file), []
     except FileNotFoundError:
-        raise DataError(f"{file}: no such file; wanted is a table (.csv, .tsv) or a folder of MTEB's results") from None
+        raise DataError(f"{file}: no such file; expected a table (.csv, .tsv) or a folder of MTEB's results") from None
     except (EmptyDataError, ParserError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
 
 
 def _number(cell: Any) -> float | None:
-    """A cell as a number, NaN where it is empty, None where it is neither.
+    """A cell as a number, NaN if it is empty, None for text.
 
     >>> _number("**70.1***"), _number("70.1 ± 0.2"), _number("70.1 %"), _number("–"), _number("70,1")
     (70.1, 70.1, 70.1, nan, None)
@@ -176,10 +176,10 @@ def _number(cell: Any) -> float | None:
 
 
 def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
-    """A column as numbers; all NaN where it holds words.
+    """A column as numbers; all NaN if it holds words.
 
     Raises:
-        DataError: numbers, but for some cells; names the first.
+        DataError: a column of numbers with text in some cells; the message names the first.
     """
     from pandas import Series
 
@@ -187,12 +187,12 @@ def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
     bad = [place for place, number in enumerate(numbers) if number is None]
     if bad and len(bad) < len(numbers) / 2:
         name = bad[0] + 1 if where == "row" else column.index[bad[0]]
-        raise DataError(f"{what}: {column.name} of {where} {name} is {column.iloc[bad[0]]!r}, which is no number")
+        raise DataError(f"{what}: {column.name} of {where} {name} is {column.iloc[bad[0]]!r}, which is not a number")
     return Series([float("nan")] * len(numbers) if bad else numbers, column.index, dtype=float)
 
 
 def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
-    """A row a system, a column a unit."""
+    """A row per system, a column per unit."""
     lower = {str(name).strip().lower(): name for name in frame.columns}
     system = next((lower[name] for name in SYSTEM if name in lower), None)
     value = next((lower[name] for name in VALUE if name in lower), None)
@@ -214,19 +214,19 @@ def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
         frame = frame.set_index(words[0] if system is None else system)
     elif not isinstance(frame.index[0], str):
         raise DataError(
-            f"{what}: no column holds the names of the systems; a row a system with its name first, or the columns "
-            "system, task and score, or a row a sentence pair with a column gold"
+            f"{what}: no column holds the names of the systems; expected a row per system with its name first, or the "
+            "columns system, task and score, or a row per sentence pair with a column gold"
         )
     frame.index = frame.index.map(lambda name: str(name).strip())
     repeated = list(dict.fromkeys(frame.index[frame.index.duplicated()]))
     if repeated or "" in frame.index:
         why = f"{', '.join(repeated)} twice or more" if repeated and repeated != [""] else "a row without a name"
-        raise DataError(f"{what}: the table has {why}: each system needs one row with a name of its own")
+        raise DataError(f"{what}: the table has {why}: each system needs one row with a unique name")
     return frame
 
 
 def _tasks(table: pandas.DataFrame, what: str) -> tuple[pandas.DataFrame, list[str]]:
-    """The columns that are scores of a task which all systems have, and what was left out."""
+    """The columns with scores of all systems for a task, and notes on omitted columns."""
     why: dict[str, list[str]] = {}
     numbers = table.apply(lambda column: _numbers(column, what, "the system"))
 
@@ -242,20 +242,20 @@ def _tasks(table: pandas.DataFrame, what: str) -> tuple[pandas.DataFrame, list[s
     leave_out("scores outside -100 to 100", [name for name in numbers if not (numbers[name].abs() <= 100).all()])
     fractions = [name for name in numbers if (numbers[name].abs() <= 1).all()]
     if len(fractions) < numbers.shape[1]:
-        leave_out("in another unit than the others", fractions)
-    leave_out("means of the others", [name for name in numbers if _is_mean(numbers, name)])
+        leave_out("in a different unit", fractions)
+    leave_out("means of the tasks", [name for name in numbers if _is_mean(numbers, name)])
     return numbers, [f"Left out, as {reason}: {', '.join(names)}." for reason, names in why.items()]
 
 
 def _is_mean(numbers: pandas.DataFrame, name: Any) -> bool:
-    """Whether a column is the mean of all others, as far as two decimals show."""
+    """Whether a column is the mean of the rest, to two decimals."""
     others = numbers.drop(columns=name)
     return others.shape[1] >= 2 and bool((abs(others.mean(axis=1) - numbers[name]) < 0.0501).all())
 
 
 def _check(numbers: pandas.DataFrame, gold: Any, what: str) -> None:
     if gold not in numbers or numbers.shape[1] < 3:
-        raise DataError(f"{what}: beside gold it needs a column of numbers for each of two or more systems")
+        raise DataError(f"{what}: expected gold and a column of numbers for each of two or more systems")
     for name, column in numbers.items():
         empty = [str(place + 1) for place, missing in enumerate(column.isna()) if missing]
         if empty:

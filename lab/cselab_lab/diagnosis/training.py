@@ -1,4 +1,4 @@
-"""Signs in a run: its views, its loss, where the gradient goes, and how far the weights went."""
+"""Signs in a run: views, loss, shares of the gradient, and the change of the weights."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TENTH = 10
 
 @sign(
     "dropout missing",
-    "the distance of two views of a sentence, as a share of that of two sentences",
-    "The views are nearly the same, and there is nothing to learn from a pair. Set the dropout of the encoder "
-    "(--dropout 0.1), or take a method whose views differ otherwise.",
+    "the distance of two views of a sentence, divided by the distance of two sentences",
+    "The views are nearly identical, so a pair teaches nothing. Set the dropout of the encoder (--dropout 0.1), or use "
+    "a method with different views.",
     pictures.views,
     below=0.13,
 )
@@ -39,8 +39,8 @@ def dropout_missing(seen: Evidence) -> float | None:
 
 @sign(
     "temperature too low",
-    "the share of the gradient that each sentence's hardest negative has",
-    "One negative a sentence carries the gradient, and noise decides which. Raise the temperature (0.05 is usual for "
+    "the share of the hardest negative of each sentence in the gradient",
+    "One negative per sentence dominates the gradient, and noise selects it. Raise the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
     pictures.shares,
     above=0.77,
@@ -53,8 +53,8 @@ def temperature_low(seen: Evidence) -> float | None:
 
 @sign(
     "temperature too high",
-    "how much more of the gradient the hardest tenth of the negatives has than its equal share",
-    "All negatives are pushed alike, hard ones no more than easy ones. Lower the temperature (0.05 is usual for "
+    "the gradient on the hardest tenth of the negatives, divided by an equal share",
+    "Hard negatives are pushed no more than easy negatives. Lower the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
     pictures.shares,
     below=3.3,
@@ -71,8 +71,8 @@ def temperature_high(seen: Evidence) -> float | None:
 @sign(
     "loss at log N",
     "the contrastive loss at the end, as a share of log N, N the size of the batch",
-    "The encoder cannot tell its positive from the N - 1 others: it collapsed, or the rows of a pair do not belong "
-    "together. Look at the learning rate first, then at how views are made.",
+    "The encoder cannot distinguish the positive from the N - 1 negatives: it collapsed, or the pairs do not match. "
+    "Check the learning rate first, then the views.",
     pictures.losses,
     above=0.9,
 )
@@ -84,8 +84,8 @@ def loss_at_log_n(seen: Evidence) -> float | None:
 @sign(
     "loss at 0 from the start",
     "the contrastive loss of the first steps, as a share of log N, N the size of the batch",
-    "The task is solved before training: views too much alike, negatives too easy, or a temperature too low. Make the "
-    "views differ more, the batch larger, or take hard negatives.",
+    "The task is solved before training: views are too similar, negatives too easy, or the temperature too low. Use "
+    "more different views, a larger batch, or hard negatives.",
     pictures.losses,
     below=0.001,
 )
@@ -101,13 +101,13 @@ def _of_log_n(seen: Evidence, part: Callable[[list[float]], list[float]]) -> flo
     return float(np.mean(part(losses))) / log(seen.training.config.batch_size)
 
 
-MOVED = "how far the weights went from where they began, as a share of their length"
+MOVED = "the distance of the weights from their initial values, as a share of their norm"
 
 
 @sign(
     "frozen encoder",
     MOVED,
-    "The encoder did not learn. See that its weights require gradients, that the optimiser has them, and that the "
+    "The encoder did not learn. Check that the weights require gradients, that the optimiser has them, and that the "
     "learning rate is not 0.",
     pictures.losses,
     below=1e-5,
@@ -115,7 +115,7 @@ MOVED = "how far the weights went from where they began, as a share of their len
 @sign(
     "learning rate too high",
     MOVED,
-    "Training wrote over what pretraining knew. Take a tenth of the learning rate, or a warm-up.",
+    "Training erased the pretraining. Use a tenth of the learning rate, or a warm-up.",
     pictures.losses,
     above=0.2,
 )
@@ -135,9 +135,9 @@ def moved(seen: Evidence) -> float | None:
 
 @sign(
     "seeds that give the same",
-    "the distance of the two most alike of the seeds' vectors, as a share of their length",
-    "Several runs are copies of one: the seed does not reach what it should seed, or one folder was scored for all. "
-    "Their spread says nothing.",
+    "the smallest distance between the vectors of any two seeds, as a share of their norm",
+    "Several runs are copies: the seed has no effect, or the same folder was scored for all. The "
+    "spread is meaningless.",
     pictures.cosines,
     below=1e-4,
 )

@@ -1,4 +1,4 @@
-"""Signs in the vectors alone."""
+"""Signs in the vectors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ COLLAPSED = 0.985
     "complete collapse",
     "the mean cosine of different texts",
     "All texts have nearly one vector. Train again from the start with a tenth of the learning rate; if the encoder is "
-    "like this before any training, look at its pooling, and subtract the mean vector.",
+    "like this before training, check the pooling, and subtract the mean vector.",
     pictures.cosines,
     above=COLLAPSED,
 )
 def complete_collapse(seen: Evidence) -> float:
-    """1 where all vectors point the same way."""
+    """1 if all vectors point the same way."""
     try:
         return mean_cosine(seen.vectors)
     except DegenerateEmbeddings:
@@ -34,7 +34,7 @@ def complete_collapse(seen: Evidence) -> float:
 
 @sign(
     "dimensional collapse",
-    "the effective rank, as a share of the dimensions that these texts could fill",
+    "the effective rank, as a share of the largest possible rank",
     "The vectors vary in few directions. Give the loss something that spreads them (whitening, ImSimCSE's or Barlow "
     "Twins' dimension-wise term), a larger batch, or whiten the finished vectors (--posthoc whitening).",
     pictures.spectrum,
@@ -50,27 +50,27 @@ def dimensional_collapse(seen: Evidence) -> float | None:
 @sign(
     "cone",
     "the mean cosine of different texts",
-    "All vectors share one large direction, as those of a plain language model do. Ranks by cosine suffer, thresholds "
-    "fail. Train longer or at a lower temperature, or subtract the mean vector; whitening does so, too.",
+    "All vectors share one large direction, which is typical for plain language models. Ranks by cosine suffer, and "
+    "thresholds fail. Train longer or at a lower temperature, or subtract the mean vector, or whiten.",
     pictures.cosines,
     above=0.85,
 )
 def cone(seen: Evidence) -> float | None:
-    """As for complete collapse, which is said in its place where the cone has closed."""
+    """The mean cosine, unless the collapse is complete."""
     value = complete_collapse(seen)
     return value if value <= COLLAPSED else None
 
 
 @sign(
     "norms that differ by length",
-    "how many times as long the vectors of the longest quarter of the texts are as those of the shortest, or reversed",
+    "ratio of the mean norms for the longest and the shortest quarter of the texts (or the inverse)",
     "Dot products and Euclidean distances then follow the length of a text. Divide by the number of tokens in the "
     "pooling (a mean, not a sum), or normalise the vectors and compare by cosine.",
     pictures.norms,
     above=1.6,
 )
 def norms_by_length(seen: Evidence) -> float | None:
-    """Ratio of two mean norms, never below 1."""
+    """Ratio of mean norms, at least 1."""
     if len(seen.texts) < 20:
         return None
     lengths = np.array(seen.tokens(seen.texts))
