@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from cselab._util.choices import check_choice
 from cselab.data import Pairs
@@ -45,13 +44,8 @@ TASKS = ("topic", "sentiment", "question", "subjectivity", "paraphrase")
 FEELINGS = {"negative": -1, "positive": 1}
 
 
-class GradedPair(NamedTuple):
-    """Two texts, the grade from 0 to 5, and the kind of pair."""
-
-    sentence1: str
-    sentence2: str
-    grade: float
-    kind: str
+GradedPair = tuple[str, str, float, str]
+"""Two texts, the grade from 0 to 5, and the kind of pair."""
 
 
 @cache
@@ -59,7 +53,7 @@ def kept_pairs(split: str) -> list[GradedPair]:
     """The first of `World(seed=0).sts` in dev and test: `cselab world pairs 1200 --split dev` prints `sts-dev.tsv`."""
     file = Path(__file__).with_name(f"sts-{split}.tsv")
     rows = (row for _, row in tab_rows(file)) if file.is_file() else ()
-    return [GradedPair(one, two, float(grade), kind) for one, two, grade, kind in rows]
+    return [(one, two, float(grade), kind) for one, two, grade, kind in rows]
 
 
 class World(Speaker):
@@ -109,27 +103,15 @@ class World(Speaker):
 
     def _graded(self, grade: int, split: str, rng: random.Random) -> GradedPair:
         kind, change, wording = rng.choice(KINDS[grade])
-        one, two = self._pair(split, change, wording, rng, grade)
-        return GradedPair(one.text, two.text, float(grade), kind)
+        one, two = self.pair(grade, change, wording, split, rng)
+        return one.text, two.text, float(grade), kind
 
-    def paraphrases(self, n: int, split: str = "train") -> list[tuple[Sentence, Sentence]]:
-        """`n` times one meaning in two wordings."""
-        rng = self._random("paraphrases", n, split)
-        return [self._pair(split, "same", "apart", rng) for _ in range(n)]
-
-    def negations(self, n: int, split: str = "train") -> list[tuple[Sentence, Sentence]]:
-        """`n` times a sentence and its denial in the same words: soft negatives."""
-        rng = self._random("negations", n, split)
-        return [self._pair(split, "negation", "alike", rng) for _ in range(n)]
-
-    def _pair(
-        self, split: str, change: str, wording: str, rng: random.Random, grade: int | None = None
-    ) -> tuple[Sentence, Sentence]:
-        """A meaning and its change, of a grade if asked, in different texts."""
+    def pair(self, grade: int, change: str, wording: str, split: str, rng: random.Random) -> tuple[Sentence, Sentence]:
+        """A meaning and its change, of this grade, in different texts; change and wording as in `KINDS`."""
         while True:
             first = self.meaning(rng, split, changes.NEEDS.get(change))
             for second in (self.changed(first, change, rng) for _ in range(8)):
-                if second and grade in (None, self.rubric.grade(first, second)):
+                if second and grade == self.rubric.grade(first, second):
                     pair = self._worded(first, second, wording, rng)
                     if pair[0].text != pair[1].text:
                         return pair
