@@ -48,4 +48,4 @@ class ArcCSE(Contrastive):
 
     def loss(self, v: Views) -> Loss:
         pairs = arc_con(v.anchor, v.positive, self.temperature, self.margin * pi / 180)
-        return pairs + self.weight * triplet(v.anchor, v.near, v.far, self.triplet_margin, "cosine")
+        return pairs + self.weight * triplet(v.anchor, v.near, v.far, self.triplet_margin)

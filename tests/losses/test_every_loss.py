@@ -76,7 +76,7 @@ CASES = [
     Case(losses.decoupled_info_nce, {"m_on": "positive"}),
     Case(losses.multi_positive_info_nce, {"reduction": "inside"}),
     Case(losses.multi_positive_info_nce, {"reduction": "inside_printed"}, pulls=False),
-    Case(losses.triplet, {"margin": 2.5, "distance": "cosine"}),
+    Case(losses.triplet, {"margin": 2.5}),
     Case(losses.focal_info_nce, {"detach": True}, derivative=False),
     Case(losses.dimension_contrastive, {"reduction": "sum", "temperature": 5.0}),
 ]

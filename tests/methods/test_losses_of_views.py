@@ -72,7 +72,7 @@ CASES = [
     (
         "arccse",
         {"margin": 20.0, "weight": 0.5, "triplet_margin": 0.3},
-        lambda v: l.arc_con(*pair(v), T, pi / 9) + 0.5 * l.triplet(v.anchor, v.near, v.far, 0.3, "cosine"),
+        lambda v: l.arc_con(*pair(v), T, pi / 9) + 0.5 * l.triplet(v.anchor, v.near, v.far, 0.3),
     ),
     (
         "uscal",
