@@ -35,20 +35,20 @@ class TrainConfig:
     "most", "above", "below" or "choices", and why: "too_few", "too_many".
 
     Args:
-        steps: optimiser steps; by default as many as `epochs` makes.
-        epochs: passes over the sentences, where no `steps` are given.
-        batch_size: sentences a step, over all processes; each contrasts with all others.
+        steps: optimiser steps; by default computed from `epochs`.
+        epochs: passes over the sentences, if `steps` is not set.
+        batch_size: sentences per step, over all processes.
         lr: peak learning rate of AdamW; falls linearly to zero after `warmup`.
         warmup: share of the steps in which the learning rate rises.
         weight_decay: AdamW's decay.
         clip: largest norm of the gradient.
-        seed: of everything: order, dropout, head, whatever a method draws.
-        max_length: tokens a training sentence is cut at (evaluation uses the encoder's own limit).
+        seed: random seed for order, dropout, head and method.
+        max_length: most tokens of a training sentence (evaluation uses the limit of the encoder).
         eval_every: steps between evaluations; the last step is always evaluated.
-        checkpoint_every: steps between checkpoints of a run with an output folder; by default as `eval_every`.
-        precision: "fp32", "bf16" (autocast), or "auto": bf16 where this machine is faster with it.
+        checkpoint_every: steps between checkpoints of a run with an output folder; by default equal to `eval_every`.
+        precision: "fp32", "bf16" (autocast), or "auto": bf16 if faster on this machine.
         representation: the vector that is evaluated, selected and saved: "backbone" or "head"; by default the method's.
-        patience: stop after so many evaluations without a better score; by default never.
+        patience: stop after this number of evaluations without a better score; by default never.
         mini_batch_size: rows of a forward pass, for a batch that does not fit into memory: the pass is done again, part
             by part, when the gradient comes back (Gao et al. 2021, "Scaling Deep Contrastive Learning Batch Size
             under Memory Limited Setup"). Same loss and gradient, one more forward pass. By default all views at once.

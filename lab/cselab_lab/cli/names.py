@@ -124,7 +124,7 @@ def check_name(kind: str, name: str, known: Iterable[str], also: str = "") -> st
 def check_encoder(name: str, *baselines: str) -> str:
     """The name of an encoder, unless it is almost a bundled name or names a missing folder.
 
-    Every other name may exist on the hub, which is contacted when the encoder is opened.
+    Each remaining name may exist on the hub, which is contacted when the encoder is opened.
 
     Raises:
         ValueError: a misspelled name or a missing folder.

@@ -1,4 +1,4 @@
-"""One notebook run without a front end, by papermill: its cells' progress told, an error named by its cell."""
+"""Runs one notebook with papermill: prints the progress of the cells, and names the cell of an error."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def execute(
         executed: the file to write.
         parameters: passed in a cell of their own, below the defaults.
         folder: where the cells run.
-        timeout: seconds that a cell may take; None means as long as it likes.
-        echo: takes each line of the progress.
+        timeout: time limit for a cell in seconds; None: no limit.
+        echo: receives each line of the progress.
 
     Returns:
-        What went wrong, a sentence each; empty when all cells ran.
+        The errors, a sentence each; empty if all cells ran.
     """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill import PapermillExecutionError, execute_notebook
@@ -69,7 +69,7 @@ def execute(
             return [f"{progress.where} stopped the kernel: {error}"]
         return [f"{progress.where} failed with {error.ename}: {error.evalue}"]
     except CellTimeoutError:
-        return [f"{progress.where} took longer than {timeout:g} s, and was stopped"]
+        return [f"{progress.where} exceeded {timeout:g} s, and was stopped"]
     if left := progress.total - progress.index:  # papermill takes sys.exit(0) for the end of the notebook
         return [f"{progress.where} ended the notebook: {left} of {progress.total} cells did not run"]
     return []
@@ -83,7 +83,7 @@ LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance;
 def _this_python(progress: _Progress, scratch: str) -> type:
     """A kernel of the interpreter that runs this, whatever kernels are installed on the machine.
 
-    What it and IPython write for themselves goes into the folder `scratch`, not into the user's home.
+    Files of the kernel and of IPython go into the folder `scratch`, not into the user's home.
     """
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
@@ -110,7 +110,7 @@ def _this_python(progress: _Progress, scratch: str) -> type:
 
 
 class _Progress:
-    """Says where a run is: a line for each code cell, for what it prints, and for a long silence.
+    """The progress of a run: a line for each code cell, for each printed line, and for a long silence.
 
     Given to papermill as the file for the cells' stdout and stderr.
     """

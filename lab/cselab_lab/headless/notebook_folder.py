@@ -1,4 +1,4 @@
-"""Notebooks as files: those that come with cselab, anyone's folder of them, and copies to work in."""
+"""Notebooks as files: bundled notebooks, folders of notebooks, and copies to work in."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from cselab._util.choices import did_you_mean
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-COPIED = ".copied.json"  # in a folder of copies: what each held when it was copied
+COPIED = ".copied.json"  # in a folder of copies: the fingerprint of each at the time of copying
 
 
 def bundled_notebooks() -> Path:
-    """The folder of the notebooks that come with cselab: in the package of a wheel, or beside it in a checkout."""
+    """The folder of the bundled notebooks: in the package of a wheel, or next to the package in a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "notebooks"
     return inside if inside.is_dir() else package.parents[1] / "notebooks"
 
 
 def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
-    """The notebooks of a folder, by name or number, in the order asked for; all of them when none is named.
+    """The notebooks of a folder, by name or number, in the given order; without names, all.
 
     Raises:
-        FileNotFoundError: no such folder, or nothing in it.
-        ValueError: a name that fits none or several, with the known ones.
+        FileNotFoundError: a missing or empty folder.
+        ValueError: a name of no or several notebooks; the message lists the known names.
     """
     known = sorted(folder.glob("*.ipynb"))
     if not known:
@@ -51,7 +51,7 @@ def read_notebook(path: Path) -> NotebookNode:
     """A notebook from its file.
 
     Raises:
-        ValueError: the file is damaged; named.
+        ValueError: a damaged file; the message names the file.
     """
     import nbformat
 
@@ -65,20 +65,20 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
-    """Copy a folder of notebooks, with all that lies beside them, and never over someone's work.
+    """Copy a folder of notebooks with its subfolders, without overwriting a user's work.
 
-    Called again, it brings what is new. A copy whose cells were edited stays as it is, one that was only run is
-    replaced where the notebook itself changed; its outputs go, its cells were those of the old version.
+    A second call copies new versions. Edited copies do not change. A copy that was only run is replaced, with its
+    outputs, if the notebook changed.
 
     Returns:
-        What happened to each notebook, by file name: `"copied"`, `"updated"`, `"unchanged"`, or `"yours kept"`.
+        The result for each notebook, by file name: `"copied"`, `"updated"`, `"unchanged"`, or `"yours kept"`.
 
     Raises:
         ValueError: the target is the folder itself.
         FileNotFoundError: no notebooks in the source.
     """
     if target.resolve() == source.resolve():
-        raise ValueError(f"{target} is the notebooks' own folder: name another one to copy them to.")
+        raise ValueError(f"{target} is the notebooks' own folder: copy to a different folder.")
     notebooks = find_notebooks(source)
     target.mkdir(parents=True, exist_ok=True)
     memory = target / COPIED
@@ -104,7 +104,7 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
 
 
 def fingerprint(notebook: NotebookNode) -> str:
-    """SHA-256 of the cells without their outputs: the same after a run, another after an edit."""
+    """SHA-256 of the cells without their outputs: unchanged by a run, changed by an edit."""
     cells = [[cell.cell_type, cell.source] for cell in notebook.cells]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 

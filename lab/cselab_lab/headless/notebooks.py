@@ -1,7 +1,7 @@
-"""Notebooks run headless: parameters checked, progress shown, numbers held against recorded ones, a page to read.
+"""Runs notebooks: checks parameters, prints progress, compares numbers with the record, and writes pages.
 
-papermill runs the cells. It only logs an unknown parameter, and without a tagged cell it puts parameters
-where the defaults override them; both are refused here before anything runs.
+papermill runs the cells. It only logs unknown parameters, and without a tagged cell the defaults override the
+parameters. Here such runs are refused before the first cell.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def run_notebooks(
     quiet: bool = False,
     echo: Callable[[str], None] = print_now,
 ) -> list[NotebookResult]:
-    """Run notebooks from top to bottom and hold their numbers against the recorded ones.
+    """Run notebooks from top to bottom and compare their numbers with the recorded numbers.
 
     Writes to `output`: `<notebook>.ipynb` with its outputs (partial where a cell failed), `<notebook>.html`
     to read offline, and `records.json` with the recorded numbers of all. Parameters are checked before the
-    first notebook starts; one that fails while running does not stop the next.
+    first notebook starts; a failed notebook does not stop the next.
 
     Args:
         names: file names without `.ipynb`, or their number (`"00"`); none means all.
@@ -65,9 +65,9 @@ def run_notebooks(
             every number for every seed.
         changed: leave out the notebooks whose last run in `output` was good and whose cells, parameters, package and
             versions are what they were; their numbers are compared all the same.
-        timeout: seconds that one cell may take.
-        quiet: tell results only, no progress.
-        echo: takes each line of the progress.
+        timeout: time limit for a cell in seconds.
+        quiet: print results without progress.
+        echo: receives each line of the progress.
 
     Returns:
         One result a notebook, in order; `result.passed` says whether it ran and agreed with its recorded numbers.
@@ -89,7 +89,7 @@ def run_notebooks(
     if seeds and not update_recorded:
         raise ValueError("seeds are for update_recorded: for one run, override the parameter 'seed'.")
     if "profile" in overrides:
-        raise ValueError("the profile is an argument of its own (--profile), not a parameter to override.")
+        raise ValueError("the profile is an argument (--profile), not a parameter to override.")
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
 
@@ -116,7 +116,7 @@ def run_notebooks(
 
 
 def _nothing(line: str) -> None:
-    """The echo of who wants no progress."""
+    """The echo of a quiet run."""
 
 
 def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: Path) -> NotebookResult:
@@ -136,7 +136,7 @@ def _prepare(path: Path, profile: str, overrides: Mapping[str, object], output: 
 
 
 def _with_seeds(result: NotebookResult, seeds: Sequence[int], output: Path) -> dict[int, NotebookResult]:
-    """A run for each seed; for the seed that the notebook has by itself that is `result`."""
+    """A run for each seed; `result` is the run of the default seed."""
     path, own = result.source, parameters_of(read_notebook(result.source), result.name).get("seed")
     return {
         seed: result if seed == own else _prepare(path, result.profile, {"seed": seed}, output / f"seed-{seed}")
@@ -159,7 +159,7 @@ def _package_state() -> str:
 
 
 def _ran_as_it_is(result: NotebookResult) -> bool:
-    """Whether a good run of this very state is there already; if so its time is taken over."""
+    """Whether a good run of this state exists; its time is then copied."""
     if not (result.executed.exists() and result.page.exists()):
         return False
     last = read_notebook(result.executed).metadata.get("cselab", {})
@@ -177,7 +177,7 @@ def _run(result: NotebookResult, timeout: float | None, tell: Callable[[str], No
     result.seconds = time.monotonic() - started
     executed = nbformat.read(result.executed, as_version=4)
     outside = write_page(executed, result.page, folder)
-    result.failures += [f"the page cannot be read offline: it loads {address}" for address in outside]
+    result.failures += [f"the page cannot be read offline, because it loads {address}" for address in outside]
     if not result.failures:
         executed.metadata["cselab"] = {"state": result.state, "seconds": round(result.seconds, 1)}
         nbformat.write(executed, result.executed)
@@ -200,7 +200,7 @@ def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: 
     elif (expected := read_recorded(path)) is not None:
         result.comparisons = compare(result.records, expected)
     elif require_recorded:
-        result.failures.append(f"no recorded numbers: {path} is not there (--update-recorded writes them)")
+        result.failures.append(f"no recorded numbers: {path} is missing (create with --update-recorded)")
     else:
         result.notes.append(f"no recorded numbers yet: {path}")
 

@@ -1,7 +1,7 @@
-"""An executed notebook as one HTML page that loads nothing: plots, formulas and images are inside it.
+"""An executed notebook as one HTML page without external files: the page contains plots, formulas and images.
 
-nbconvert renders the cells. Its own pages load MathJax and require.js from the network and drop plotly
-figures; here plotly.js stands in it once and formulas become MathML, which browsers draw by themselves.
+nbconvert renders the cells. Its pages load MathJax and require.js from the network and drop plotly figures. Our page
+contains plotly.js once, and formulas are MathML, which browsers draw natively.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
 TEMPLATE = Path(__file__).parent / "page_template"
 PLOTS, GUESSES = TEMPLATE / "plots.js", [TEMPLATE / "guessing.js", TEMPLATE / "guesses.js"]
-NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function, with no bracket behind it
+NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
 UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a prime no higher than its letter
     rf"(</(?:mi|mn|msub|msup|msubsup)>){NAME}": r'\1<mo lspace="0.17em" rspace="0.17em">\2</mo>',
     NAME: r'<mo lspace="0" rspace="0.17em">\1</mo>',
@@ -35,17 +35,17 @@ UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a p
         r'<msub><mrow>\1<mo lspace="0" rspace="0">&#x02032;</mo></mrow>\2</msub>'
     ),
 }
-GLUED = re.compile(r'([^\s<>]*)(<math [^>]*display="inline".*?</math>)([^\s<>]*)', re.DOTALL)  # and what touches it
-INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab to use it.</p>'
+GLUED = re.compile(r'([^\s<>]*)(<math [^>]*display="inline".*?</math>)([^\s<>]*)', re.DOTALL)  # with adjacent text
+INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab.</p>'
 
 
 def write_page(notebook: NotebookNode, path: Path, pictures: Path, *, ask: bool = False) -> list[str]:
-    """Write the page of an executed notebook; return the addresses that it loads from outside: none, if good.
+    """Write the page of an executed notebook; return the external addresses in the page, which should be none.
 
     The main picture and the recorded numbers come first (`results_first`), answers are open; with `ask` a guess is a
     form that folds its answer, and the lesson begins with its first line. A plotly figure is drawn
     from its data. A widget with a `text/html` fallback shows that (a script in it finds plotly.js as `window.Plotly`);
-    a widget without one leaves a note. Pictures that the text names are looked for from the folder `pictures`.
+    other widgets leave a note. Pictures in the text are loaded from the folder `pictures`.
     """
     from plotly.offline import get_plotlyjs
 
@@ -112,7 +112,7 @@ class _OutsideFinder(HTMLParser):
 
 
 def results_first(notebook: NotebookNode) -> None:
-    """Put the main picture and the recorded numbers below the title, and leave out code that only sets up.
+    """Put the main picture and the recorded numbers below the title.
 
     The picture is the figure of the cell tagged `main-picture`, or else of the last one that has a figure.
     """
@@ -145,14 +145,14 @@ def results_first(notebook: NotebookNode) -> None:
 
 
 def _short(value: Any) -> str:
-    """A recorded value as a reader wants it: three significant digits."""
+    """A recorded value with three significant digits."""
     if not isinstance(value, float):
         return escape(str(value))
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _without_set_up(notebook: NotebookNode) -> None:
-    """Leave out the code of parameters and of cells that start folded; a guess keeps its line, folded."""
+    """Remove the code of parameters and folded cells; fold the code of guesses."""
     for cell in notebook.cells:
         tags = cell.metadata.setdefault("tags", [])
         hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
@@ -197,7 +197,7 @@ def _html_outputs(notebook: NotebookNode) -> list[str]:
 
 
 def _drawn(figure: dict, name: str) -> str:
-    """A place that plots.js draws a figure into."""
+    """An element in which plots.js draws a figure."""
     from plotly.utils import PlotlyJSONEncoder
 
     parts = {part: figure[part] for part in ("data", "layout", "frames") if part in figure}
@@ -262,10 +262,10 @@ def mathml(latex: str, display: str) -> str:
     from latex2mathml.converter import convert
 
     try:
-        converted = convert(latex.replace("{aligned}", "{split}"), display=display)  # it knows only the latter
+        converted = convert(latex.replace("{aligned}", "{split}"), display=display)  # the library supports only {split}
     except Exception:  # the library's errors share no class of their own
         converted = "\\"
-    if "\\" in converted:  # a command that it does not know is left in the text
+    if "\\" in converted:  # an unsupported command remains in the text
         return f"<code>{escape(latex.strip())}</code>"
     for written, shown in UNCROWDED.items():
         converted = re.sub(written, shown, converted)

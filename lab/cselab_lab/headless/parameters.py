@@ -1,4 +1,4 @@
-"""The parameters of a notebook, as papermill reads them: the assignments of its one cell tagged `parameters`."""
+"""The parameters of a notebook, read by papermill: the assignments in the one cell tagged `parameters`."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def parameters_of(notebook: NotebookNode, name: str) -> dict[str, object]:
 def typed_parameters(name: str, defaults: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, object]:
     """The overrides, each as the type of its default: `"200"` becomes 200 where the default is an int.
 
-    A list is written `a,b,c` or `[a, b, c]`. A parameter whose default is None takes any plain value.
+    A list is written `a,b,c` or `[a, b, c]`. A parameter with default None accepts each plain value.
 
     Raises:
-        ValueError: an unknown parameter, or a value that is not of its default's type.
+        ValueError: an unknown parameter, or a value of a type that differs from the default.
     """
     unknown = [parameter for parameter in overrides if parameter not in defaults]
     if unknown:
@@ -76,7 +76,7 @@ def _kind(default: object) -> str:
 
 
 def _typical(items: list) -> object:
-    """The item whose type stands for the list's: a float where ints and floats are mixed."""
+    """The item with the type of the list: a float if ints and floats are mixed."""
     return next((item for item in items if isinstance(item, float)), items[0] if items else "")
 
 

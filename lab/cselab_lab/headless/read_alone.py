@@ -1,8 +1,8 @@
-"""What lets a lesson be read without a kernel: guesses are typed into its page, and it says where the exercises are.
+"""Lessons that are read without a kernel: forms for guesses, and links to the exercises.
 
-A guess becomes a form, where the cell stands that asks for it (`lesson.guess`), with what `compare` found (`GUESS_TYPE`
-of record.py). guesses.js folds what lies between the form and the next section or question until each guess was made.
-Where no scripts run there is no form, and nothing is folded.
+The cell of a guess (`lesson.guess`) becomes a form with the results of `compare` (`GUESS_TYPE` of record.py).
+guesses.js folds the page between the form and the next section or question until each guess was made.
+Without scripts, the page has no form and nothing is folded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nbformat.v4 import new_markdown_cell, new_output
 
 from cselab_lab.headless.record import GUESS_TYPE
 
-EXAMPLES: dict[type, str] = {str: "a word", list: "name, name, ..."}  # of anything else: a number
+EXAMPLES: dict[type, str] = {str: "a word", list: "name, name, ..."}  # for all other types: a number
 FORM = """\
 <form class="cselab-guess" data-found="{found}" data-until="{until}" autocomplete="off" hidden>
 <p><strong>Your guess</strong>{hint}</p>
@@ -33,13 +33,13 @@ button does so in every empty box.</small></p>
 ROW = """\
 <label><span>{label}{hint}</span><input name="guess.{name}" placeholder="{example}" spellcheck="false"></label>"""
 ELSEWHERE = """\
-<div class="cselab-elsewhere">To solve it, get the notebook: <code>make lab</code>, or
+<div class="cselab-elsewhere">To solve this exercise, get the notebook: <code>make lab</code>, or
 <code>cselab notebooks copy work</code> and <code>jupyter lab work</code>, then open <code>{name}.ipynb</code>{how}.
-A check there says what is not right yet.</div>"""
+The notebook checks your answer.</div>"""
 
 
 def ask_guesses(notebook: NotebookNode) -> None:
-    """Put a form where each guess is asked for, and a mark where it stops folding what follows."""
+    """Replace each guess by a form, and mark the end of the folded part."""
     asked: dict[int, list[dict[str, Any]]] = {}  # by the number of the cell: the answers
     last: dict[int, int] = {}  # and the cell that compares last
     asking = -1
@@ -60,7 +60,7 @@ def ask_guesses(notebook: NotebookNode) -> None:
 
 
 def open_answers(notebook: NotebookNode) -> None:
-    """Show the answer of each guess where it is compared, and nothing where a guess was not made."""
+    """Show the answer of each guess at its comparison, and hide guesses that were not made."""
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
@@ -75,7 +75,7 @@ def _answers(bundle: dict[str, Any]) -> str:
 
 
 def point_to_exercises(notebook: NotebookNode, name: str, how: str = "") -> None:
-    """Say at each exercise that was not solved where to solve it; `how` is HTML that leads to the installation."""
+    """Link each unsolved exercise to its notebook; `how` is HTML with a link to the installation."""
     for cell in notebook.cells:
         if "check" in cell.metadata.get("tags", []) and "not solved yet" in json.dumps(cell.get("outputs", [])):
             words = f" ({how})" if how else ""
@@ -103,7 +103,7 @@ def _label(answer: dict[str, Any]) -> str:
 
 
 def _hints(source: str) -> tuple[str, dict[str, str]]:
-    """The comments beside a guess: of all its names, and of those that stand on a line of their own."""
+    """The comments of a guess: for all names, and for names on separate lines."""
     call = next(
         node
         for node in ast.walk(ast.parse(source))
@@ -129,7 +129,7 @@ def _is_nothing_yet(output: NotebookNode) -> bool:
 
 
 def _mark_the_end(notebook: NotebookNode, compared: int, until: str) -> None:
-    """Put the mark before the next section, question or guess after a cell, wherever in a cell that begins."""
+    """Put the mark before the next section, question or guess after a cell."""
     mark = f'<div id="{until}"></div>'
     for number in range(compared + 1, len(notebook.cells)):
         cell = notebook.cells[number]

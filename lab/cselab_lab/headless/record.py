@@ -1,4 +1,4 @@
-"""A notebook's numbers, kept in its outputs so that a headless run can hold them against earlier ones."""
+"""The numbers of a notebook, kept in its outputs so that a run can be compared with the record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from numbers import Integral, Real
 
 MIME_TYPE = "application/vnd.cselab.record+json"
-GUESS_TYPE = "application/vnd.cselab.guess+json"  # of what was found and not guessed, for a page to ask for
+GUESS_TYPE = "application/vnd.cselab.guess+json"  # of results without a guess, for the form on a page
 
 
 def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") -> None:
@@ -16,11 +16,11 @@ def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") 
     `notebooks/recorded/<notebook>.<profile>.json`: the run fails where `abs(value - recorded) > tolerance`.
 
     Args:
-        name: what the number is, unique in the notebook: `"simcse STS-B dev"`.
+        name: description of the number, unique in the notebook: `"simcse STS-B dev"`.
         value: an int, a finite float, a bool or a str; numpy and torch scalars too.
-        tolerance: absolute, in the unit of `value`; say how far another machine may land.
+        tolerance: absolute, in the unit of `value`: the largest difference between machines.
             The default is equality up to rounding. Text and truth values are compared for equality.
-        beside: shown after the value, such as what others recorded; `Lesson.record` fills it in.
+        beside: text after the value, for example the recorded number, which `Lesson.record` adds.
 
     Raises:
         TypeError: `value` is not one number, truth value or text.
@@ -40,7 +40,7 @@ def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") 
 
 
 def shown(value: bool | int | float | str) -> str:
-    """A recorded value as people read it: floats to six significant digits."""
+    """A recorded value as text: floats with six significant digits."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

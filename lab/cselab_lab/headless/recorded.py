@@ -1,4 +1,4 @@
-"""The recorded numbers of the notebooks, as they were when someone last looked at them and agreed."""
+"""The recorded numbers of the notebooks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from cselab_lab.headless.record import shown
 
 
 def recorded_path(folder: Path, notebook: str, profile: str) -> Path:
-    """Where the recorded numbers of a notebook under a profile lie."""
+    """The file with the recorded numbers of a notebook under a profile."""
     return folder / f"{notebook}.{profile}.json"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number of a run beside the recorded one; either may be missing (`None`).
+    """A number of a run and the recorded number; a missing number is None.
 
-    Numbers agree within the tolerance that the notebook states now; text and truth values when equal.
+    Numbers agree within the current tolerance of the notebook; text and truth values when equal.
 
     >>> Comparison("rho", recorded=0.70, now=0.71, tolerance=0.02).ok
     True
@@ -37,7 +37,7 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """How much higher the number is now; None where one is missing or only equality counts."""
+        """The current minus the recorded number; None if a number is missing or only equality counts."""
         now, recorded = self.now, self.recorded
         if self.exact or not isinstance(now, int | float) or not isinstance(recorded, int | float):
             return None
@@ -51,7 +51,7 @@ class Comparison:
 
     @property
     def trouble(self) -> str:
-        """What is wrong, as a sentence; empty where nothing is."""
+        """The disagreement, as a sentence; empty if the numbers agree."""
         if self.ok:
             return ""
         if self.recorded is None:
@@ -72,7 +72,7 @@ class Comparison:
 
 
 def compare(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
-    """Each number of a run beside the recorded one, in the order of the run.
+    """Compare each number of a run with the recorded number, in the order of the run.
 
     >>> (rho,) = compare([{"name": "rho", "value": 0.71, "tolerance": 0.02}],
     ...                  {"records": [{"name": "rho", "value": 0.80}]})
@@ -90,7 +90,7 @@ def compare(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
 
 
 def read_recorded(path: Path) -> dict | None:
-    """The file of recorded numbers, or None where there is none.
+    """The file of recorded numbers, or None if the file is missing.
 
     Raises:
         ValueError: the file holds no recorded numbers.
@@ -107,13 +107,13 @@ def read_recorded(path: Path) -> dict | None:
 
 
 def write_recorded(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mapping]] | None = None) -> None:
-    """Make this run's numbers the ones to hold later runs against.
+    """Record the numbers of this run, for comparison with later runs.
 
     Args:
         path: the file.
-        run: what `NotebookResult.as_json` gives.
-        seeds: the records of runs with these seeds: each number keeps its value for each (`"seeds"`), from which a
-            lesson tells the range that others may see.
+        run: the result of `NotebookResult.as_json`.
+        seeds: the records of runs with these seeds: each number keeps its values (`"seeds"`), from which a
+            lesson prints the expected range.
     """
     records = [dict(entry) for entry in run["records"]]
     if seeds:
@@ -130,7 +130,7 @@ def write_recorded(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mappin
 
 
 def recorded_range(entry: Mapping) -> str:
-    """What was recorded of a number, in words: its value, or its range over the seeds.
+    """The recorded value of a number, or its range over the seeds, as text.
 
     >>> recorded_range({"name": "gain", "value": 1.5, "seeds": {"0": 1.5, "1": 2.25, "2": 1.0}})
     'recorded: 1 to 2.25 over 3 seeds'

@@ -1,4 +1,4 @@
-"""What one run of a notebook gave."""
+"""The result of one run of a notebook."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cselab_lab.headless.recorded import Comparison
 
 @dataclass
 class NotebookResult:
-    """One notebook's run: where its files are, what it recorded, and what is wrong with it."""
+    """One run of a notebook: files, recorded numbers, and problems."""
 
     source: Path  # the notebook, in whose folder the cells run
     profile: str
-    parameters: dict[str, object]  # as passed; the others kept their defaults
+    parameters: dict[str, object]  # the passed parameters; the rest have their defaults
     executed: Path  # the notebook with outputs: partial where a cell failed
     page: Path  # the HTML page
     state: str  # SHA-256 of all that its numbers depend on: cells, parameters, package, versions
@@ -23,7 +23,7 @@ class NotebookResult:
     records: list[dict] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)  # with the recorded ones, where there are any
     failures: list[str] = field(default_factory=list)  # of the run itself
-    notes: list[str] = field(default_factory=list)  # each is only worth knowing
+    notes: list[str] = field(default_factory=list)  # information, not problems
 
     @property
     def name(self) -> str:
@@ -31,7 +31,7 @@ class NotebookResult:
 
     @property
     def problems(self) -> list[str]:
-        """Each fails the run: what went wrong in it, and the numbers that disagree."""
+        """Failures of the run, and the numbers that disagree."""
         return self.failures + [one.trouble for one in self.comparisons if not one.ok]
 
     @property

@@ -1,4 +1,4 @@
-"""What a headless run found, for a terminal, for a page of GitHub (Markdown), and for a CI server (JUnit)."""
+"""Reports of a run for a terminal, a GitHub page (Markdown), and a CI server (JUnit)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NOT_IN_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def within_tolerance(result: NotebookResult) -> str:
-    """How many of its numbers agree: `"22 of 22 within tolerance"`."""
+    """The number of agreeing numbers: `"22 of 22 within tolerance"`."""
     good = sum(one.ok for one in result.comparisons)
     return f"{good} of {len(result.comparisons)} within tolerance"
 
 
 def comparison_lines(result: NotebookResult) -> list[str]:
-    """The table number | recorded | now | difference | tolerance | ok, and how many agree.
+    """The table number | recorded | now | difference | tolerance | ok, and the number that agree.
 
-    A run without recorded numbers lists its own.
+    A run without recorded numbers prints the numbers of the run.
     """
     if not result.comparisons:
         return [f"{entry['name']} = {shown(entry['value'])}" for entry in result.records]

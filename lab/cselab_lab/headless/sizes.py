@@ -14,4 +14,4 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
     | _PAPER
     | {"sentences": 1_000_000, "steps": 15_625},
 }
-"""By the name that the parameter `profile` of a notebook takes. Steps of classroom: see `results/search.md`."""
+"""The sizes by profile. Steps of classroom: see `results/search.md`."""
