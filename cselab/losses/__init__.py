@@ -23,6 +23,7 @@ from cselab.losses.multi_positive import multi_positive_info_nce
 from cselab.losses.mutual_information import mutual_information
 from cselab.losses.result import Loss
 from cselab.losses.spread import spread_out
+from cselab.losses.sup_con import sup_con
 
 __all__ = [
     "Loss",
@@ -39,5 +40,6 @@ __all__ = [
     "nt_xent",
     "off_dropout_info_nce",
     "spread_out",
+    "sup_con",
     "triplet",
 ]

@@ -36,7 +36,10 @@ CONTRAST_ALONE = {  # without what hides the contrast in thirty steps on one bat
     "sg_opt": {"weight": 0.0, "temperature": 0.05},
 }
 OTHER_NEGATIVES = ("cert", "cline", "moco")  # not the batch's: see their own tests
-WITHOUT_DROPOUT = {"scd": {"low": 0.0, "high": 0.0}}  # sets the rates by itself
+WITHOUT_DROPOUT = {  # set the rates by themselves
+    "scd": {"low": 0.0, "high": 0.0},
+    "supcl_seq": {"low": 0.0, "middle": 0.0, "high": 0.0},
+}
 ALL_TOKENS = ("pt_bert",)  # reads the states of all tokens, padding among them: one pass
 SOME_ROWS = ("cline", "sncse")  # of their negatives: without an antonym, or already far enough away
 

@@ -118,12 +118,12 @@ declare(
 )
 
 EVERY = (
-    "adcse", "arccse", "barlow_twins", "bt_bert", "cert", "clear", "cline", "consert", "ct", "dclr",
-    "dcpcse", "declutr", "diffcse", "dimension_wise", "ease", "esimcse", "focal", "focal_dclr", "focal_diffcse",
+    "adcse", "arccse", "barlow_twins", "bt_bert", "cert", "clear", "cline", "consert", "ct", "dclr", "dcpcse",
+    "declutr", "diffcse", "dimension_wise", "disco", "ease", "esimcse", "focal", "focal_dclr", "focal_diffcse",
     "imsimcse", "imsimcse_dclr", "imsimcse_diffcse", "is_bert", "matryoshka", "mcse", "mixcse",
     "mixcse_diffcse", "moco", "mocose", "noise", "pairsupcon", "promptbert", "pt_bert", "retrieved_negatives",
-    "scd", "sg_opt", "simclr", "simcse", "sncse", "sncse_dropout", "spread", "sr_bert", "supervised_simcse",
-    "uscal", "vascl", "whitenedcse",
+    "scd", "sg_opt", "simclr", "simcse", "sncse", "sncse_dropout", "spread", "sr_bert", "supcl_seq",
+    "supervised_simcse", "uscal", "vascl", "whitenedcse",
 )  # fmt: skip
 """Every registered method but `switch_case` and `cards`, which need a cased encoder: no bundled encoder is cased."""
 
@@ -131,6 +131,7 @@ OTHERWISE = {
     "ct": Row("ct", "ct", pooling="mean"),
     "dcpcse": Row("dcpcse", "dcpcse", rate=1000.0),
     "dimension_wise": Row("dimension_wise", "dimension_wise", {"dimension_temperature": 0.05}, pooling="emb_last_mean"),
+    "disco": Row("disco", "disco", {"teacher": Row("SimCSE", "simcse")}),
     "is_bert": Row("is_bert", "is_bert", pooling="mean"),
     "noise": Row("noise", "noise", {"on": "negatives", "variance": 0.1}),
 }
