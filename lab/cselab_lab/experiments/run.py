@@ -97,8 +97,9 @@ def run_experiment(
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
-    for name in sorted({job.settings.get("corpus") for job in todo} & TEXTS.keys()) if not scheduler else ():
-        _text(name)  # a scheduler's workers have data of their own
+    if not scheduler:  # its workers have data of their own
+        for name in TEXTS.keys() & {job.settings.get("corpus") for job in todo}:
+            _text(name)
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"
