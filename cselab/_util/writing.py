@@ -34,9 +34,16 @@ def cannot_write(path: Path) -> Iterator[None]:
 def written_whole(path: Path) -> Iterator[Path]:
     """A file to write in the place of `path`, which it takes afterwards; on an error it is removed.
 
+    A link keeps its target, and a device such as /dev/null is written to directly.
+
     Raises:
         OSError: see `cannot_write`.
     """
+    if path.exists() and not path.is_file():
+        with cannot_write(path):
+            yield path
+        return
+    path = path.resolve()
     partial = path.with_name(path.name + PART)
     try:
         with cannot_write(path):
@@ -48,6 +55,16 @@ def written_whole(path: Path) -> Iterator[Path]:
             os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all.
+
+    Raises:
+        OSError: see `cannot_write`.
+    """
+    with written_whole(path) as aside:
+        aside.write_text(text, encoding="utf-8")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cselab._util.choices import check_choice
+from cselab._util.writing import write_text
 from cselab.data.sts import STS_TASKS
 from cselab.metrics import significance
 from cselab.metrics.significance import RESAMPLES
@@ -197,7 +198,7 @@ class Scores:
 
     def to_json(self, path: str | Path) -> None:
         """Write `to_dict` as strict JSON (no NaN) to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=0, allow_nan=False) + "\n", encoding="utf-8")
+        write_text(Path(path), json.dumps(self.to_dict(), indent=0, allow_nan=False) + "\n")
 
     def to_frame(self) -> "pandas.DataFrame":
         """A pandas DataFrame with a row for each record, details too; headline scores are those with a `key`.

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any
 
 from cselab._util.checksums import add_checksums, verify_checksums
-from cselab._util.writing import PART, cannot_write, written_whole
+from cselab._util.writing import PART, cannot_write, write_text
 from cselab.encoders.adapters import FOLDER as ADAPTERS
 from cselab.encoders.checkpoint import CheckpointError
 
@@ -96,7 +96,7 @@ class RunFolder:
         self.clear()
 
     def write(self, content: Mapping[str, Any]) -> None:
-        _write_whole(self.path / "run.json", json.dumps(content, indent=2) + "\n")
+        write_text(self.path / "run.json", json.dumps(content, indent=2) + "\n")
 
     def claim(self, identity: Mapping[str, Any]) -> dict[str, Any]:
         """Start a run of this identity, or find the one that was started.
@@ -121,7 +121,7 @@ class RunFolder:
             file.write(json.dumps(row) + "\n")
 
     def rewrite_history(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        _write_whole(self.path / "history.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        write_text(self.path / "history.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
     def history(self) -> list[dict[str, Any]]:
         """The rows of a finished run.
@@ -182,8 +182,3 @@ def _difference(before: Any, now: Any) -> str:
             if before.get(key) != now[key]:
                 return f"{key} was {before.get(key)!r}, now {now[key]!r}"
     return f"was {before!r}, now {now!r}"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    with written_whole(path) as aside:
-        aside.write_text(text, encoding="utf-8")

@@ -139,6 +139,7 @@ def baselines(
 
     The baselines are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
     """
+    from cselab._util.writing import write_text
     from cselab.evaluators import evaluate_beside
 
     suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
@@ -150,7 +151,7 @@ def baselines(
             click.echo(f"{name}: {failed} failed: {reason}", err=True)
     if json_file is not None:
         content = {name: scores.to_dict() for name, scores in by_name.items()}
-        json_file.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_text(json_file, json.dumps(content, indent=1, allow_nan=False) + "\n")
     return any(scores.failures for scores in by_name.values())
 
 

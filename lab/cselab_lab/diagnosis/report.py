@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cselab._util.writing import write_text
 from cselab_lab.diagnosis.signs import Sign
 
 if TYPE_CHECKING:
@@ -108,4 +109,4 @@ class Diagnosis:
             "body { font-family: sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em }</style>"
         )
         page = f'<!doctype html><html lang="en"><head>{head}{style}</head><body>{body}</body></html>\n'
-        path.write_text(page, encoding="utf-8")
+        write_text(path, page)

@@ -22,7 +22,7 @@ from filelock import FileLock
 from cselab._util.choices import check_choice
 from cselab._util.progress import Progress, be_quiet
 from cselab._util.versions import versions
-from cselab._util.writing import written_whole
+from cselab._util.writing import write_text
 from cselab.data import MissingFile, data_root, load_sts, read_pairs, read_sentences
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
@@ -490,8 +490,7 @@ def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any
     """
     (folder / TRAINING).unlink(missing_ok=True)
     encoder.save_pretrained(folder)
-    with written_whole(folder / TRAINING) as path:
-        path.write_text(json.dumps({"versions": versions()} | training, indent=1), encoding="utf-8")
+    write_text(folder / TRAINING, json.dumps({"versions": versions()} | training, indent=1))
 
 
 def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab._util.choices import did_you_mean
+from cselab._util.writing import write_text, written_whole
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -90,7 +91,8 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
         if now == new:
             done[path.name] = "unchanged"
         elif now is None or now == held.get(path.name):
-            shutil.copyfile(path, copy)
+            with written_whole(copy) as aside:
+                shutil.copyfile(path, aside)
             done[path.name] = "copied" if now is None else "updated"
         else:
             done[path.name] = "yours kept"
@@ -99,7 +101,7 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
     for beside in source.iterdir():
         if beside.is_dir() and not beside.name.startswith((".", "__")):
             shutil.copytree(beside, target / beside.name, dirs_exist_ok=True)
-    memory.write_text(json.dumps(held, indent=2) + "\n", encoding="utf-8")
+    write_text(memory, json.dumps(held, indent=2) + "\n")
     return done
 
 

@@ -17,6 +17,7 @@ import nbformat
 
 from cselab._util.choices import check_choice
 from cselab._util.versions import versions
+from cselab._util.writing import write_text
 from cselab_lab.headless.execution import execute
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from cselab_lab.headless.parameters import parameters_of, typed_parameters
@@ -111,7 +112,7 @@ def run_notebooks(
         _tell(result, echo)
         results.append(result)
         entries = [one.as_json() for one in results]
-        (output / "records.json").write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(output / "records.json", json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
     return results
 
 

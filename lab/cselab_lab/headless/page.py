@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from cselab._util.writing import write_text
 from cselab_lab.headless.notebook_folder import title_of
 from cselab_lab.headless.read_alone import ask_guesses, open_answers, point_to_exercises
 from cselab_lab.headless.record import MIME_TYPE as RECORD_TYPE
@@ -67,7 +68,7 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path, *, ask: bool 
     if has_figures or "Plotly." in outputs:
         quiet = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"
         page = page.replace("<!-- plotly.js -->", f"<script>{plotly_js}</script><script>{quiet}</script>", 1)
-    path.write_text(page, encoding="utf-8")
+    write_text(path, page)
     return outside
 
 

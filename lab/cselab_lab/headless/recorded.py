@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cselab._util.writing import write_text
 from cselab_lab.headless.record import shown
 
 
@@ -126,7 +127,7 @@ def write_recorded(path: Path, run: Mapping, seeds: Mapping[int, Sequence[Mappin
             }
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({**run, "records": records}, indent=2, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_text(path, text + "\n")
 
 
 def recorded_range(entry: Mapping) -> str:

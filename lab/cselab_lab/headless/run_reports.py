@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from cselab._util.writing import write_text
 from cselab_lab.headless.record import shown
 from cselab_lab.headless.result import NotebookResult
 
@@ -44,7 +45,7 @@ def write_summary(results: Sequence[NotebookResult], file: Path) -> None:
             rows += ["", "<details><summary>The numbers</summary>", "", _table(result, "md"), ""]
             rows += ["</details>"]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    write_text(file, "\n".join(rows) + "\n")
 
 
 def write_junit(results: Sequence[NotebookResult], file: Path) -> None:
