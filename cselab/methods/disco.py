@@ -19,7 +19,7 @@ class DisCo(Method):
 
     with s the cosine over the temperature. The paper's teacher is sentence-T5; `teacher` is the folder or name of any
     encoder, and None a copy of this encoder as it starts. A linear layer maps the encoder's width to the teacher's
-    where they differ. The paper keeps earlier vectors of the teacher in a queue; here the batch is enough.
+    where they differ. The paper keeps earlier vectors of the teacher in a queue; here the batch has all negatives.
 
     See also: `MoCo`, whose second network follows the first; `DCLR`, whose frozen guide only weighs negatives.
     """
