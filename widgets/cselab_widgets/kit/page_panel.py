@@ -26,6 +26,8 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
+from cselab._util.writing import write_text
+
 from .page import bare_page
 from .places import take_place
 from .scripts import KIT, LISTEN_JS, inlined
@@ -108,7 +110,7 @@ class PagePanel(anywidget.AnyWidget):
     def to_html(self, path: str | Path) -> Path:
         """Write one file that opens in a browser, without a kernel and without a network; returns its path."""
         path = Path(path)
-        path.write_text(bare_page(self._html(), type(self).__name__), encoding="utf-8")
+        write_text(path, bare_page(self._html(), type(self).__name__))
         return path
 
     def _html(self) -> str:

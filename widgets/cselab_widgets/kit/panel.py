@@ -40,6 +40,8 @@ import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
+from cselab._util.writing import write_text, written_whole
+
 from .fields import shown_fields
 from .page import figure_to_html, whole_page
 from .places import take_place
@@ -222,13 +224,13 @@ class Panel(traitlets.HasTraits):
         path = Path(path)
         match path.suffix:
             case ".csv":
-                self.to_frame().to_csv(path, index=False)
+                write_text(path, self.to_frame().to_csv(index=False))
             case ".npy":
                 return self._save_vectors(path)
             case ".html":
-                path.write_text(whole_page(self._html(answering=True), type(self).__name__), encoding="utf-8")
+                write_text(path, whole_page(self._html(answering=True), type(self).__name__))
             case ".json":
-                path.write_text(self.figure().to_json(), encoding="utf-8")
+                write_text(path, self.figure().to_json())
             case other:
                 raise ValueError(
                     f"path ends in {other!r}; it must end in .csv, .npy, .html or .json. "
@@ -245,7 +247,8 @@ class Panel(traitlets.HasTraits):
         for name, rows in vectors.items():
             safe = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
             written.append(path.with_name(f"{path.stem}.{safe}.npy") if several else path)
-            np.save(written[-1], rows, allow_pickle=False)
+            with written_whole(written[-1]) as aside, aside.open("wb") as file:
+                np.save(file, rows, allow_pickle=False)
         return written
 
     # ---- being shown ---------------------------------------------------------------------------------------
