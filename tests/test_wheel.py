@@ -32,6 +32,7 @@ def test_it_holds_the_package_the_panels_the_encoders_and_the_notebooks_with_the
         assert f"cselab_lab/notebooks/recorded/{file.name}" in names
     for file in (ROOT / "results").glob("*.jsonl"):  # which lessons show
         assert f"cselab_lab/results/{file.name}" in names
+    assert any(name.endswith("share/jupyter/labextensions/cselab/package.json") for name in names)
     assert not [name for name in names if "checkpoint" in name and name.endswith(".ipynb")]
     assert not [name for name in names if name.startswith(("tests/", "results/"))]
 

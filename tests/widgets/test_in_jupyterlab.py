@@ -140,6 +140,26 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_plots_th
         assert width == pytest.approx(panel.bounding_box()["width"], abs=20)
 
 
+SHUT = """async () => {
+    const { context, sessionContext } = window.jupyterapp.shell.currentWidget;
+    await context.save();
+    await sessionContext.shutdown();
+}"""
+
+
+def test_a_notebook_opened_again_without_its_kernel_shows_the_saved_pictures(open_and_run, page):
+    open_and_run([*CELLS, "from cselab_widgets import Sphere; Sphere()"])
+    plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
+    expect(plots).to_have_count(2)
+    expect(page.locator(".cselab-sphere")).to_be_visible()
+    page.evaluate(SHUT)
+    page.reload()
+    expect(plots).to_have_count(2)
+    expect(plots.last.locator(".scatterlayer .point").first).to_be_visible()
+    expect(page.locator(".cselab-sphere")).to_be_visible()
+    expect(page.locator(".jp-Notebook")).not_to_contain_text("Error displaying widget")
+
+
 READY = """async (plot) => {
     const { session } = window.jupyterapp.shell.currentWidget.sessionContext;
     if (session.kernel.status !== "idle" || plot._fullLayout?.dragmode !== "lasso" || plot._dragging) return false;

@@ -278,7 +278,8 @@ class Panel(traitlets.HasTraits):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.
 
-        JupyterLab (4.6) takes the first as long as its kernel runs and the second, a still, in a notebook opened again;
+        JupyterLab (4.6) shows the first as long as its kernel runs. In a notebook opened again the extension in
+        `widgets/jupyter` shows the second, a still; without the extension it prints "model not found";
         a page made by nbconvert shows the third, provided that the notebook stores no widget state. Its controls
         answer where the notebook was run to make a page, by `cselab notebooks run`: to
         draw all that they show takes a while.
