@@ -1,4 +1,4 @@
-"""`cselab notebooks`: list, copy and run the notebooks."""
+"""`cselab notebooks`: list, copy, run and collect the notebooks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from cselab_lab.cli import options
 from cselab_lab.cli.frame import Group
 from cselab_lab.cli.options import PATH
 
-notebooks = Group("notebooks", help="List, copy and run the notebooks.")
+notebooks = Group("notebooks", help="List, copy, run and collect the notebooks.")
 SIZES = "amount of computing: smoke (a quick check), classroom (for a laptop), paper (for a GPU)"
 folder_option = click.option("--folder", type=PATH, help="folder of the notebooks  [default: the notebooks in cselab]")
 
@@ -96,3 +96,29 @@ def notebooks_run(
     for file, write in reports:
         write(results, file)
     return not all(result.passed for result in results)
+
+
+@notebooks.command("collect")
+@click.argument(
+    "handed_in", metavar="FOLDER", type=PATH, help="the students' notebooks, in subfolders by student or not"
+)
+@click.option("--output", default="answers", type=PATH, help="folder for answers.csv and answers.html")
+def notebooks_collect(handed_in: Path, output: Path) -> None:
+    """Collect guesses and verdicts from handed-in notebooks.
+
+    Reads the saved outputs and executes nothing. A file that cannot be read is named and left out.
+    """
+    from cselab._util.writing import write_text
+    from cselab_lab.headless.collecting import collect, page, to_frame
+    from cselab_lab.tables import table
+
+    answers, left_out = collect(handed_in)
+    output.mkdir(parents=True, exist_ok=True)
+    write_text(output / "answers.csv", table(to_frame(answers), form="csv"))
+    write_text(output / "answers.html", page(answers, left_out))
+    for line in left_out:
+        click.echo(f"left out: {line}")
+    students, lessons = ({getattr(answer, what) for answer in answers} for what in ("student", "lesson"))
+    click.echo(
+        f"{len(answers)} answers of {len(students)} students in {len(lessons)} lessons: {output / 'answers.html'}"
+    )
