@@ -21,7 +21,7 @@ COMMANDS = {
     "doctor": ("showing", "Show hardware and installed features."),
     "published": ("experiments", "Print a published table of a paper."),
     "data": ("data", "Check, fetch and convert public data sets."),
-    "notebooks": ("notebooks", "List, copy and run the notebooks."),
+    "notebooks": ("notebooks", "List, copy, run and collect the notebooks."),
     "world": ("data", "Print text from the bundled world."),
     "experiment": ("experiments", "List, run and compare the papers' experiments."),
 }
