@@ -54,7 +54,6 @@ def test_cells_are_few_and_short(notebook):
 
 
 TOO_LONG = {  # these pass the limits still; take a name away as soon as the lesson keeps them
-    "00_tour",
     "01_anisotropy",
     "02_simcse",
     "03_whitening",
@@ -94,11 +93,11 @@ def test_the_measure_counts_what_a_reader_meets():
     assert lessons.measured(notebook) == expected | {"minutes": round(3 / 100 + 151 / 150 + 2 + 5)}
 
 
-def test_it_says_at_the_top_what_it_is_for_how_long_it_takes_and_what_it_reads(notebook):
+def test_it_says_at_the_top_what_you_can_do_afterwards_how_long_it_takes_and_what_it_reads(notebook):
     title = notebook.cells[0]
     assert title.cell_type == "markdown" and title.source.startswith("# ")
-    for part in ("**Goal.**", "**Time.**", "**What is read.**"):
-        assert part in title.source
+    for part in (r"\*\*(Goal\.|After this lesson you can)\*\*", r"\*\*Time\.\*\*", r"\*\*(Data|What is read)\.\*\*"):
+        assert re.search(part, title.source), part
 
 
 def test_versions_are_shown(notebook):
@@ -106,19 +105,16 @@ def test_versions_are_shown(notebook):
     assert any("versions()" in cell.source or "lesson.setup(" in cell.source for cell in code_cells(notebook))
 
 
-GIVES_AWAY = re.compile(r"Picture\(|\.show\(\)|print\(table|lab\.record\(|px\.|\n(panel|[A-Z]\w+\(.*\))$")
+GIVES_AWAY = re.compile(r"Picture\(|\.show\(\)|print\(|lab\.record\(|px\.|\n(panel|[A-Z]\w+\(.*\))$")
 
 
-def test_what_asks_for_a_guess_shows_no_answer(notebook):
+def test_a_guess_has_its_own_cell_and_is_compared_before_anything_is_shown(notebook):
+    if notebook.metadata["name"] in TOO_LONG:
+        pytest.skip("not shortened as yet")
     asking = [cell for cell in code_cells(notebook) if "lesson.guess(" in cell.source]
-    showing = [cell.id for cell in asking if GIVES_AWAY.search(cell.source)]
-    assert showing == []
-
-
-def test_what_compares_a_guess_records_nothing_above_it(notebook):
-    """`compare` tells nobody who has not guessed; what is printed beside it would."""
+    assert [cell.id for cell in asking if not asks_only(cell)] == []
     comparing = [cell for cell in code_cells(notebook) if ".compare(" in cell.source]
-    assert [cell.id for cell in comparing if "lab.record(" in cell.source] == []
+    assert [cell.id for cell in comparing if GIVES_AWAY.search(cell.source.partition(".compare(")[0])] == []
 
 
 LINK = re.compile(r"\[(\d\d · [^\]]+)\]\((\d\d_\w+\.ipynb)\)")

@@ -2,12 +2,14 @@
 
 import re
 
+import lessons
 import nbformat
 import pytest
 from cselab_lab.headless import execution
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
+from cselab_lab.headless.record import GUESS_TYPE
 
 pytestmark = pytest.mark.lesson
 
@@ -88,6 +90,51 @@ def run(request, kernel, tmp_path_factory):
 def test_it_runs_to_its_end_and_agrees_with_its_recorded_numbers(run):
     assert run.problems == []
     assert run.notes == []  # in particular not: nothing recorded yet
+
+
+def shown_before(cells, at):
+    """The title, the headings, and text and outputs of the section, as far as a reader has seen them before a cell."""
+    headings = re.findall(r"^#+ .*", "\n".join(c.source for c in cells[:at] if c.cell_type == "markdown"), re.MULTILINE)
+    section = max(number for number in range(at) if cells[number].source.startswith(("# ", "## ")))
+    outputs = [
+        str(out.get("text") or out.get("data", {}).get("text/plain", ""))
+        for c in cells[section:at]
+        for out in c.get("outputs", [])
+    ]
+    return [cells[0].source, *headings], [c.source for c in cells[section:at]], outputs
+
+
+def gives_away(value, headings, sources, outputs):
+    """Whether a number is in the section, or a word in a heading or an output; whole numbers are anywhere."""
+    if isinstance(value, list):
+        return gives_away(value[0], headings, [], []) if value else False
+    if isinstance(value, str):
+        return re.search(rf"\b{re.escape(value)}\b", "\n".join(headings + outputs)) is not None
+    if isinstance(value, bool) or abs(value) < 0.1 or float(value).is_integer():
+        return False
+    forms = {f"{value:.3g}", f"{value:.3f}", f"{value:.2f}"}
+    return any(
+        re.search(rf"(?<![\d.]){re.escape(form)}(?!\d)", "\n".join(headings + sources + outputs)) for form in forms
+    )
+
+
+def test_nothing_on_the_way_to_a_guess_shows_its_answer(run):
+    cells = nbformat.read(run.executed, as_version=4).cells
+    if lessons.over(lessons.measured(nbformat.read(bundled_notebooks() / f"{run.name}.ipynb", as_version=4))):
+        pytest.skip("not shortened as yet, or no lesson")
+    answered = [
+        (at, answer)
+        for at, cell in enumerate(cells)
+        for out in cell.get("outputs", [])
+        for answer in out.get("data", {}).get(GUESS_TYPE, {}).get("found", [])
+    ]
+    assert answered
+    assert [a["name"] for at, a in answered if gives_away(a["value"], *shown_before(cells, at))] == []
+
+
+def test_an_answer_is_found_in_a_heading_in_a_table_and_in_a_word():
+    assert gives_away(0.6491, [], [], ["plain 0.65"]) and gives_away("rises", ["## Alignment rises"], [], [])
+    assert not gives_away(0.6491, [], ["0.651, 10.65"], []) and not gives_away("rises", [], ['"falls" or "rises"?'], [])
 
 
 def test_its_page_shows_a_figure_and_loads_nothing(run):
