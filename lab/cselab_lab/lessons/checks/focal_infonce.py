@@ -1,12 +1,9 @@
-"""The exercises of lesson 07: Focal-InfoNCE, a pair's own temperature, its gradient, the loop; factors that are
-constants.
-"""
+"""The exercises of lesson 07: Focal-InfoNCE, a pair's own temperature, its gradient; factors that are constants."""
 
 import math
 from typing import Any
 
 import torch
-from torch import nn
 
 from cselab_lab.lessons.checks.answers import AS_IT_IS, choice_mistakes, right_gradient
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
@@ -143,82 +140,7 @@ TEMPERATURES = Exercise(
     },
 )
 
-# ---- 4: the loop: my_training(encode, loss, weights, batches, lr) -> losses, norms ------------------------
-
-
-RATE = 0.2
-SCALES = (1.0, 3.0, 0.2, 2.0, 0.5, 1.0, 1.5, 1.0)
-"""Of eight batches: small and large gradients."""
-
-
-class _TwoViews(nn.Module):
-    """Two views of numbers: times a matrix, and times it with one channel switched off, and shifted.
-
-    In eval mode nothing is switched off, as dropout would not be.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.tensor([[1.0, -0.5], [0.3, 0.8]]))
-        self.shift = nn.Parameter(torch.tensor([0.1, -0.2]))
-
-    def forward(self, first: Any, second: Any) -> Any:
-        kept = torch.tensor([1.0, 0.0 if self.training else 1.0])
-        return [first @ self.weight, second @ (self.weight * kept) + self.shift]
-
-
-def _apart(first: Any, second: Any) -> Any:
-    """A loss of two views."""
-    return ((first - second - 1) ** 2).mean()
-
-
-def _batches(*scales: float) -> list[Any]:
-    """A batch for each scale."""
-    return [scale * torch.tensor([[1.0, 2.0], [-1.0, 0.5], [0.5, 1.5]]) for scale in scales]
-
-
-def _steps_by_hand(*scales: float) -> list[list[float]]:
-    """The loss and the norm of the gradient of each step, with clipping, Adam and the falling rate written out."""
-    model = _TwoViews()
-    weights = [model.weight, model.shift]
-    m, v = ([torch.zeros_like(weight) for weight in weights] for _ in range(2))
-    losses, norms = [], []
-    for step, batch in enumerate(_batches(*scales), start=1):
-        loss = _apart(*model(batch, batch))
-        gradients = torch.autograd.grad(loss, weights)
-        losses.append(loss.item())
-        norms.append(math.sqrt(sum(gradient.square().sum().item() for gradient in gradients)))
-        rate = RATE * (len(scales) - step + 1) / len(scales)
-        for at, (weight, gradient) in enumerate(zip(weights, gradients, strict=True)):
-            clipped = gradient / max(1.0, norms[-1])
-            m[at], v[at] = 0.9 * m[at] + 0.1 * clipped, 0.999 * v[at] + 0.001 * clipped**2
-            with torch.no_grad():
-                weight.sub_(rate * m[at] / (1 - 0.9**step) / ((v[at] / (1 - 0.999**step)).sqrt() + 1e-8))
-    return [losses, norms]
-
-
-def _arguments(*scales: float) -> tuple[Any, ...]:
-    encode = _TwoViews()
-    return encode, _apart, [encode.weight, encode.shift], _batches(*scales), RATE
-
-
-TRAINING = Exercise(
-    Example("losses and norms of 3 steps", _arguments(1, 1, 1), _steps_by_hand(1, 1, 1), tolerance=2e-3),
-    Example("8 steps with small and large gradients", _arguments(*SCALES), _steps_by_hand(*SCALES), tolerance=2e-3),
-    solution=Solution("07_focal_infonce", "my_training"),
-    mistakes={
-        "The rate falls: lr times the share of steps that are left, this one counted.": (
-            "lr * (1 - step / len(batches)) -> lr"
-        ),
-        "The first step has the full rate: count this step among those that are left.": "1 - step -> 1 - (step + 1)",
-        "Clip the gradient: its norm over all weights is at most 1.": "weights, 1.0) -> weights, float('inf'))",
-        "Gradients add up: forget those of the last step (zero_grad).": "zero_grad() -> zero_grad",
-        "Note the norm before clipping: clip_grad_norm_ returns it.": "norm.item() -> norm.clamp(max=1).item()",
-        "AdamW shrinks the weights besides: take Adam, or weight_decay=0.": "optim.Adam -> optim.AdamW",
-    },
-)
-
-# ---- 5: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
+# ---- 4: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
 
 
 _constant_focal = Solution("07_focal_infonce", "my_constant_focal")
