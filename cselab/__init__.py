@@ -9,8 +9,7 @@ nothing in the process.
 from typing import TYPE_CHECKING
 
 from cselab._util.lazy import attach
-
-__version__ = "0.1.0"
+from cselab._util.versions import __version__
 
 if TYPE_CHECKING:
     from cselab import losses, methods

@@ -12,12 +12,12 @@ from pathlib import Path
 from install import CONSTRAINTS, CPU_TORCH, ROOT
 
 READ_ME = """\
-Every wheel of cselab[notebooks]. Without a network:
+Every wheel of cselab-workbench[notebooks]. Without a network:
 
-    python -m venv cselab-lab
-    cselab-lab/bin/pip install --no-index --find-links {0} "cselab[notebooks]"   (Windows: cselab-lab\\Scripts\\pip)
-    cselab-lab/bin/cselab notebooks copy work
-    cselab-lab/bin/jupyter lab work/00_tour.ipynb
+    python -m venv lab-env
+    lab-env/bin/pip install --no-index --find-links {0} "cselab-workbench[notebooks]"  (Windows: lab-env\\Scripts\\pip)
+    lab-env/bin/cselab notebooks copy work
+    lab-env/bin/jupyter lab work/00_tour.ipynb
 """
 
 
@@ -26,13 +26,13 @@ def pip(*arguments: str) -> bool:
 
 
 def main(folder: Path, *target: str) -> None:
-    for old in folder.glob("cselab-*.whl"):
+    for old in folder.glob("cselab_workbench-*.whl"):
         old.unlink()
     download = ["download", "--only-binary=:all:", "--dest", str(folder), *CONSTRAINTS, *target]
     made = pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
     if not pip(*download, *CPU_TORCH, "torch"):
         print("the index of CPU builds cannot be reached: torch will come from the package index", flush=True)
-    wheels = [f"{wheel}[notebooks]" for wheel in folder.glob("cselab-*.whl")]
+    wheels = [f"{wheel}[notebooks]" for wheel in folder.glob("cselab_workbench-*.whl")]
     if not (made and pip(*download, "--find-links", str(folder), *wheels)):
         sys.exit("The wheelhouse is not complete: run the same command again.")
     (folder / "README.txt").write_text(READ_ME.format(folder.name), encoding="utf-8")

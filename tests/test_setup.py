@@ -15,6 +15,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+import cselab
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,6 +30,14 @@ def normal(name):
 def pins():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return dict(normal(line).split("==") for line in lines if line and not line.startswith("#"))
+
+
+def test_nothing_says_to_install_the_stranger_that_the_package_index_has_under_our_name():
+    """`cselab` there is a different project: extras are installed from a clone, a wheel, or as cselab-workbench."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    stranger = re.compile(rb"\bcselab\[[a-z]|pip3? install (?:-\S+ )*['\"]?cselab(?![-\w.])")
+    files = [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    assert len(files) > 500 and [file for file in files if stranger.search(file.read_bytes())] == []
 
 
 def test_conda_installs_what_pip_installs():
@@ -49,7 +59,7 @@ def test_every_pin_installs_on_the_oldest_python():
 
 def test_the_citation_names_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == PROJECT["version"] and citation["license"] == "MIT"
+    assert citation["version"] == cselab.__version__ and citation["license"] == "MIT"
 
 
 @pytest.mark.process
@@ -79,10 +89,10 @@ def test_the_folder_of_wheels_has_torchs_cpu_build_and_all_that_is_pinned(fails,
     def run(command):
         asked.append(command[5:])
         if command[4] == "wheel":
-            (tmp_path / "cselab-0.1.0-py3-none-any.whl").touch()
+            (tmp_path / "cselab_workbench-0.1.0-py3-none-any.whl").touch()
         return SimpleNamespace(returncode=int(fails in command))
 
-    (tmp_path / "cselab-0.0.1-py3-none-any.whl").touch()  # an old one must not stay
+    (tmp_path / "cselab_workbench-0.0.1-py3-none-any.whl").touch()  # an old one must not stay
     monkeypatch.setattr(wheelhouse.subprocess, "run", run)
     options = ["--platform", "win_amd64", "--python-version", "3.12"]
     if fails == "--find-links":
@@ -92,6 +102,6 @@ def test_the_folder_of_wheels_has_torchs_cpu_build_and_all_that_is_pinned(fails,
         return
     wheelhouse.main(tmp_path, *options)
     _, torch, rest = asked
-    assert torch[-1] == "torch" and rest[-1] == f"{tmp_path / 'cselab-0.1.0-py3-none-any.whl'}[notebooks]"
+    assert torch[-1] == "torch" and rest[-1] == f"{tmp_path / 'cselab_workbench-0.1.0-py3-none-any.whl'}[notebooks]"
     assert all({"--only-binary=:all:", str(ROOT / "constraints.txt"), *options} <= {*asked} for asked in (torch, rest))
     assert f"--find-links {tmp_path.name}" in (tmp_path / "README.txt").read_text(encoding="utf-8")

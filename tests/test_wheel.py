@@ -1,4 +1,4 @@
-"""What `pip install cselab` brings: the wheel is built and looked into."""
+"""What an installation brings: the wheel is built and looked into."""
 
 import os
 import subprocess
@@ -7,6 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import cselab
 
 pytestmark = pytest.mark.process
 
@@ -18,7 +20,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
-    (built,) = folder.glob("cselab-*.whl")
+    (built,) = folder.glob(f"cselab_workbench-{cselab.__version__}-*.whl")
     return built
 
 

@@ -1,17 +1,21 @@
 """What a result was made with: the versions that change numbers, and the kind of machine."""
 
-import platform
-from importlib.metadata import version
+__version__ = "0.1.0"
+"""Of cselab; pyproject.toml reads it here."""
 
 
 def versions() -> dict[str, str]:
     """Versions of cselab and of the libraries beneath it, and the machine in a few words."""
+    import platform
+    from importlib.metadata import version
+
     import torch
 
-    names = ("cselab", "torch", "transformers", "tokenizers", "accelerate", "numpy", "scipy", "scikit-learn")
+    names = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "scipy", "scikit-learn")
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU"
     return {
         "python": platform.python_version(),
+        "cselab": __version__,
         **{name: version(name) for name in names},
         "device": device,
         "system": platform.system(),

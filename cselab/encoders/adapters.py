@@ -2,7 +2,7 @@
 
     W' x = W x + (alpha / r) B A x,   A [r, in], B [out, r], B = 0 at first         LoRA, Hu et al. 2021, Eq. 3
 
-W is frozen, A and B learn. `SentenceEncoder.add_adapter` is the door; peft is the optional extra `cselab[lora]`.
+W is frozen, A and B learn. `SentenceEncoder.add_adapter` is the door; it needs peft.
 """
 
 import copy
@@ -37,7 +37,7 @@ def add_adapter(backbone: Any, adapter: Any, seed: int) -> None:
     try:
         from peft import LoraConfig
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("adapters need peft: pip install 'cselab[lora]'", name=error.name) from None
+        raise ModuleNotFoundError("adapters need peft: pip install peft", name=error.name) from None
     if has_adapters(backbone):
         raise ValueError("this encoder has adapters already: open it again, or train those that it has")
     if isinstance(adapter, int):

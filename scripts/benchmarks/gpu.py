@@ -20,7 +20,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
@@ -278,7 +277,7 @@ def main() -> None:
         parser.error("there is no CUDA device: --device cpu --tiny tries the script itself")
     asked.size, asked.batches, asked.steps = ((2, 128), (16,), 4) if asked.tiny else ((12, 768), (64, 512), 60)
     asked.output.parent.mkdir(parents=True, exist_ok=True)
-    content: dict[str, Any] = {"device": name_of(asked.device), "versions": versions_found()}
+    content: dict[str, Any] = {"device": name_of(asked.device), "versions": versions()}
     for name in asked.only:
         results = content[name] = {}
         start = time.monotonic()
@@ -298,13 +297,6 @@ def main() -> None:
 
 def name_of(device: str) -> str:
     return torch.cuda.get_device_name() if device == "cuda" else platform.processor() or platform.machine()
-
-
-def versions_found() -> Any:
-    try:
-        return versions()
-    except PackageNotFoundError as missing:
-        return f"torch {torch.__version__}; {missing}"
 
 
 if __name__ == "__main__":

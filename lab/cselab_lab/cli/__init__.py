@@ -25,7 +25,7 @@ def main() -> None:
     if sys.argv[1:] in (["-h"], ["--help"]):
         print(help_text())
         return
-    warnings.formatwarning = lambda message, *_, **__: f"Warning: {message}\n"
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {' '.join(str(message).split())}\n"
     __getattr__("app")(prog_name="cselab")
 
 

@@ -72,7 +72,10 @@ class Command(_Ending):
         except (BrokenPipeError, click.ClickException, click.Abort, click.exceptions.Exit):
             raise  # a broken pipe: `cselab ... | head` stopped reading
         except ModuleNotFoundError as error:
-            raise click.ClickException(f"{error}: install it, or all with {INSTALL}") from error
+            told = str(error)
+            if "pip install" not in told:
+                told += f": pip install {str(error.name).partition('.')[0]}, or all in a clone with {INSTALL}"
+            raise click.ClickException(told) from error
         except (ValueError, OSError, ArithmeticError) as error:
             raise click.ClickException(str(error)) from error
         except Exception as error:

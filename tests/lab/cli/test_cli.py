@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -839,6 +840,23 @@ def test_completion_is_installed_once_and_the_edited_file_named(shell, start, tm
     assert (tmp_path / start).read_text().count(f"_CSELAB_COMPLETE={shell}_source cselab") == 1
     monkeypatch.setenv("SHELL", "/bin/csh")
     assert "shell csh is not supported; choose bash, zsh, fish" in run("--install-completion", ok=False)
+
+
+def test_a_warning_is_one_line_without_a_path(monkeypatch):
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    monkeypatch.setattr(sys, "argv", ["cselab", "--version"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert warnings.formatwarning(UserWarning("of two\n  lines"), UserWarning, "a.py", 7) == "Warning: of two lines\n"
+
+
+def test_a_library_that_is_missing_is_named_with_the_line_that_installs_it(encoder, corpus, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "papermill", None)
+    printed = run("notebooks", "run", "00", "--profile", "smoke", "--output", tmp_path / "out", ok=False)
+    assert "pip install papermill, or all in a clone with pip install '.[notebooks]'" in printed
+    monkeypatch.setitem(sys.modules, "peft", None)
+    line = ("train", "simcse", "--encoder", encoder, "--corpus", corpus, "--lora", 2, "--output", tmp_path / "run")
+    assert "Error: adapters need peft: pip install peft\n" in run(*line, ok=False)
 
 
 def test_full_memory_is_one_sentence(encoder, corpus, tmp_path, monkeypatch):

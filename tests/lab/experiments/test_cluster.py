@@ -112,7 +112,7 @@ def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, s
     def other(name):
         return "1.0" if name == "torch" else version(name)
 
-    monkeypatch.setattr("cselab._util.versions.version", other)
+    monkeypatch.setattr("importlib.metadata.version", other)
     with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"):
         run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
     assert lines(tmp_path) == []
