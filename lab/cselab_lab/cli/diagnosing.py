@@ -19,7 +19,7 @@ SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() 
 
 
 @click.command(cls=Command)
-@click.argument(
+@options.argument(
     "subject",
     type=SUBJECT,
     is_eager=True,
@@ -79,7 +79,7 @@ def explain_score(encoder: str, task: str, expected: str, form: str, **given: An
 
 
 @click.command(cls=Command)
-@click.argument(
+@options.argument(
     "scores",
     type=SCORES,
     help="a table (.csv, .tsv) with a row per system and a column per task or seed; or with columns system, task, "

@@ -107,6 +107,11 @@ class Group(_Ending, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order of definition
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
 
 class Commands(Group):
     """All commands; each is imported when it runs."""
@@ -141,8 +146,6 @@ def _show(error: click.ClickException) -> None:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption) and context is not None:
         message = context.command.no_such_option(error.option_name)
-    elif isinstance(error, click.NoSuchCommand) and context is not None:
-        message = unknown("command", error.command_name, context.command.list_commands(context))
     for theirs, plain in PLAIN.items():
         message = message.replace(theirs, plain)
     message = " ".join(message.split())

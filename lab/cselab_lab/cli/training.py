@@ -119,7 +119,7 @@ def _plans(
 
 
 @click.command(cls=Train)
-@click.argument(
+@options.argument(
     "methods",
     nargs=-1,
     required=True,
