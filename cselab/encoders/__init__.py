@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder, TruncationWarning, UntrainedWeightsError
     from cselab.encoders.encoding import Encode
     from cselab.encoders.streaming import encode_to_file
+    from cselab.encoders.words import CosineParts, explain_cosine
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -24,5 +25,6 @@ __getattr__, __dir__, __all__ = attach(
         ".encoder": "SentenceEncoder TruncationWarning UntrainedWeightsError",
         ".encoding": "Encode",
         ".streaming": "encode_to_file",
+        ".words": "CosineParts explain_cosine",
     },
 )

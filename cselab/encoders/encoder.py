@@ -47,7 +47,17 @@ from cselab.encoders.speed import (
     first_token_alone,
     to_device,
 )
-from cselab.encoders.text import CHARACTERS, add_prompt, encodings, padded, position_count, prompted, remove_prompt
+from cselab.encoders.text import (
+    CHARACTERS,
+    TokenVectors,
+    add_prompt,
+    encodings,
+    padded,
+    position_count,
+    prompted,
+    remove_prompt,
+    words_of_tokens,
+)
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 Representation = Literal["backbone", "head"]
@@ -419,8 +429,11 @@ class SentenceEncoder(nn.Module):
             features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
         return {name: to_device(tensor, self.device) for name, tensor in features.items()}
 
-    def pooled(self, features: Features) -> Float[Tensor, "n d"]:
-        """The sentence vectors before the head, with gradients: one forward pass of the backbone."""
+    def pooled(self, features: Features, apart: bool = False) -> Float[Tensor, "n d"]:
+        """The sentence vectors before the head, with gradients: one forward pass of the backbone.
+
+        With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
+        """
         pooling = get_pooling(self.pooling)
         ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
@@ -434,6 +447,9 @@ class SentenceEncoder(nn.Module):
             counted = (features["input_ids"] == self.tokenizer.mask_token_id).long()
         if pooling.pooler:
             return self.backbone.pooler(layers[-1])
+        if apart:  # each token as a sentence of its own
+            layers = [layer[counted.bool()][:, None] for layer in layers]
+            counted = counted.new_ones(len(layers[-1]), 1)
         return pooling(layers, counted)
 
     def forward(self, features: Features) -> Float[Tensor, "n d"]:
@@ -498,6 +514,23 @@ class SentenceEncoder(nn.Module):
             vectors = F.normalize(vectors, dim=1) if normalize_embeddings else vectors
         vectors = vectors[row_of[sentences[0]] if single else [row_of[text] for text in sentences]]
         return vectors if convert_to_tensor else vectors.cpu().numpy()
+
+    @torch.no_grad()
+    def token_vectors(self, sentence: str) -> TokenVectors | None:
+        """Vectors of the tokens whose mean is `encode(sentence)`.
+
+        None if no such vectors exist: the pooling takes one token, or a head follows.
+        """
+        if get_pooling(self.pooling).counts != "all" or self.representation == "head":
+            return None
+        text = self._prompt(None, None) + sentence
+        with exclusive(self), eval_mode(self), computing_in(self.precision, self.device):
+            vectors = self.pooled(self.tokenize([text]), apart=True).float()
+            words, firsts = words_of_tokens(text, self.tokenizer.backend_tokenizer.encode(text))
+        self._check_finite(vectors)
+        if self.normalize:
+            vectors = vectors / vectors.mean(dim=0).norm()
+        return TokenVectors(words, firsts, vectors[:, : self.truncate_dim].cpu().numpy())
 
     def _encode_distinct(
         self, texts: list[str], batch_size: int, show: bool | None

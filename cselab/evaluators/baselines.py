@@ -22,7 +22,7 @@ from cselab.evaluators.task import Source, Suite
 from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, name_of
 from cselab.evaluators.world import the_world
 from cselab.metrics.degenerate import require_sound
-from cselab.transforms import fit
+from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 
 
 class RandomEncoder:
@@ -147,6 +147,13 @@ class TransformedEncoder:
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
         transformed = self.transform.transform(encode(self.encoder, sentences, **options))
         return np.asarray(transformed)
+
+    def token_vectors(self, sentence: str) -> Any:
+        """Vectors of the tokens whose mean is that of the sentence; None if the transform is not linear."""
+        found = getattr(self.encoder, "token_vectors", lambda _: None)(sentence)
+        if found is None or not isinstance(self.transform, ComponentsRemoved | BertWhitening):
+            return None
+        return found._replace(vectors=self.transform.transform(found.vectors))
 
 
 WORLD_SENTENCES = 5000

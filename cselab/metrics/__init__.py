@@ -1,6 +1,7 @@
-"""Arrays in, numbers out: geometry, views, gradients, rank bounds, agreement, significance, rankings, probes."""
+"""Arrays in, numbers out: geometry, views, parts of a cosine, gradients, ranks, agreement, significance, probes."""
 
 from cselab.metrics.agreement import matched_accuracy, normalized_mutual_information, v_measure
+from cselab.metrics.contributions import token_contributions
 from cselab.metrics.cosine_gradients import batch_with_cosines, cosine_gradients
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.geometry import (
@@ -52,6 +53,7 @@ __all__ = [
     "rank_predictions",
     "sampled_uniformity",
     "spectrum",
+    "token_contributions",
     "uniformity",
     "v_measure",
 ]

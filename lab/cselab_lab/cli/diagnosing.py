@@ -1,4 +1,4 @@
-"""`cselab diagnose`, `explain-score` and `ties`: faults, unexpected scores, and systems that tie."""
+"""`cselab diagnose`, `explain-score`, `words` and `ties`: faults, unexpected scores, cosines, and systems that tie."""
 
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,43 @@ def explain_score(encoder: str, task: str, expected: str, form: str, **given: An
     explanation = explain(model, task, expected, given["data"], given["changes"])
     options.print_result(explanation, form)
     return not explanation.explained
+
+
+@click.command(cls=Command)
+@options.encoder
+@options.argument("first", help="a sentence")
+@options.argument("second", help="the sentence to compare it with")
+@options.several(options.pooling, *options.posthoc, options.table_form, options.device, options.quiet)
+def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str | None, form: str, **given: Any) -> None:
+    """Find the words that make two sentences alike.
+
+    Prints the part of the cosine that each pair of words has. The parts of a mean pooling sum to the cosine. With
+    other poolings, the number of a word is the change of the cosine when the word is removed.
+    """
+    import numpy as np
+    from pandas import DataFrame
+
+    from cselab.encoders import explain_cosine
+    from cselab.evaluators import fitted
+    from cselab_lab.tables import table
+
+    options.check_fit(posthoc, fit)
+    model = options.open_encoder(encoder, given["pooling"], given["device"])
+    parts = explain_cosine(fitted(model, posthoc, fit or "world") if posthoc else model, first, second)
+    if form == "json":
+        plain = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(parts).items()
+        }
+        options.print_json({"how": parts.how} | plain)
+        return
+    if form == "text":
+        click.echo(f"cosine {parts.cosine:.3f}: {parts.how}\n")
+    if parts.pairs is None:
+        frame = DataFrame({"part": [*parts.of_first, *parts.of_second]}, index=[*parts.first, *parts.second])
+    else:
+        numbers = np.block([[parts.pairs, parts.of_first[:, None]], [parts.of_second, parts.cosine]])
+        frame = DataFrame(numbers, index=[*parts.first, "sum"], columns=[*parts.second, "sum"])
+    click.echo(table(frame, digits=3, form=form).rstrip("\n"))
 
 
 @click.command(cls=Command)

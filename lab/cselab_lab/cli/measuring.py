@@ -31,12 +31,7 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 @click.option("--split", help="for geometry: dev, test, train or full  [default: dev]")
 @options.prompt_name
 @options.precision
-@click.option(
-    "--posthoc",
-    type=options.TRANSFORM,
-    help="transform the vectors: centred, 'without K' (components), whitening (BERT-whitening), flow (BERT-flow)",
-)
-@click.option("--fit", type=options.FIT, help="text file to fit --posthoc on  [default: world, 5000 of its sentences]")
+@options.several(*options.posthoc)
 @click.option("--cache", type=options.PATH, help="folder that keeps vectors between calls")
 @options.several(*SHOWN)
 @click.pass_context
@@ -56,8 +51,7 @@ def evaluate(
     ENCODER is a folder or name, `random`, `word-overlap`, `static:FILE` (averaged word vectors of a GloVe text
     file) or `static:ENCODER` (averaged input embeddings).
     """
-    if fit is not None and posthoc is None:
-        raise ValueError("--fit needs a transform: add --posthoc")
+    options.check_fit(posthoc, fit)
     from cselab.evaluators import evaluate as score
     from cselab.evaluators import fitted, named_encoder
 

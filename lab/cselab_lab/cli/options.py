@@ -184,6 +184,14 @@ precision = click.option(
 prompt_name = click.option(
     "--prompt-name", metavar="NAME", help="encoder prompt to put before each sentence: query ..."
 )
+posthoc = (
+    click.option(
+        "--posthoc",
+        type=TRANSFORM,
+        help="transform the vectors: centred, 'without K' (components), whitening (BERT-whitening), flow (BERT-flow)",
+    ),
+    click.option("--fit", type=FIT, help="text file to fit --posthoc on  [default: world, 5000 of its sentences]"),
+)
 protocol = click.option("--protocol", help="for transfer tasks: senteval or senteval-fast  [default: senteval]")
 settings = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="a parameter and its value; may be repeated"
@@ -280,6 +288,12 @@ def suites_or_default(named: Sequence[str], data: Path | None) -> list[str]:
             raise
         return ["world"]
     return ["world", "sts"]
+
+
+def check_fit(posthoc: str | None, fit: str | None) -> None:
+    """Raise ValueError if a text is given to fit nothing on."""
+    if fit is not None and posthoc is None:
+        raise ValueError("--fit needs a transform: add --posthoc")
 
 
 def is_main_process() -> bool:

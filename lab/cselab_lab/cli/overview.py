@@ -14,6 +14,7 @@ COMMANDS = {
     "compare": ("measuring", "Test whether one encoder is better than a second."),
     "diagnose": ("diagnosing", "Check a run, an encoder or vectors for known faults."),
     "explain-score": ("diagnosing", "Find the evaluation setting that explains a score."),
+    "words": ("diagnosing", "Find the words that make two sentences alike."),
     "ties": ("diagnosing", "Find the systems in a table of scores that tie."),
     "encode": ("encoding", "Write the vectors of the sentences in a file."),
     "search": ("encoding", "Find the sentences in a file nearest to a query."),

@@ -1,0 +1,40 @@
+"""Parts of a cosine: their sum, their symmetry, hand-made vectors."""
+
+import numpy as np
+import pytest
+import torch
+
+from cselab.metrics import DegenerateEmbeddings, token_contributions
+
+
+def drawn(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape) + 0.5
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 7), (12, 2)])
+def test_the_parts_are_those_of_a_slow_loop_and_sum_to_the_cosine_of_the_means(n, m):
+    first, second = drawn(n, 5), drawn(m, 5, seed=1)
+    a, b = first.mean(axis=0), second.mean(axis=0)
+    lengths = np.linalg.norm(a) * np.linalg.norm(b)
+    slow = [[float(np.dot(t, u)) / (n * m * lengths) for u in second] for t in first]
+    parts = token_contributions(first, torch.tensor(second)).numpy()
+    np.testing.assert_allclose(parts, slow, atol=1e-12)
+    assert parts.sum() == pytest.approx(a @ b / lengths, abs=1e-12)
+    np.testing.assert_allclose(token_contributions(second, first).numpy(), parts.T, atol=1e-12)
+    bound = np.outer(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)) / (n * m * lengths)
+    assert (np.abs(parts) <= bound + 1e-12).all()
+
+
+def test_a_token_across_the_other_sentence_has_no_part_and_one_against_it_a_negative_one():
+    first, second = np.array([[0.0, 3.0], [2.0, 0.0], [-1.0, 0.0]]), np.array([[5.0, 0.0]])
+    parts = token_contributions(first, second).numpy()[:, 0]
+    assert parts[0] == 0 and parts[1] == pytest.approx(-2 * parts[2]) and parts[2] < 0
+
+
+def test_a_sum_of_zero_and_other_shapes_are_refused():
+    with pytest.raises(DegenerateEmbeddings, match="mean of the token vectors is zero"):
+        token_contributions(np.array([[1.0], [-1.0]]), np.ones((1, 1)))
+    with pytest.raises(ValueError, match="width 2 and of width 3"):
+        token_contributions(np.ones((1, 2)), np.ones((1, 3)))
+    with pytest.raises(DegenerateEmbeddings, match="0 embeddings; at least 1"):
+        token_contributions(np.ones((0, 2)), np.ones((1, 2)))
